@@ -1,0 +1,62 @@
+// Element types of tensors and expressions. The numbers are those of onnx.TensorProto.DataType.
+//
+//   DType type = *ParseDType("f16");   // DType::kF16
+//   BitWidth(type);                    // 16
+#ifndef AOTC_COMPILER_IR_DTYPE_H_
+#define AOTC_COMPILER_IR_DTYPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace aotc {
+
+enum class DType : uint8_t {
+  kUndefined = 0,
+  kF32 = 1,
+  kU8 = 2,
+  kI8 = 3,
+  kU16 = 4,
+  kI16 = 5,
+  kI32 = 6,
+  kI64 = 7,
+  kString = 8,
+  kBool = 9,
+  kF16 = 10,
+  kF64 = 11,
+  kU32 = 12,
+  kU64 = 13,
+  kC64 = 14,
+  kC128 = 15,
+  kBF16 = 16,
+  kF8E4M3FN = 17,
+  kF8E4M3FNUZ = 18,
+  kF8E5M2 = 19,
+  kF8E5M2FNUZ = 20,
+  kU4 = 21,
+  kI4 = 22,
+  kF4E2M1 = 23,
+};
+
+// The name in our text forms: "f32", "i64", "bool", ...
+std::string_view DTypeName(DType type);
+std::optional<DType> ParseDType(std::string_view name);
+// True for every enumerator but kUndefined.
+bool IsKnownDType(int onnx_number);
+
+// Bits of one element in storage; 0 for strings.
+int BitWidth(DType type);
+// Bytes of one element in storage; sub-byte types are not byte-addressed and give 0, strings give 16.
+int ByteWidth(DType type);
+
+bool IsFloat(DType type);           // f16, bf16, f32, f64, f8
+bool IsSignedInteger(DType type);   // i4 .. i64
+bool IsUnsignedInteger(DType type); // u4 .. u64, not bool
+bool IsInteger(DType type);         // either of the two
+
+// The type in which kernels compute values stored as `type`: f32 for f16, bf16 and f8; else itself.
+DType ComputeType(DType type);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_DTYPE_H_

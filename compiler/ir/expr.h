@@ -1,0 +1,162 @@
+// Scalar expressions: dims, indices, guards and the bodies of kernel stages.
+//
+// An Expr is a value: a handle on an immutable node. Equality (`Same`) and hashing are structural.
+//
+//   Expr i = Var("i"), n = Var("n");
+//   Expr e = Max(Load(x, {i * n + 1}, DType::kF32), FloatConst(0));   // max(%x[i*n + 1], 0.0)
+//
+// Contract of the operators:
+// * Both operands of a binary operator have one dtype; comparisons and logic give bool. The builders
+//   below check it (AOTC_CHECK): whoever builds from user input converts first.
+// * i64 is the type of dims and indices; it does not overflow (importers bound it). Narrower integers wrap.
+// * kDiv on integers truncates and gives 0 for a zero divisor; kFloorDiv and kMod round to minus
+//   infinity (the remainder has the sign of the divisor); kTruncMod is C's `%` or fmod.
+// * kMin and kMax propagate NaN on floats. Float identities that change NaN, infinities, -0.0 or
+//   rounding are never applied by the simplifier.
+// * Small floats (f16, bf16, f8) are storage types: a Load has the storage type, arithmetic is done
+//   after a cast to ComputeType(), and a stage's body ends with the cast back.
+#ifndef AOTC_COMPILER_IR_EXPR_H_
+#define AOTC_COMPILER_IR_EXPR_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/dtype.h"
+#include "compiler/support/ids.h"
+
+namespace aotc {
+
+// A tensor of the Kernel (or a buffer of the Loops) that an expression reads.
+using TensorId = Id<struct TensorTag>;
+
+enum class ExprOp : uint8_t {
+  // Leaves
+  kConst, kVar, kLoad,
+  // Unary
+  kCast, kNeg, kNot, kBitNot, kAbs, kSign, kFloor, kCeil, kRound, kTrunc, kSqrt, kExp, kLog, kSin, kCos, kTan,
+  kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh, kErf, kSigmoid, kIsNan, kIsInf,
+  // Binary
+  kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kTruncMod, kMin, kMax, kPow, kBitAnd, kBitOr, kBitXor, kShiftLeft,
+  kShiftRight, kEq, kNe, kLt, kLe, kAnd, kOr,
+  // Ternary: condition, value if true, value if false (only the chosen one is evaluated)
+  kSelect,
+  // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; a contiguous or strided
+  // load is a kLoad with lanes > 1 whose last argument is the stride; the sum (max) over all lanes
+  kBroadcast, kRamp, kLaneSum, kLaneMax, kLaneMin,
+};
+
+// Spelled as in the text form: "add", "exp", ...
+std::string_view ExprOpName(ExprOp op);
+std::optional<ExprOp> ParseExprOp(std::string_view name);
+bool IsUnary(ExprOp op);
+bool IsBinary(ExprOp op);
+bool IsComparison(ExprOp op);
+bool IsCommutative(ExprOp op);
+
+class Expr;
+
+struct ExprNode {
+  ExprOp op = ExprOp::kConst;
+  DType dtype = DType::kI64;
+  int lanes = 1;            // > 1 only after lower/vectorize
+  int64_t int_value = 0;    // kConst of an integer or bool type
+  double float_value = 0;   // kConst of a float type
+  std::string name = {};    // kVar
+  TensorId tensor = {};     // kLoad
+  std::vector<Expr> args = {};  // operands; indices of a kLoad
+  size_t hash = 0;
+};
+
+class Expr {
+ public:
+  Expr() = default;               // null
+  Expr(int64_t value);            // NOLINT: an i64 constant; indices read like arithmetic
+  Expr(int value) : Expr(static_cast<int64_t>(value)) {}  // NOLINT: likewise
+
+  bool valid() const { return node_ != nullptr; }
+  const ExprNode& operator*() const { return *node_; }
+  const ExprNode* operator->() const { return node_.get(); }
+  ExprOp op() const { return node_->op; }
+  DType dtype() const { return node_->dtype; }
+  int lanes() const { return node_->lanes; }
+  const std::vector<Expr>& args() const { return node_->args; }
+  const Expr& arg(size_t i) const { return node_->args[i]; }
+
+  bool IsConst() const { return valid() && op() == ExprOp::kConst; }
+  bool IsVar() const { return valid() && op() == ExprOp::kVar; }
+  // The value of an integer or bool constant.
+  std::optional<int64_t> AsInt() const;
+  bool IsInt(int64_t value) const { return AsInt() == value; }
+
+  // Makes a node; the hash is filled in here. For the builders, passes and parsers.
+  static Expr Make(ExprNode node);
+
+ private:
+  std::shared_ptr<const ExprNode> node_;
+};
+
+// Structural equality; two null expressions are the same. NaN constants equal themselves.
+bool Same(const Expr& a, const Expr& b);
+bool Same(const std::vector<Expr>& a, const std::vector<Expr>& b);
+
+// --- Builders ---------------------------------------------------------------------------------
+Expr IntConst(int64_t value, DType dtype = DType::kI64);
+Expr FloatConst(double value, DType dtype = DType::kF32);
+// A constant of any arithmetic type from a double that it can represent.
+Expr Constant(double value, DType dtype);
+Expr Bool(bool value);
+Expr Var(std::string_view name, DType dtype = DType::kI64);
+Expr Load(TensorId tensor, std::vector<Expr> indices, DType dtype);
+// `x` itself where it already has the type.
+Expr Cast(DType dtype, const Expr& x);
+Expr Select(const Expr& condition, const Expr& if_true, const Expr& if_false);
+// Any unary or binary operator by its name in the enum.
+Expr Unary(ExprOp op, const Expr& x);
+Expr Binary(ExprOp op, const Expr& a, const Expr& b);
+// The same node with other operands.
+Expr WithArgs(const Expr& e, std::vector<Expr> args);
+
+Expr operator+(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a, const Expr& b);
+Expr operator*(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a);
+Expr Div(const Expr& a, const Expr& b);
+Expr FloorDiv(const Expr& a, const Expr& b);
+Expr CeilDiv(const Expr& a, const Expr& b);  // i64: floor_div(a + b - 1, b)
+Expr Mod(const Expr& a, const Expr& b);
+Expr Min(const Expr& a, const Expr& b);
+Expr Max(const Expr& a, const Expr& b);
+Expr Exp(const Expr& x);
+Expr Sqrt(const Expr& x);
+Expr Eq(const Expr& a, const Expr& b);
+Expr Ne(const Expr& a, const Expr& b);
+Expr Lt(const Expr& a, const Expr& b);
+Expr Le(const Expr& a, const Expr& b);
+Expr And(const Expr& a, const Expr& b);
+Expr Or(const Expr& a, const Expr& b);
+Expr Not(const Expr& x);
+
+// --- Walks ------------------------------------------------------------------------------------
+// Variables by name to what replaces them.
+using Substitution = std::map<std::string, Expr, std::less<>>;
+Expr Substitute(const Expr& e, const Substitution& substitution);
+// Rebuilds bottom-up: `rewrite` sees each node after its operands were rewritten.
+Expr Transform(const Expr& e, const std::function<Expr(const Expr&)>& rewrite);
+// Visits every node, operands first.
+void Visit(const Expr& e, const std::function<void(const Expr&)>& visit);
+// Names of the variables in `e`.
+std::set<std::string> FreeVars(const Expr& e);
+bool UsesVar(const Expr& e, std::string_view name);
+// All kLoad nodes of `e` in order of first visit; equal ones once.
+std::vector<Expr> LoadsOf(const Expr& e);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_EXPR_H_

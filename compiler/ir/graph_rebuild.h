@@ -1,0 +1,57 @@
+// Rebuilding: how passes change a graph. Walk the old graph in order, emit into a new one through a
+// value map; what no output needs is never copied, order is deterministic.
+//
+//   return RebuildGraph(graph, [](Rebuilder& r, const Node& node) -> absl::StatusOr<bool> {
+//     if (node.op != "Identity") return false;                 // keep: copied as it is
+//     r.Replace(node.outputs[0], r.Mapped(node.inputs[0]));    // drop
+//     return true;
+//   });
+#ifndef AOTC_COMPILER_IR_GRAPH_REBUILD_H_
+#define AOTC_COMPILER_IR_GRAPH_REBUILD_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph.h"
+
+namespace aotc {
+
+class Rebuilder {
+ public:
+  explicit Rebuilder(const Graph& old_graph);
+
+  const Graph& old_graph() const { return old_; }
+  Graph& graph() { return new_; }
+  RegionId region() const { return region_; }  // of the new graph, where nodes go now
+
+  // The new value for an old one (copied on first use if it is a constant); invalid stays invalid.
+  ValueId Mapped(ValueId old_value);
+  // From now on readers of `old_value` read `new_value`.
+  void Replace(ValueId old_value, ValueId new_value);
+  // Copies a node of the old graph, regions too, with mapped inputs; its outputs become new values.
+  absl::Status Copy(const Node& node);
+  // Adds a node with one output of the given type and returns that.
+  ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, ValueType type,
+               const Node& origin);
+
+ private:
+  friend absl::StatusOr<Graph> RebuildGraph(
+      const Graph&, const std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)>&);
+  const Graph& old_;
+  Graph new_;
+  RegionId region_;
+  IdVector<ValueId, ValueId> map_;
+  std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)> visit_;
+};
+
+// `visit` returns true where it has replaced all outputs of the (old) node, false to copy it. Nodes and
+// constants that nothing needs are dropped from the result; graph inputs and outputs keep name and order.
+absl::StatusOr<Graph> RebuildGraph(
+    const Graph& graph, const std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)>& visit);
+
+// The graph without what no output needs.
+Graph DropDead(const Graph& graph);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_GRAPH_REBUILD_H_

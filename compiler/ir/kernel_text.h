@@ -1,0 +1,26 @@
+// Text form of kernels (the grammar is shown in kernel.h) and the checks that every kernel passes.
+#ifndef AOTC_COMPILER_IR_KERNEL_TEXT_H_
+#define AOTC_COMPILER_IR_KERNEL_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+std::string PrintKernel(const Kernel& kernel);
+// Only the stages, one a line: what the comment above a generated kernel shows.
+std::string PrintStages(const Kernel& kernel);
+absl::StatusOr<Kernel> ParseKernel(Scanner& scanner);
+absl::StatusOr<Kernel> ParseKernel(std::string_view text);
+
+// Every tensor is defined before use and once; loads have the tensor's rank and dtype and are in bounds
+// (or under a select that proves it) for all values of axes and symbols where that can be decided;
+// dtypes of bodies, combiners and results agree; names are unique.
+absl::Status VerifyKernel(const Kernel& kernel);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_KERNEL_TEXT_H_

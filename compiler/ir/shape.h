@@ -1,0 +1,51 @@
+// Shapes: lists of dims, each an integer expression over bounded symbols, and the symbols themselves.
+//
+//   Shape shape = {Var("batch"), 3, 224, 224};
+//   Bounds bounds = BoundsOf(symbols);          // batch in 1..8
+//   MaxElements(shape, bounds);                 // 8 * 3 * 224 * 224
+#ifndef AOTC_COMPILER_IR_SHAPE_H_
+#define AOTC_COMPILER_IR_SHAPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/expr.h"
+#include "compiler/ir/expr_simplify.h"
+
+namespace aotc {
+
+using Shape = std::vector<Expr>;
+
+// A bounded unknown of the dims. The user's dim `name` has the value step * Var(var).
+struct Symbol {
+  std::string name = {};  // as the user writes it: "height"
+  std::string var = {};   // as expressions name it; equal to `name` where step is 1
+  int64_t min = 1;        // of var, inclusive
+  int64_t max = 1;
+  int64_t step = 1;
+};
+
+Bounds BoundsOf(const std::vector<Symbol>& symbols);
+
+// The dims as numbers; nothing where one is symbolic.
+std::optional<std::vector<int64_t>> StaticDims(const Shape& shape);
+bool IsStatic(const Shape& shape);
+Shape MakeShape(const std::vector<int64_t>& dims);
+// Product of the dims, simplified; 1 for rank 0.
+Expr ElementCount(const Shape& shape);
+// The largest number of elements over the box of the symbols; nothing on overflow.
+std::optional<int64_t> MaxElements(const Shape& shape, const Bounds& bounds);
+// The least and largest value of a dim.
+std::optional<Interval> DimRange(const Expr& dim, const Bounds& bounds);
+// Row-major strides in elements: strides[i] is the product of the dims after i.
+std::vector<Expr> RowMajorStrides(const Shape& shape);
+// sum(indices[i] * strides[i])
+Expr LinearIndex(const std::vector<Expr>& indices, const std::vector<Expr>& strides);
+// Equal after simplification.
+bool SameShape(const Shape& a, const Shape& b);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_SHAPE_H_

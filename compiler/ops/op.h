@@ -1,0 +1,95 @@
+// Op definitions: one per op, from which everything else is derived.
+//
+//   absl::Status Relu(OpContext& op) {
+//     Tensor x; AOTC_RETURN_IF_ERROR(op.Input(0, x));
+//     op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Max(v[0], Constant(0, v[0].dtype())); }));
+//     return absl::OkStatus();
+//   }
+//   const OpDef kOps[] = {{.name = "Relu", .compute = Relu, .summary = "max(x, 0)"}};
+//
+// Three forms, in this order of preference: `compute` (tensor expressions; shapes, dtypes, evaluation,
+// fusion class, loops and cost follow), `expand` (in terms of other ops), `opaque` (issues to come).
+// Definitions follow the newest opset we know; import rewrites older forms.
+#ifndef AOTC_COMPILER_OPS_OP_H_
+#define AOTC_COMPILER_OPS_OP_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ops/tensor_builder.h"
+
+namespace aotc {
+
+// What a definition sees of one node: types of inputs, attributes, known values; and where it puts results.
+class OpContext {
+ public:
+  OpContext(const Graph& graph, const Node& node);
+
+  TensorBuilder& b() { return builder_; }
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+
+  size_t InputCount() const { return node_.inputs.size(); }
+  bool HasInput(size_t index) const;
+  bool WantsOutput(size_t index) const;
+  // The tensor of an input as an operand of the kernel. Error: absent, not a ranked tensor.
+  absl::StatusOr<Tensor> Input(size_t index);
+  const ValueType& InputType(size_t index) const;
+  // Elements of a small integer input (shape operand) as expressions; error where unknown at compile time,
+  // naming the input and what made it dynamic. Such inputs do not become operands of the kernel.
+  absl::StatusOr<std::vector<Expr>> IntElements(size_t index) const;
+  // As numbers; error where one is symbolic.
+  absl::StatusOr<std::vector<int64_t>> ConstInts(size_t index) const;
+  // The constant of an input, or null.
+  const Constant* ConstInput(size_t index) const;
+  // Attribute "axis"-like value in [-rank, rank) made non-negative.
+  absl::StatusOr<int> Axis(std::string_view name, int64_t fallback, int rank) const;
+  absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) const;
+  Bounds bounds() const { return BoundsOf(graph_.symbols); }
+
+  void SetOutput(size_t index, const Tensor& tensor);
+
+  // The kernel; its params are the inputs used, in order of operands(), then all outputs set.
+  Kernel Finish();
+  // The node input that each input param of the kernel reads.
+  const std::vector<size_t>& operands() const { return operands_; }
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  TensorBuilder builder_;
+  std::vector<size_t> operands_;
+  std::vector<Tensor> operand_tensors_;
+};
+
+struct OpDef {
+  std::string_view name;
+  absl::Status (*compute)(OpContext& op) = nullptr;
+  // Emits an equivalent of `node` through the rebuilder and replaces its outputs.
+  absl::Status (*expand)(class Rebuilder& rebuilder, const Node& node) = nullptr;
+  std::string_view summary = "";
+};
+
+// The definition of an op, or null. Names of other domains carry their prefix.
+const OpDef* FindOp(std::string_view name);
+// All ops by name, sorted: for the operator table and messages.
+std::vector<const OpDef*> AllOps();
+
+// A node's kernel with the map from its params to the node's inputs and outputs.
+struct NodeKernel {
+  Kernel kernel;
+  std::vector<ValueId> inputs;   // one per input param
+  std::vector<ValueId> outputs;  // one per output param
+};
+// Runs the op's compute definition. Error: unknown op, or the definition's complaint, without place.
+absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPS_OP_H_

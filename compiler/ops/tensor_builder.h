@@ -1,0 +1,94 @@
+// TensorBuilder: writes the stages of a kernel as tensor expressions. The language of op definitions.
+//
+//   Tensor x = op.Input(0);
+//   Tensor top = b.ReduceMax(x, {axis}, /*keep_dims=*/true);
+//   Tensor e = b.Map({x, top}, [](const auto& v) { return Exp(v[0] - v[1]); });     // broadcasts
+//   Tensor acc = b.Compute(f32, {m, n}, [&](const Indices& i) { return b.Sum({k}, [&](const Indices& r) { ... }) });
+//
+// Values of small float types arrive in expressions as f32 (already cast) and are cast back by Compute.
+#ifndef AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
+#define AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+using Indices = std::vector<Expr>;
+
+class TensorBuilder;
+
+// A handle on a tensor of the kernel under construction.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(TensorBuilder* builder, TensorId id) : builder_(builder), id_(id) {}
+  bool valid() const { return builder_ != nullptr; }
+  TensorId id() const { return id_; }
+  const Shape& shape() const;
+  int rank() const;
+  const Expr& dim(int axis) const;  // negative axes count from the end
+  DType dtype() const;              // storage type
+  // The element at logical indices, cast to the compute type.
+  Expr operator()(const Indices& indices) const;
+
+ private:
+  TensorBuilder* builder_ = nullptr;
+  TensorId id_;
+};
+
+class TensorBuilder {
+ public:
+  using Body = std::function<Expr(const Indices&)>;
+  using ReduceBody = std::function<Expr(const Indices& axes, const Indices& reduce)>;
+  using TupleBody = std::function<std::vector<Expr>(const Indices& axes, const Indices& reduce)>;
+
+  explicit TensorBuilder(std::string kernel_name);
+
+  Tensor Input(std::string_view name, DType dtype, Shape shape);
+
+  // Pointwise stage: result[i] = body(i), cast to dtype.
+  Tensor Compute(DType dtype, const Shape& shape, const Body& body, std::string_view name = "t");
+  // Elementwise with numpy broadcasting of the inputs; dtype is that of the body unless given.
+  Tensor Map(const std::vector<Tensor>& inputs, const std::function<Expr(const std::vector<Expr>&)>& body,
+             DType dtype = DType::kUndefined);
+  // result[i] = combine over r of body(i, r). `accumulator` is the dtype of body and combiner;
+  // the result is cast to `dtype` by a following stage only where they differ.
+  Tensor Reduce(std::string_view combiner, DType dtype, const Shape& shape, const Shape& reduce_shape,
+                const ReduceBody& body);
+  // Tuple reduction: one tensor per component, in the combiner's order, of the accumulators' dtypes.
+  std::vector<Tensor> ReduceTuple(const Combiner& combiner, const Shape& shape, const Shape& reduce_shape,
+                                  const TupleBody& body);
+  // A stock reduction of x over `axes` (normalised); float types accumulate in their compute type.
+  Tensor ReduceAxes(std::string_view combiner, const Tensor& x, const std::vector<int>& axes, bool keep_dims);
+
+  // Marks a tensor as output `index` of the kernel; an input is copied by a stage first.
+  void SetOutput(size_t index, const Tensor& tensor);
+
+  // The finished kernel: unused stages dropped, params ordered, bodies simplified.
+  Kernel Finish(const std::vector<Symbol>& symbols);
+
+  const KernelTensor& tensor(TensorId id) const { return kernel_.tensors[id]; }
+
+ private:
+  friend class Tensor;
+  std::vector<Axis> MakeAxes(const Shape& shape, std::string_view prefix);
+  Tensor AddTensor(std::string_view name, DType dtype, Shape shape, TensorRole role);
+
+  Kernel kernel_;
+  std::vector<TensorId> outputs_;
+  int next_name_ = 0;
+};
+
+// numpy broadcasting: the common shape; a symbolic dim meets a constant one or itself.
+absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes);
+// Indices into a tensor of `shape` for result indices `i` of the broadcast: size-1 dims read 0.
+Indices BroadcastIndices(const Shape& shape, const Indices& i);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
