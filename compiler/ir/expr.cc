@@ -133,7 +133,7 @@ Expr FloatConst(double value, DType dtype) {
   return Expr::Make({.dtype = dtype, .float_value = value});
 }
 
-Expr Constant(double value, DType dtype) {
+Expr NumberConst(double value, DType dtype) {
   if (IsFloat(dtype)) return FloatConst(value, dtype);
   return IntConst(static_cast<int64_t>(value), dtype);
 }

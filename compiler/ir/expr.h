@@ -110,7 +110,7 @@ bool Same(const std::vector<Expr>& a, const std::vector<Expr>& b);
 Expr IntConst(int64_t value, DType dtype = DType::kI64);
 Expr FloatConst(double value, DType dtype = DType::kF32);
 // A constant of any arithmetic type from a double that it can represent.
-Expr Constant(double value, DType dtype);
+Expr NumberConst(double value, DType dtype);
 Expr Bool(bool value);
 Expr Var(std::string_view name, DType dtype = DType::kI64);
 Expr Load(TensorId tensor, std::vector<Expr> indices, DType dtype);
