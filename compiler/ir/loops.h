@@ -1,0 +1,165 @@
+// Loops: a kernel after a schedule was applied. A tree of loops, stores and calls of tile functions.
+//
+//   loops @dense(%x, %w, %y; m) tasks ceil_div(m, 14) scratch 0 {
+//     for serial j in 0..3 {
+//       declare acc: f32 = 0.0
+//       for serial k in 0..512 { assign acc = acc + %x[task*512 + k] * %w[k*40 + j] }
+//       store %y[task*40 + j] = max(acc, 0.0)
+//     }
+//   }
+//
+// Buffers are flat: a kLoad or store has one index, in elements (and a stride where it has lanes). The
+// body is that of one task, whose number is the variable `task`; who runs the tasks, and how many at a
+// time, is decided by the host program (cpu) or the grid (cuda: task = blockIdx.x, and the variable
+// `thread` = threadIdx.x runs over 0..threads-1).
+#ifndef AOTC_COMPILER_IR_LOOPS_H_
+#define AOTC_COMPILER_IR_LOOPS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/ir/expr.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/shape.h"
+
+namespace aotc {
+
+enum class StmtKind : uint8_t {
+  kBlock,    // body in order
+  kFor,      // name in min..min+extent (exclusive), body
+  kIf,       // condition, body, else_body
+  kLet,      // name = value, for the rest of the enclosing block
+  kDeclare,  // a mutable local variable with an initial value, for the rest of the enclosing block
+  kAssign,   // name = value
+  kStore,    // buffer[index] = value; with lanes: contiguous from index
+  kBarrier,  // all threads of the task (cuda)
+  kTile,     // call of a tile function
+  kComment,  // name is the text
+};
+
+enum class LoopKind : uint8_t {
+  kSerial,
+  kUnrolled,  // a pragma asks for it
+  kThread,    // cuda: iterations are spread over the threads of the block
+};
+
+class Stmt;
+struct TileCall;
+
+struct StmtNode {
+  StmtKind kind = StmtKind::kBlock;
+  LoopKind loop = LoopKind::kSerial;
+  std::string name = {};
+  Expr min = {};     // kFor
+  Expr extent = {};  // kFor
+  Expr value = {};   // kIf: condition; kLet, kDeclare, kAssign, kStore
+  Expr index = {};   // kStore, in elements
+  TensorId buffer = {};
+  std::vector<Stmt> body = {};
+  std::vector<Stmt> else_body = {};
+  std::shared_ptr<const TileCall> tile = {};
+};
+
+// A handle on an immutable statement.
+class Stmt {
+ public:
+  Stmt() = default;
+  explicit Stmt(StmtNode node) : node_(std::make_shared<const StmtNode>(std::move(node))) {}
+  bool valid() const { return node_ != nullptr; }
+  const StmtNode& operator*() const { return *node_; }
+  const StmtNode* operator->() const { return node_.get(); }
+  StmtKind kind() const { return node_->kind; }
+
+ private:
+  std::shared_ptr<const StmtNode> node_;
+};
+
+Stmt Block(std::vector<Stmt> body);
+Stmt For(std::string_view name, const Expr& min, const Expr& extent, std::vector<Stmt> body,
+         LoopKind kind = LoopKind::kSerial);
+Stmt If(const Expr& condition, std::vector<Stmt> body, std::vector<Stmt> else_body = {});
+Stmt Let(std::string_view name, const Expr& value);
+Stmt Declare(std::string_view name, const Expr& value);
+Stmt Assign(std::string_view name, const Expr& value);
+Stmt Store(TensorId buffer, const Expr& index, const Expr& value);
+Stmt Barrier();
+Stmt Comment(std::string_view text);
+Stmt Tile(TileCall call);
+
+// A typed hole of a tile function: a function object that the emitter writes from statements.
+//   accessor: parameters -> result fragment;   epilogue: parameters incl. the accumulator -> stores
+struct FunctorParam {
+  std::string name = {};
+  DType dtype = DType::kI64;
+  int lanes = 1;
+};
+struct TileFunctor {
+  std::string method = "operator()";
+  std::vector<FunctorParam> params = {};
+  std::vector<Stmt> body = {};
+  Expr result = {};               // where the method returns a value
+  TensorId result_pointer = {};   // or: the address of this buffer ...
+  Expr result_offset = {};        // ... plus these elements
+};
+// Several methods of one function object.
+struct TileObject {
+  std::string name = {};  // for the struct's name: "input", "epilogue"
+  std::vector<TileFunctor> methods = {};
+};
+// A buffer plus an offset in elements.
+struct TilePointer {
+  TensorId buffer = {};
+  Expr offset = {};
+};
+// A braced list of numbers: a plain struct of the tile function.
+struct TileRecord {
+  std::string type = {};
+  std::vector<Expr> fields = {};
+};
+using TileArgument = std::variant<Expr, TilePointer, TileObject, TileRecord>;
+
+struct TileCall {
+  std::string function = {};  // "aotc_contract_tile"
+  std::string header = {};    // file in templates/ that declares it: "cpu/contract_tile.h"
+  std::vector<int64_t> template_args = {};
+  std::vector<TileArgument> args = {};
+  Stmt meaning = {};          // plain statements that compute the same: for the interpreter
+};
+
+// Where a buffer of the function lives.
+enum class BufferPlace : uint8_t { kParam, kScratch, kLocal, kShared };
+
+struct LoopBuffer {
+  std::string name = {};
+  DType dtype = DType::kF32;
+  BufferPlace place = BufferPlace::kParam;
+  bool written = false;
+  int64_t elements = 0;   // kScratch, kLocal, kShared
+  int64_t offset = 0;     // bytes into the scratch
+};
+
+struct LoopFunction {
+  std::string name = {};
+  IdVector<TensorId, LoopBuffer> buffers = {};  // the kernel's tensors under their ids, then others
+  std::vector<TensorId> params = {};            // as the kernel's
+  std::vector<Symbol> symbols = {};             // i64 arguments, by Symbol::var
+  Expr tasks = 1;
+  int64_t scratch_bytes = 0;   // per worker (cpu)
+  int64_t threads = 1;         // per block (cuda)
+  Stmt body = {};
+};
+
+std::string PrintLoops(const LoopFunction& function);
+
+// All statements and expressions in order, outer before inner (tile functors included).
+void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
+void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit);
+// Rebuilds with each expression (index, value, bounds, condition) mapped; tile holes included.
+Stmt TransformExprs(const Stmt& stmt, const std::function<Expr(const Expr&)>& rewrite);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_LOOPS_H_
