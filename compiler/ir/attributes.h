@@ -18,8 +18,8 @@
 namespace aotc {
 
 // Floats are kept as float, as ONNX does.
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                                    std::vector<std::string>, Constant>;
+using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>,
+                                    std::vector<float>, std::vector<std::string>, Constant>;
 
 class Attributes {
  public:

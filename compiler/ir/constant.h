@@ -1,8 +1,9 @@
 // Constants: tensors known at compile time. A handle; the bytes are shared and never change.
 //
 //   Constant one = Constant::Splat(DType::kF32, {64, 32}, 1.0);   // stays one element until packed
-//   Constant w = Constant::Dense(DType::kF32, {2, 2}, bytes);     // little-endian, row-major, dense
-//   w.AsInts();                                                   // of integer tensors: shape operands
+//   Constant w = Constant::Dense(DType::kF32, {2, 2}, bytes);     // little-endian, row-major,
+//   dense w.AsInts();                                                   // of integer tensors:
+//   shape operands
 #ifndef AOTC_COMPILER_IR_CONSTANT_H_
 #define AOTC_COMPILER_IR_CONSTANT_H_
 
@@ -24,6 +25,8 @@ class Constant {
   static Constant Dense(DType dtype, std::vector<int64_t> dims, std::vector<uint8_t> bytes);
   static Constant Splat(DType dtype, std::vector<int64_t> dims, double value);
   static Constant SplatInt(DType dtype, std::vector<int64_t> dims, int64_t value);
+  // From the bytes of the one element.
+  static Constant SplatBytes(DType dtype, std::vector<int64_t> dims, std::vector<uint8_t> bytes);
   static Constant Ints(const std::vector<int64_t>& values);  // i64, rank 1
   static Constant Strings(std::vector<int64_t> dims, std::vector<std::string> strings);
   // Values of a seeded generator, spread over the dtype's useful range: for tests and text cases.
@@ -36,6 +39,9 @@ class Constant {
   // Dense bytes; for a splat the bytes of its one element.
   std::span<const uint8_t> bytes() const;
   const std::vector<std::string>& strings() const { return *strings_; }
+  // The bytes of the element that all others equal bit by bit, dense or not; nothing where they
+  // differ or there are none.
+  std::optional<std::vector<uint8_t>> UniformElement() const;
   // The same values, dense.
   Constant Expanded() const;
   // The same values under other dims of equal count.
@@ -60,8 +66,13 @@ class Constant {
   std::shared_ptr<const std::vector<std::string>> strings_;
 };
 
-// Reads / writes one element of `dtype` at `bytes + index * ByteWidth`, converting from or to double with the
-// rounding of a store (nearest even; integers saturate as numpy casts of in-range values do).
+// Bytes of `count` packed elements; 0 for strings.
+int64_t StorageBytes(DType dtype, int64_t count);
+
+// Reads / writes one element of `dtype` at `bytes + index * ByteWidth`, converting from or to
+// double with the rounding of a store (nearest even; integers truncate, what is out of range
+// becomes the nearest value and NaN becomes 0). The Int forms wrap; an unsigned 64-bit element
+// passes through as its bits.
 double LoadElement(DType dtype, const uint8_t* bytes, int64_t index);
 void StoreElement(DType dtype, uint8_t* bytes, int64_t index, double value);
 int64_t LoadIntElement(DType dtype, const uint8_t* bytes, int64_t index);

@@ -1,0 +1,98 @@
+#include "compiler/ir/small_float.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace aotc {
+namespace {
+
+constexpr int kDoubleMantissa = 52;
+constexpr int kDoubleBias = 1023;
+constexpr uint64_t kHiddenBit = uint64_t{1} << kDoubleMantissa;
+
+constexpr SmallFloat kF16 = {16, 10, 15, 0x7bff, 0x7c00, 0x7e00, false, true};
+constexpr SmallFloat kBF16 = {16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, false, true};
+// "OCP 8-bit Floating Point Specification"; the UZ forms: "8-bit Numerical Formats for Deep Neural
+// Networks".
+constexpr SmallFloat kF8E4M3FN = {8, 3, 7, 0x7e, 0x7e, 0x7f, true, true};
+constexpr SmallFloat kF8E4M3FNUZ = {8, 3, 8, 0x7f, 0x7f, 0x80, true, false};
+constexpr SmallFloat kF8E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e, true, true};
+constexpr SmallFloat kF8E5M2FNUZ = {8, 2, 16, 0x7f, 0x7f, 0x80, true, false};
+// Has neither infinity nor NaN: a NaN becomes the largest value.
+constexpr SmallFloat kF4E2M1 = {4, 1, 1, 0x7, 0x7, 0x7, true, true};
+
+// Magnitude code of a finite, normal double, before the check for overflow.
+uint64_t RoundedCode(const SmallFloat& format, uint64_t bits) {
+  int exponent = static_cast<int>(bits >> kDoubleMantissa & 0x7ff) - kDoubleBias + format.bias;
+  uint64_t mantissa = (bits & (kHiddenBit - 1)) | kHiddenBit;
+  // A subnormal result has exponent code 0 and loses one more bit per binade below the first.
+  int shift = kDoubleMantissa - format.mantissa_bits + std::max(0, 1 - exponent);
+  if (shift > kDoubleMantissa + 1) return 0;  // below half of the smallest subnormal
+  uint64_t quotient = mantissa >> shift;
+  uint64_t remainder = mantissa & ((uint64_t{1} << shift) - 1);
+  uint64_t half = uint64_t{1} << (shift - 1);
+  if (remainder > half || (remainder == half && (quotient & 1) != 0)) ++quotient;
+  // The hidden bit of `quotient` adds one to the exponent code; a carry of the rounding does as
+  // well.
+  return (static_cast<uint64_t>(std::max(exponent, 1) - 1) << format.mantissa_bits) + quotient;
+}
+
+}  // namespace
+
+const SmallFloat* SmallFloatOf(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return &kF16;
+    case DType::kBF16:
+      return &kBF16;
+    case DType::kF8E4M3FN:
+      return &kF8E4M3FN;
+    case DType::kF8E4M3FNUZ:
+      return &kF8E4M3FNUZ;
+    case DType::kF8E5M2:
+      return &kF8E5M2;
+    case DType::kF8E5M2FNUZ:
+      return &kF8E5M2FNUZ;
+    case DType::kF4E2M1:
+      return &kF4E2M1;
+    default:
+      return nullptr;
+  }
+}
+
+uint16_t EncodeSmallFloat(const SmallFloat& format, double value) {
+  if (value != value) return format.nan;
+  uint64_t bits = std::bit_cast<uint64_t>(value);
+  bool negative = (bits >> 63) != 0;
+  uint64_t magnitude = bits & ~(uint64_t{1} << 63);
+  // Doubles below their normal range are far below half of any subnormal here.
+  uint64_t code = magnitude < kHiddenBit ? 0 : RoundedCode(format, magnitude);
+  if (code > format.largest) code = format.saturates ? format.largest : format.infinity;
+  if (negative && (code != 0 || format.has_negative_zero)) code |= uint64_t{1} << (format.bits - 1);
+  return static_cast<uint16_t>(code);
+}
+
+double DecodeSmallFloat(const SmallFloat& format, uint16_t code) {
+  uint64_t sign = uint64_t{code} >> (format.bits - 1) & 1;
+  uint64_t magnitude = code & ((uint64_t{1} << (format.bits - 1)) - 1);
+  if (!format.has_negative_zero && code == format.nan)
+    return std::numeric_limits<double>::quiet_NaN();
+  if (magnitude > format.largest) {
+    bool infinite = magnitude == format.infinity && format.infinity != format.largest;
+    if (!infinite) return std::numeric_limits<double>::quiet_NaN();
+    double infinity = std::numeric_limits<double>::infinity();
+    return sign != 0 ? -infinity : infinity;
+  }
+  int exponent = static_cast<int>(magnitude >> format.mantissa_bits);
+  uint64_t mantissa = magnitude & ((uint64_t{1} << format.mantissa_bits) - 1);
+  // 2^(exponent - bias), the weight of the hidden bit, as a double of its own: all are in double's
+  // range.
+  uint64_t weight = static_cast<uint64_t>(std::max(exponent, 1) - format.bias + kDoubleBias);
+  double unit = std::bit_cast<double>(weight << kDoubleMantissa);
+  double fraction = static_cast<double>(mantissa) / static_cast<double>(1 << format.mantissa_bits);
+  double value = unit * (fraction + (exponent > 0 ? 1.0 : 0.0));
+  return sign != 0 ? -value : value;
+}
+
+}  // namespace aotc

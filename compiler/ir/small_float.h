@@ -1,0 +1,36 @@
+// Floats of 16 bits and fewer: conversion from and to double for all formats, by one pair of
+// functions.
+//
+//   const SmallFloat* half = SmallFloatOf(DType::kF16);
+//   EncodeSmallFloat(*half, 1.0);      // 0x3c00
+//   DecodeSmallFloat(*half, 0x3c00);   // 1.0
+#ifndef AOTC_COMPILER_IR_SMALL_FLOAT_H_
+#define AOTC_COMPILER_IR_SMALL_FLOAT_H_
+
+#include <cstdint>
+
+#include "compiler/ir/dtype.h"
+
+namespace aotc {
+
+struct SmallFloat {
+  int bits;  // sign, exponent and mantissa
+  int mantissa_bits;
+  int bias;
+  uint16_t largest;   // code of the largest finite magnitude
+  uint16_t infinity;  // code of infinity, or of what overflow gives where there is none
+  uint16_t nan;       // code of a quiet NaN
+  bool saturates;  // overflow gives `largest` (the default of ONNX Cast to 8-bit and 4-bit floats)
+  bool has_negative_zero;
+};
+
+// The format of f16, bf16, f8 and f4 types; null for others.
+const SmallFloat* SmallFloatOf(DType type);
+
+// Rounds to the nearest value, ties to even.
+uint16_t EncodeSmallFloat(const SmallFloat& format, double value);
+double DecodeSmallFloat(const SmallFloat& format, uint16_t code);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_SMALL_FLOAT_H_
