@@ -1,0 +1,212 @@
+#include "compiler/emit/c_expr.h"
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// Precedence of C++ operators, as far as we emit them.
+enum Precedence : int {
+  kTernary = 1,
+  kOrOr,
+  kAndAnd,
+  kBitOrLevel,
+  kBitXorLevel,
+  kBitAndLevel,
+  kEquality,
+  kRelation,
+  kShift,
+  kSum,
+  kProduct,
+  kPrefix,
+  kPostfix,
+};
+
+struct Infix {
+  std::string_view symbol;
+  int precedence = 0;  // 0: not an infix operator for these operands
+};
+
+// Infix form of an operator on lanes (masks have no short circuit) or on scalars.
+Infix InfixOf(const Expr& e) {
+  const DType dtype = e.arg(0).dtype();
+  const bool vector = e.lanes() > 1;
+  switch (e.op()) {
+    case ExprOp::kAdd: return {"+", kSum};
+    case ExprOp::kSub: return {"-", kSum};
+    case ExprOp::kMul: return {"*", kProduct};
+    case ExprOp::kDiv:
+      if (IsFloat(dtype) || e.arg(1).AsInt().value_or(0) > 0) return {"/", kProduct};
+      return {};
+    case ExprOp::kTruncMod:
+      if (!IsFloat(dtype) && e.arg(1).AsInt().value_or(0) > 0) return {"%", kProduct};
+      return {};
+    case ExprOp::kEq: return {"==", kEquality};
+    case ExprOp::kNe: return {"!=", kEquality};
+    case ExprOp::kLt: return {"<", kRelation};
+    case ExprOp::kLe: return {"<=", kRelation};
+    case ExprOp::kAnd: return vector ? Infix{"&", kBitAndLevel} : Infix{"&&", kAndAnd};
+    case ExprOp::kOr: return vector ? Infix{"|", kBitOrLevel} : Infix{"||", kOrOr};
+    case ExprOp::kBitAnd: return {"&", kBitAndLevel};
+    case ExprOp::kBitOr: return {"|", kBitOrLevel};
+    case ExprOp::kBitXor: return {"^", kBitXorLevel};
+    default: return {};
+  }
+}
+
+// Integers narrower than int are promoted by C++ and cut back after arithmetic.
+bool NeedsNarrowing(const Expr& e) {
+  return IsInteger(e.dtype()) && BitWidth(e.dtype()) < 32 && e.lanes() == 1 && !e.IsConst() &&
+         e.op() != ExprOp::kLoad && e.op() != ExprOp::kVar && e.op() != ExprOp::kCast &&
+         e.op() != ExprOp::kSelect;
+}
+
+bool IsKnownNumber(const Expr& e) {
+  const Expr& scalar = e.op() == ExprOp::kBroadcast ? e.arg(0) : e;
+  return scalar.IsConst() && IsFloat(scalar.dtype()) && !std::isnan(scalar->float_value);
+}
+
+}  // namespace
+
+std::string CElementType(DType dtype) {
+  switch (dtype) {
+    case DType::kF32: return "float";
+    case DType::kF64: return "double";
+    case DType::kF16: return "aotc_f16";
+    case DType::kBF16: return "aotc_bf16";
+    default: return CInterfaceType(dtype);
+  }
+}
+
+std::string CInterfaceType(DType dtype) {
+  switch (dtype) {
+    case DType::kF32: return "float";
+    case DType::kF64: return "double";
+    case DType::kF16:
+    case DType::kBF16: return "uint16_t";
+    case DType::kString: return "aotc_string";
+    default: break;
+  }
+  if (IsSignedInteger(dtype)) return absl::StrCat("int", std::max(8, BitWidth(dtype)), "_t");
+  return absl::StrCat("uint", std::max(8, BitWidth(dtype)), "_t");
+}
+
+std::string CValueType(DType dtype, int lanes) {
+  if (lanes > 1) return dtype == DType::kF32 ? "aotc_vf" : "aotc_vi";
+  if (dtype == DType::kBool) return "bool";
+  return CElementType(ComputeType(dtype));
+}
+
+std::string CLiteral(const Expr& constant) {
+  const DType dtype = constant.dtype();
+  if (dtype == DType::kF64) return DoubleLiteral(constant->float_value);
+  if (IsFloat(dtype)) return FloatLiteral(static_cast<float>(constant->float_value));
+  if (dtype == DType::kBool) return constant->int_value != 0 ? "true" : "false";
+  if (dtype == DType::kU64) return absl::StrCat(static_cast<uint64_t>(constant->int_value), "u");
+  if (constant->int_value == std::numeric_limits<int64_t>::min()) return "INT64_MIN";
+  return absl::StrCat(constant->int_value);
+}
+
+std::string CExprPrinter::Print(const Expr& e) const { return PrintNode(e).text; }
+
+std::string CExprPrinter::Wrapped(const Expr& e, int least) const {
+  Text text = PrintNode(e);
+  return text.precedence < least ? absl::StrCat("(", text.text, ")") : text.text;
+}
+
+std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
+  if (offset.IsInt(0)) return buffer_name_(buffer);
+  return absl::StrCat(buffer_name_(buffer), " + ", Wrapped(offset, kSum));
+}
+
+CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
+  if (NeedsNarrowing(e)) {
+    Text inner = IsBinary(e.op()) ? PrintBinary(e) : PrintCall(e);
+    return {absl::StrCat("(", CValueType(e.dtype()), ")(", inner.text, ")"), kPrefix};
+  }
+  switch (e.op()) {
+    case ExprOp::kConst: return {CLiteral(e), kPostfix};
+    case ExprOp::kVar: return {e->name, kPostfix};
+    case ExprOp::kLoad: return PrintLoad(e);
+    case ExprOp::kCast: return PrintCast(e);
+    case ExprOp::kNeg: return {absl::StrCat("-", Wrapped(e.arg(0), kPostfix)), kPrefix};
+    case ExprOp::kNot:
+      return {absl::StrCat(e.lanes() > 1 ? "~" : "!", Wrapped(e.arg(0), kPostfix)), kPrefix};
+    case ExprOp::kBitNot: return {absl::StrCat("~", Wrapped(e.arg(0), kPostfix)), kPrefix};
+    case ExprOp::kSelect:
+      if (e.lanes() > 1) return PrintCall(e);
+      return {absl::StrCat(Wrapped(e.arg(0), kOrOr), " ? ", Wrapped(e.arg(1), kOrOr), " : ",
+                           Wrapped(e.arg(2), kTernary)),
+              kTernary};
+    default: return IsBinary(e.op()) ? PrintBinary(e) : PrintCall(e);
+  }
+}
+
+CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
+  const Infix infix = InfixOf(e);
+  if (infix.precedence == 0) return PrintCall(e);
+  // && inside || and shifts inside sums get parentheses that compilers' warnings ask for.
+  const bool mixed = infix.precedence <= kBitAndLevel;
+  const int left = mixed && e.arg(0).op() != e.op() ? kEquality : infix.precedence;
+  const int right = mixed ? kEquality : infix.precedence + 1;
+  return {absl::StrCat(Wrapped(e.arg(0), left), " ", infix.symbol, " ", Wrapped(e.arg(1), right)),
+          infix.precedence};
+}
+
+CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
+  const std::string name = buffer_name_(e->tensor);
+  if (e.lanes() > 1) {
+    const Expr& stride = e.arg(1);
+    const std::string from = Pointer(e->tensor, e.arg(0));
+    if (stride.IsInt(1)) return {absl::StrCat("aotc_load(", from, ")"), kPostfix};
+    return {absl::StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
+  }
+  std::string element = absl::StrCat(name, "[", Print(e.arg(0)), "]");
+  if (e.dtype() == DType::kBool) return {absl::StrCat(element, " != 0"), kEquality};
+  return {element, kPostfix};
+}
+
+CExprPrinter::Text CExprPrinter::PrintCast(const Expr& e) const {
+  const Expr& x = e.arg(0);
+  const DType from = x.dtype(), to = e.dtype();
+  // A vector load of a small type converts already.
+  if (e.lanes() > 1 && x.op() == ExprOp::kLoad && ComputeType(from) == to) return PrintLoad(x);
+  const bool plain = e.lanes() == 1 && ((!IsFloat(from) && BitWidth(to) >= 8 && to != DType::kBool &&
+                                         ComputeType(to) == to) ||
+                                        (to == DType::kF64 && from == DType::kF32) ||
+                                        (to == DType::kF32 && from == DType::kF64));
+  if (plain) return {absl::StrCat("(", CValueType(to), ")", Wrapped(x, kPrefix)), kPrefix};
+  if (to == DType::kBool) {
+    return {absl::StrCat(Wrapped(x, kEquality + 1), " != ", CLiteral(NumberConst(0, from))),
+            kEquality};
+  }
+  return {absl::StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
+}
+
+CExprPrinter::Text CExprPrinter::PrintCall(const Expr& e) const {
+  std::string name = absl::StrCat("aotc_", ExprOpName(e.op()));
+  std::vector<Expr> args = e.args();
+  if ((e.op() == ExprOp::kMax || e.op() == ExprOp::kMin) && IsFloat(e.dtype())) {
+    if (IsKnownNumber(args[1])) std::swap(args[0], args[1]);
+    if (IsKnownNumber(args[0])) name += "_known";
+  }
+  if (e.op() == ExprOp::kLaneSum) name = "aotc_sum_lanes";
+  if (e.op() == ExprOp::kLaneMax) name = "aotc_max_lanes";
+  if (e.op() == ExprOp::kLaneMin) name = "aotc_min_lanes";
+  std::string text = absl::StrCat(name, "(");
+  if (e.op() == ExprOp::kBroadcast && e.dtype() != DType::kF32) {
+    absl::StrAppend(&text, "(int32_t)");
+    return {absl::StrCat(text, Wrapped(args[0], kPrefix), ")"), kPostfix};
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", Print(args[i]));
+  }
+  return {text + ")", kPostfix};
+}
+
+}  // namespace aotc

@@ -1,0 +1,50 @@
+// Expressions as C++ text, for scalars and vectors alike: the spelled functions are overloaded.
+//
+//   CExprPrinter printer([&](TensorId id) { return buffers[id].name; });
+//   printer.Print(Max(Load(x, {i + 1}, DType::kF32), FloatConst(0)));   // aotc_max_known(0.0f, x[i + 1])
+#ifndef AOTC_COMPILER_EMIT_C_EXPR_H_
+#define AOTC_COMPILER_EMIT_C_EXPR_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "compiler/ir/expr.h"
+
+namespace aotc {
+
+// Type of a local variable ("float", "int64_t", "aotc_vf") or of stored elements ("aotc_f16", "uint8_t").
+std::string CValueType(DType dtype, int lanes = 1);
+std::string CElementType(DType dtype);
+// The element type in signatures that C sees: f16 and bf16 are uint16_t, bool is uint8_t.
+std::string CInterfaceType(DType dtype);
+// An exact literal of that type.
+std::string CLiteral(const Expr& constant);
+
+class CExprPrinter {
+ public:
+  explicit CExprPrinter(std::function<std::string(TensorId)> buffer_name)
+      : buffer_name_(std::move(buffer_name)) {}
+
+  std::string Print(const Expr& e) const;
+  // buffer + offset as a pointer.
+  std::string Pointer(TensorId buffer, const Expr& offset) const;
+
+ private:
+  struct Text {
+    std::string text;
+    int precedence;  // of the outermost operator; higher binds tighter
+  };
+  Text PrintNode(const Expr& e) const;
+  Text PrintBinary(const Expr& e) const;
+  Text PrintLoad(const Expr& e) const;
+  Text PrintCast(const Expr& e) const;
+  Text PrintCall(const Expr& e) const;
+  std::string Wrapped(const Expr& e, int least) const;
+
+  std::function<std::string(TensorId)> buffer_name_;
+};
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_C_EXPR_H_

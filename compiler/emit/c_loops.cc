@@ -1,0 +1,214 @@
+#include "compiler/emit/c_loops.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "compiler/emit/c_expr.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// What a function object captures: variables by type, buffers.
+struct Captures {
+  std::map<std::string, std::pair<DType, int>> vars;  // name -> dtype, lanes
+  std::set<TensorId> buffers;
+};
+
+class Emitter {
+ public:
+  Emitter(const LoopFunction& function, const CSpelling& spelling)
+      : function_(function),
+        spelling_(spelling),
+        printer_([&](TensorId id) { return function_.buffers[id].name; }) {}
+
+  CKernelText Run() {
+    EmitStmt(function_.body, text_.body);
+    return std::move(text_);
+  }
+
+ private:
+  void EmitStmt(const Stmt& stmt, std::string& out) {
+    switch (stmt.kind()) {
+      case StmtKind::kBlock: return EmitBody(stmt->body, out);
+      case StmtKind::kFor: return EmitFor(*stmt, out);
+      case StmtKind::kIf: return EmitIf(*stmt, out);
+      case StmtKind::kLet: return EmitVariable("const ", *stmt, out);
+      case StmtKind::kDeclare: return EmitVariable("", *stmt, out);
+      case StmtKind::kAssign:
+        absl::StrAppend(&out, stmt->name, " = ", printer_.Print(stmt->value), ";\n");
+        return;
+      case StmtKind::kStore: return EmitStore(*stmt, out);
+      case StmtKind::kBarrier: absl::StrAppend(&out, spelling_.barrier, ";\n"); return;
+      case StmtKind::kTile: return EmitTile(*stmt->tile, out);
+      case StmtKind::kComment: absl::StrAppend(&out, "// ", stmt->name, "\n"); return;
+    }
+  }
+
+  void EmitBody(const std::vector<Stmt>& body, std::string& out) {
+    for (const Stmt& stmt : body) EmitStmt(stmt, out);
+  }
+
+  void EmitFor(const StmtNode& loop, std::string& out) {
+    const std::string& name = loop.name;
+    std::string start = printer_.Print(loop.min), step = "++" + name;
+    if (loop.loop == LoopKind::kThread) {
+      start = absl::StrCat(loop.min.IsInt(0) ? "" : start + " + ", "aotc_thread()");
+      step = absl::StrCat(name, " += ", function_.threads);
+    }
+    const std::string end = printer_.Print(loop.min + loop.extent);
+    if (loop.loop == LoopKind::kUnrolled) absl::StrAppend(&out, "AOTC_UNROLL(8)\n");
+    absl::StrAppend(&out, "for (int64_t ", name, " = ", start, "; ", name, " < ", end, "; ", step,
+                    ") {\n");
+    EmitBody(loop.body, out);
+    absl::StrAppend(&out, "}\n");
+  }
+
+  void EmitIf(const StmtNode& branch, std::string& out) {
+    absl::StrAppend(&out, "if (", printer_.Print(branch.value), ") {\n");
+    EmitBody(branch.body, out);
+    if (!branch.else_body.empty()) {
+      absl::StrAppend(&out, "} else {\n");
+      EmitBody(branch.else_body, out);
+    }
+    absl::StrAppend(&out, "}\n");
+  }
+
+  void EmitVariable(std::string_view qualifier, const StmtNode& variable, std::string& out) {
+    const Expr& value = variable.value;
+    types_[variable.name] = {value.dtype(), value.lanes()};
+    absl::StrAppend(&out, qualifier, CValueType(value.dtype(), value.lanes()), " ", variable.name,
+                    " = ", printer_.Print(value), ";\n");
+  }
+
+  void EmitStore(const StmtNode& store, std::string& out) {
+    const LoopBuffer& buffer = function_.buffers[store.buffer];
+    const Expr& value = store.value;
+    if (value.lanes() > 1) {
+      // The store converts to a small type by itself.
+      const bool converts = value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
+      absl::StrAppend(&out, "aotc_store(", printer_.Pointer(store.buffer, store.index), ", ",
+                      printer_.Print(converts ? value.arg(0) : value), ");\n");
+      return;
+    }
+    absl::StrAppend(&out, buffer.name, "[", printer_.Print(store.index),
+                    "] = ", printer_.Print(value), ";\n");
+  }
+
+  void EmitTile(const TileCall& tile, std::string& out) {
+    text_.headers.insert(tile.header);
+    std::vector<std::string> args;
+    for (const TileArgument& argument : tile.args) args.push_back(EmitArgument(argument, out));
+    std::string name = tile.function;
+    if (!tile.template_args.empty()) {
+      absl::StrAppend(&name, "<", absl::StrJoin(tile.template_args, ", "), ">");
+    }
+    absl::StrAppend(&out, name, "(", absl::StrJoin(args, ", "), ");\n");
+  }
+
+  std::string EmitArgument(const TileArgument& argument, std::string& out) {
+    if (const Expr* e = std::get_if<Expr>(&argument)) return printer_.Print(*e);
+    if (const TilePointer* p = std::get_if<TilePointer>(&argument)) {
+      return printer_.Pointer(p->buffer, p->offset);
+    }
+    if (const TileRecord* record = std::get_if<TileRecord>(&argument)) {
+      std::vector<std::string> fields;
+      for (const Expr& field : record->fields) fields.push_back(printer_.Print(field));
+      return absl::StrCat(record->type, "{", absl::StrJoin(fields, ", "), "}");
+    }
+    return EmitObject(std::get<TileObject>(argument), out);
+  }
+
+  // Writes the struct before the kernel and an instance of it before the call; returns its name.
+  std::string EmitObject(const TileObject& object, std::string& out) {
+    Captures captures = CapturesOf(object);
+    const std::string type = absl::StrCat(function_.name, "_", object.name, objects_);
+    const std::string instance = absl::StrCat(object.name, objects_++);
+    std::string fields;
+    std::vector<std::string> values;
+    for (TensorId id : captures.buffers) {
+      const LoopBuffer& buffer = function_.buffers[id];
+      absl::StrAppend(&fields, buffer.written ? "" : "const ", CElementType(buffer.dtype), " *",
+                      buffer.name, ";\n");
+      values.push_back(buffer.name);
+    }
+    for (const auto& [name, type_of] : captures.vars) {
+      absl::StrAppend(&fields, CValueType(type_of.first, type_of.second), " ", name, ";\n");
+      values.push_back(name);
+    }
+    std::string methods;
+    for (const TileFunctor& method : object.methods) EmitMethod(method, methods);
+    absl::StrAppend(&text_.objects, "struct ", type, " {\n", fields, methods, "};\n\n");
+    absl::StrAppend(&out, "const ", type, " ", instance, " = {", absl::StrJoin(values, ", "), "};\n");
+    return instance;
+  }
+
+  void EmitMethod(const TileFunctor& method, std::string& out) {
+    std::vector<std::string> params;
+    for (const FunctorParam& param : method.params) {
+      params.push_back(absl::StrCat(CValueType(param.dtype, param.lanes), " ", param.name));
+    }
+    std::string result = "void";
+    if (method.result.valid()) result = CValueType(method.result.dtype(), method.result.lanes());
+    if (method.result_pointer.valid()) {
+      result = absl::StrCat("const ", CElementType(function_.buffers[method.result_pointer].dtype), " *");
+    }
+    absl::StrAppend(&out, spelling_.object_qualifier, " ", result, " ", method.method, "(",
+                    absl::StrJoin(params, ", "), ") const {\n");
+    EmitBody(method.body, out);
+    if (method.result.valid()) absl::StrAppend(&out, "return ", printer_.Print(method.result), ";\n");
+    if (method.result_pointer.valid()) {
+      absl::StrAppend(&out, "return ", printer_.Pointer(method.result_pointer, method.result_offset), ";\n");
+    }
+    absl::StrAppend(&out, "}\n");
+  }
+
+  Captures CapturesOf(const TileObject& object) {
+    Captures captures;
+    for (const TileFunctor& method : object.methods) {
+      std::set<std::string> own;
+      for (const FunctorParam& param : method.params) own.insert(param.name);
+      auto see = [&](const Expr& e) {
+        Visit(e, [&](const Expr& node) {
+          if (node.op() == ExprOp::kLoad) captures.buffers.insert(node->tensor);
+          if (!node.IsVar() || own.contains(node->name)) return;
+          auto found = types_.find(node->name);
+          captures.vars[node->name] =
+              found == types_.end() ? std::pair(node.dtype(), node.lanes()) : found->second;
+        });
+      };
+      for (const Stmt& stmt : method.body) {
+        VisitStmts(stmt, [&](const Stmt& inner) {
+          const StmtKind kind = inner.kind();
+          if (kind == StmtKind::kLet || kind == StmtKind::kDeclare || kind == StmtKind::kFor) {
+            own.insert(inner->name);
+          }
+          if (kind == StmtKind::kStore) captures.buffers.insert(inner->buffer);
+        });
+        VisitExprs(stmt, see);
+      }
+      if (method.result.valid()) see(method.result);
+      if (method.result_offset.valid()) see(method.result_offset);
+      if (method.result_pointer.valid()) captures.buffers.insert(method.result_pointer);
+    }
+    return captures;
+  }
+
+  const LoopFunction& function_;
+  const CSpelling& spelling_;
+  CExprPrinter printer_;
+  CKernelText text_;
+  std::map<std::string, std::pair<DType, int>> types_;
+  int objects_ = 0;
+};
+
+}  // namespace
+
+CKernelText EmitTaskBody(const LoopFunction& function, const CSpelling& spelling) {
+  return Emitter(function, spelling).Run();
+}
+
+}  // namespace aotc

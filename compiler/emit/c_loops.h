@@ -1,0 +1,34 @@
+// Statements and kernel functions as C++ text. Layout of the text is clang-format's job.
+//
+//   CKernelText text = EmitKernel(function, {.signature = ..., .prefix = "m_"});
+//   text.objects   // function objects of tile calls, to stand before the kernel
+//   text.body      // the body of one task
+#ifndef AOTC_COMPILER_EMIT_C_LOOPS_H_
+#define AOTC_COMPILER_EMIT_C_LOOPS_H_
+
+#include <set>
+#include <string>
+
+#include "compiler/ir/loops.h"
+
+namespace aotc {
+
+struct CKernelText {
+  std::string objects = {};           // structs of the tiles' typed holes
+  std::string body = {};
+  std::set<std::string> headers = {};  // of the tile functions called
+};
+
+// How a target spells what is not plain C++.
+struct CSpelling {
+  std::string object_qualifier = {};   // before methods of function objects: "AOTC_MEMBER"
+  std::string barrier = "";            // statement of kBarrier
+  bool vectors = false;                // lanes are printed as vector types
+};
+
+// Text of one task of `function`. Names of objects start with the function's name.
+CKernelText EmitTaskBody(const LoopFunction& function, const CSpelling& spelling);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_C_LOOPS_H_

@@ -1,0 +1,150 @@
+#include "compiler/ir/loops.h"
+
+#include <utility>
+
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+using ExprMap = std::function<Expr(const Expr&)>;
+
+Expr Map(const Expr& e, const ExprMap& rewrite) { return e.valid() ? rewrite(e) : e; }
+
+std::vector<Stmt> Map(const std::vector<Stmt>& body, const ExprMap& rewrite) {
+  std::vector<Stmt> result;
+  result.reserve(body.size());
+  for (const Stmt& stmt : body) result.push_back(TransformExprs(stmt, rewrite));
+  return result;
+}
+
+TileFunctor Map(TileFunctor functor, const ExprMap& rewrite) {
+  functor.body = Map(functor.body, rewrite);
+  functor.result = Map(functor.result, rewrite);
+  functor.result_offset = Map(functor.result_offset, rewrite);
+  return functor;
+}
+
+TileArgument Map(TileArgument argument, const ExprMap& rewrite) {
+  if (Expr* e = std::get_if<Expr>(&argument)) *e = Map(*e, rewrite);
+  if (TilePointer* p = std::get_if<TilePointer>(&argument)) p->offset = Map(p->offset, rewrite);
+  if (TileRecord* record = std::get_if<TileRecord>(&argument)) {
+    for (Expr& field : record->fields) field = Map(field, rewrite);
+  }
+  if (TileObject* object = std::get_if<TileObject>(&argument)) {
+    for (TileFunctor& method : object->methods) method = Map(std::move(method), rewrite);
+  }
+  return argument;
+}
+
+void VisitTile(const TileCall& tile, const std::function<void(const Stmt&)>& visit) {
+  for (const TileArgument& argument : tile.args) {
+    const TileObject* object = std::get_if<TileObject>(&argument);
+    if (object == nullptr) continue;
+    for (const TileFunctor& method : object->methods) {
+      for (const Stmt& stmt : method.body) VisitStmts(stmt, visit);
+    }
+  }
+}
+
+void VisitOwnExprs(const StmtNode& node, const std::function<void(const Expr&)>& visit) {
+  auto see = [&](const Expr& e) {
+    if (e.valid()) visit(e);
+  };
+  for (const Expr& e : {node.min, node.extent, node.value, node.index}) see(e);
+  if (node.tile == nullptr) return;
+  for (const TileArgument& argument : node.tile->args) {
+    if (const Expr* e = std::get_if<Expr>(&argument)) see(*e);
+    if (const TilePointer* p = std::get_if<TilePointer>(&argument)) see(p->offset);
+    if (const TileRecord* record = std::get_if<TileRecord>(&argument)) {
+      for (const Expr& field : record->fields) see(field);
+    }
+    if (const TileObject* object = std::get_if<TileObject>(&argument)) {
+      for (const TileFunctor& method : object->methods) {
+        see(method.result);
+        see(method.result_offset);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Stmt Block(std::vector<Stmt> body) {
+  if (body.size() == 1) return body[0];
+  return Stmt({.kind = StmtKind::kBlock, .body = std::move(body)});
+}
+
+Stmt For(std::string_view name, const Expr& min, const Expr& extent, std::vector<Stmt> body,
+         LoopKind kind) {
+  return Stmt({.kind = StmtKind::kFor,
+               .loop = kind,
+               .name = std::string(name),
+               .min = min,
+               .extent = extent,
+               .body = std::move(body)});
+}
+
+Stmt If(const Expr& condition, std::vector<Stmt> body, std::vector<Stmt> else_body) {
+  return Stmt({.kind = StmtKind::kIf,
+               .value = condition,
+               .body = std::move(body),
+               .else_body = std::move(else_body)});
+}
+
+Stmt Let(std::string_view name, const Expr& value) {
+  return Stmt({.kind = StmtKind::kLet, .name = std::string(name), .value = value});
+}
+
+Stmt Declare(std::string_view name, const Expr& value) {
+  return Stmt({.kind = StmtKind::kDeclare, .name = std::string(name), .value = value});
+}
+
+Stmt Assign(std::string_view name, const Expr& value) {
+  return Stmt({.kind = StmtKind::kAssign, .name = std::string(name), .value = value});
+}
+
+Stmt Store(TensorId buffer, const Expr& index, const Expr& value) {
+  return Stmt({.kind = StmtKind::kStore, .value = value, .index = index, .buffer = buffer});
+}
+
+Stmt Barrier() { return Stmt({.kind = StmtKind::kBarrier}); }
+
+Stmt Comment(std::string_view text) {
+  return Stmt({.kind = StmtKind::kComment, .name = std::string(text)});
+}
+
+Stmt Tile(TileCall call) {
+  return Stmt(
+      {.kind = StmtKind::kTile, .tile = std::make_shared<const TileCall>(std::move(call))});
+}
+
+void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit) {
+  visit(stmt);
+  for (const Stmt& inner : stmt->body) VisitStmts(inner, visit);
+  for (const Stmt& inner : stmt->else_body) VisitStmts(inner, visit);
+  if (stmt->tile != nullptr) VisitTile(*stmt->tile, visit);
+}
+
+void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit) {
+  VisitStmts(stmt, [&](const Stmt& inner) { VisitOwnExprs(*inner, visit); });
+}
+
+Stmt TransformExprs(const Stmt& stmt, const ExprMap& rewrite) {
+  StmtNode node = *stmt;
+  node.min = Map(node.min, rewrite);
+  node.extent = Map(node.extent, rewrite);
+  node.value = Map(node.value, rewrite);
+  node.index = Map(node.index, rewrite);
+  node.body = Map(node.body, rewrite);
+  node.else_body = Map(node.else_body, rewrite);
+  if (node.tile != nullptr) {
+    TileCall tile = *node.tile;
+    for (TileArgument& argument : tile.args) argument = Map(std::move(argument), rewrite);
+    if (tile.meaning.valid()) tile.meaning = TransformExprs(tile.meaning, rewrite);
+    node.tile = std::make_shared<const TileCall>(std::move(tile));
+  }
+  return Stmt(std::move(node));
+}
+
+}  // namespace aotc
