@@ -163,6 +163,9 @@ CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
   if (e.lanes() > 1) {
     const Expr& stride = e.arg(1);
     const std::string from = Pointer(e->tensor, e.arg(0));
+    if (e.args().size() == 3) {
+      return {absl::StrCat("aotc_load_first(", from, ", ", Print(e.arg(2)), ")"), kPostfix};
+    }
     if (stride.IsInt(1)) return {absl::StrCat("aotc_load(", from, ")"), kPostfix};
     return {absl::StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
   }

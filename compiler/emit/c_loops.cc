@@ -90,8 +90,11 @@ class Emitter {
     if (value.lanes() > 1) {
       // The store converts to a small type by itself.
       const bool converts = value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
-      absl::StrAppend(&out, "aotc_store(", printer_.Pointer(store.buffer, store.index), ", ",
-                      printer_.Print(converts ? value.arg(0) : value), ");\n");
+      const bool masked = store.extent.valid();
+      absl::StrAppend(&out, masked ? "aotc_store_first(" : "aotc_store(",
+                      printer_.Pointer(store.buffer, store.index), ", ",
+                      printer_.Print(converts ? value.arg(0) : value),
+                      masked ? absl::StrCat(", ", printer_.Print(store.extent)) : "", ");\n");
       return;
     }
     absl::StrAppend(&out, buffer.name, "[", printer_.Print(store.index),

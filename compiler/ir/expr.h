@@ -48,7 +48,8 @@ enum class ExprOp : uint8_t {
   // Ternary: condition, value if true, value if false (only the chosen one is evaluated)
   kSelect,
   // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; a contiguous or strided
-  // load is a kLoad with lanes > 1 whose last argument is the stride; the sum (max) over all lanes
+  // load is a kLoad with lanes > 1 and arguments (first index, stride[, lanes to load]); the sum (max)
+  // over all lanes
   kBroadcast, kRamp, kLaneSum, kLaneMax, kLaneMin,
 };
 

@@ -104,8 +104,12 @@ Stmt Assign(std::string_view name, const Expr& value) {
   return Stmt({.kind = StmtKind::kAssign, .name = std::string(name), .value = value});
 }
 
-Stmt Store(TensorId buffer, const Expr& index, const Expr& value) {
-  return Stmt({.kind = StmtKind::kStore, .value = value, .index = index, .buffer = buffer});
+Stmt Store(TensorId buffer, const Expr& index, const Expr& value, const Expr& count) {
+  return Stmt({.kind = StmtKind::kStore,
+               .extent = count,
+               .value = value,
+               .index = index,
+               .buffer = buffer});
 }
 
 Stmt Barrier() { return Stmt({.kind = StmtKind::kBarrier}); }

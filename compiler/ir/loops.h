@@ -34,7 +34,7 @@ enum class StmtKind : uint8_t {
   kLet,      // name = value, for the rest of the enclosing block
   kDeclare,  // a mutable local variable with an initial value, for the rest of the enclosing block
   kAssign,   // name = value
-  kStore,    // buffer[index] = value; with lanes: contiguous from index
+  kStore,    // buffer[index] = value; with lanes: contiguous from index, the first `extent` where given
   kBarrier,  // all threads of the task (cuda)
   kTile,     // call of a tile function
   kComment,  // name is the text
@@ -84,7 +84,8 @@ Stmt If(const Expr& condition, std::vector<Stmt> body, std::vector<Stmt> else_bo
 Stmt Let(std::string_view name, const Expr& value);
 Stmt Declare(std::string_view name, const Expr& value);
 Stmt Assign(std::string_view name, const Expr& value);
-Stmt Store(TensorId buffer, const Expr& index, const Expr& value);
+// `count`: how many leading lanes are stored; all where it is not given.
+Stmt Store(TensorId buffer, const Expr& index, const Expr& value, const Expr& count = {});
 Stmt Barrier();
 Stmt Comment(std::string_view text);
 Stmt Tile(TileCall call);

@@ -1,0 +1,157 @@
+#include "compiler/lower/vectorize.h"
+
+#include <utility>
+#include <vector>
+
+namespace aotc {
+namespace {
+
+// Operators that runtime-lite has on vectors of f32.
+bool HasVectorForm(ExprOp op) {
+  switch (op) {
+    case ExprOp::kNeg:
+    case ExprOp::kAbs:
+    case ExprOp::kFloor:
+    case ExprOp::kCeil:
+    case ExprOp::kRound:
+    case ExprOp::kSqrt:
+    case ExprOp::kExp:
+    case ExprOp::kLog:
+    case ExprOp::kTanh:
+    case ExprOp::kErf:
+    case ExprOp::kSigmoid:
+    case ExprOp::kAdd:
+    case ExprOp::kSub:
+    case ExprOp::kMul:
+    case ExprOp::kDiv:
+    case ExprOp::kMin:
+    case ExprOp::kMax:
+    case ExprOp::kEq:
+    case ExprOp::kNe:
+    case ExprOp::kLt:
+    case ExprOp::kLe:
+    case ExprOp::kAnd:
+    case ExprOp::kOr:
+    case ExprOp::kNot:
+    case ExprOp::kSelect:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Expr Broadcast(const Expr& e, int lanes) {
+  return Expr::Make({.op = ExprOp::kBroadcast, .dtype = e.dtype(), .lanes = lanes, .args = {e}});
+}
+
+// Types whose contiguous loads runtime-lite widens to f32.
+bool IsVectorStorage(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+class Vectorizer {
+ public:
+  Vectorizer(const Lanes& lanes, const Bounds& bounds) : lanes_(lanes), bounds_(bounds) {}
+
+  std::optional<Expr> Run(const Expr& e) {
+    if (e.IsVar()) {
+      auto found = lanes_.vectors.find(e->name);
+      if (found != lanes_.vectors.end()) return found->second;
+    }
+    if (!DependsOnLane(e)) return Uniform(e);
+    if (e.dtype() == DType::kI64) return Index(e);
+    if (e.op() == ExprOp::kLoad) return VectorLoad(e);
+    if (e.op() == ExprOp::kCast) return VectorCast(e);
+    if (!HasVectorForm(e.op())) return std::nullopt;
+    if (e.dtype() != DType::kF32 && e.dtype() != DType::kBool) return std::nullopt;
+    std::vector<Expr> args;
+    for (const Expr& arg : e.args()) {
+      std::optional<Expr> vector = Run(arg);
+      if (!vector) return std::nullopt;
+      args.push_back(*std::move(vector));
+    }
+    return Expr::Make({.op = e.op(), .dtype = e.dtype(), .lanes = lanes_.count, .args = args});
+  }
+
+ private:
+  bool DependsOnLane(const Expr& e) const {
+    if (UsesVar(e, lanes_.var)) return true;
+    for (const auto& [name, vector] : lanes_.vectors) {
+      if (UsesVar(e, name)) return true;
+    }
+    return false;
+  }
+
+  std::optional<Expr> Uniform(const Expr& e) {
+    if (e.dtype() == DType::kF32 || e.dtype() == DType::kI64) return Broadcast(e, lanes_.count);
+    // A condition that is the same in all lanes: as a mask.
+    if (e.dtype() == DType::kBool) {
+      const Expr as_int = Select(e, Expr(1), Expr(0));
+      return Expr::Make({.op = ExprOp::kNe,
+                         .dtype = DType::kBool,
+                         .lanes = lanes_.count,
+                         .args = {Broadcast(as_int, lanes_.count), Broadcast(Expr(0), lanes_.count)}});
+    }
+    return std::nullopt;
+  }
+
+  // base and stride of an index that is affine in the lane variable.
+  std::optional<std::pair<Expr, Expr>> BaseAndStride(const Expr& index) const {
+    std::optional<Affine> affine = AsAffine(index, {lanes_.var}, bounds_);
+    if (!affine) return std::nullopt;
+    auto found = affine->coefficients.find(lanes_.var);
+    const Expr stride = found == affine->coefficients.end() ? Expr(0) : found->second;
+    return std::pair(Simplify(affine->rest + stride * lanes_.first, bounds_), stride);
+  }
+
+  std::optional<Expr> Index(const Expr& e) {
+    auto parts = BaseAndStride(e);
+    if (!parts) return std::nullopt;
+    return Expr::Make({.op = ExprOp::kRamp,
+                       .dtype = DType::kI64,
+                       .lanes = lanes_.count,
+                       .args = {parts->first, parts->second}});
+  }
+
+  std::optional<Expr> VectorLoad(const Expr& load) {
+    if (!IsVectorStorage(load.dtype())) return std::nullopt;
+    auto parts = BaseAndStride(load.arg(0));
+    if (!parts) return std::nullopt;
+    const auto& [base, stride] = *parts;
+    if (stride.IsInt(0)) return Broadcast(Load(load->tensor, {base}, load.dtype()), lanes_.count);
+    std::vector<Expr> args = {base, stride};
+    if (lanes_.active.valid()) {
+      if (!stride.IsInt(1)) return std::nullopt;
+      args.push_back(lanes_.active);
+    }
+    return Expr::Make({.op = ExprOp::kLoad,
+                       .dtype = load.dtype(),
+                       .lanes = lanes_.count,
+                       .tensor = load->tensor,
+                       .args = std::move(args)});
+  }
+
+  std::optional<Expr> VectorCast(const Expr& e) {
+    const DType from = e.arg(0).dtype(), to = e.dtype();
+    const bool widens = e.arg(0).op() == ExprOp::kLoad && IsVectorStorage(from) && to == DType::kF32;
+    const bool narrows = from == DType::kF32 && IsVectorStorage(to);
+    if (!widens && !narrows) return std::nullopt;
+    std::optional<Expr> x = Run(e.arg(0));
+    if (!x) return std::nullopt;
+    if (x->op() == ExprOp::kBroadcast) {
+      return Broadcast(Cast(to, x->arg(0)), lanes_.count);
+    }
+    return Cast(to, *x);
+  }
+
+  const Lanes& lanes_;
+  const Bounds& bounds_;
+};
+
+}  // namespace
+
+std::optional<Expr> VectorizeExpr(const Expr& e, const Lanes& lanes, const Bounds& bounds) {
+  return Vectorizer(lanes, bounds).Run(e);
+}
+
+}  // namespace aotc

@@ -1,0 +1,33 @@
+// Expressions over lanes: one lowering that turns scalar text into vectors along one variable.
+//
+//   Lanes lanes{.var = "v", .first = Var("v0"), .count = 16};
+//   VectorizeExpr(exp(%x[v*1 + 3] - top), lanes)   // exp(load(%x, v0 + 3) - broadcast(top))
+#ifndef AOTC_COMPILER_LOWER_VECTORIZE_H_
+#define AOTC_COMPILER_LOWER_VECTORIZE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/ir/expr.h"
+#include "compiler/ir/expr_simplify.h"
+
+namespace aotc {
+
+// The lane map: lane l stands for var = first + l.
+struct Lanes {
+  std::string var = {};
+  Expr first = {};
+  int count = 1;
+  Expr active = {};                          // leading lanes that exist; all where not given
+  std::map<std::string, Expr> vectors = {};  // variables that are vectors already (accumulators)
+};
+
+// `e` (flat loads) with lanes.count lanes, or nothing where it has no vector form: other types than
+// f32 (small floats and integers only as loads), operators without a vector function, loads at
+// indices that are not affine in the variable.
+std::optional<Expr> VectorizeExpr(const Expr& e, const Lanes& lanes, const Bounds& bounds);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LOWER_VECTORIZE_H_
