@@ -139,7 +139,7 @@ CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
       return {absl::StrCat(e.lanes() > 1 ? "~" : "!", Wrapped(e.arg(0), kPostfix)), kPrefix};
     case ExprOp::kBitNot: return {absl::StrCat("~", Wrapped(e.arg(0), kPostfix)), kPrefix};
     case ExprOp::kSelect:
-      if (e.lanes() > 1) return PrintCall(e);
+      if (e.arg(0).lanes() > 1) return PrintCall(e);
       return {absl::StrCat(Wrapped(e.arg(0), kOrOr), " ? ", Wrapped(e.arg(1), kOrOr), " : ",
                            Wrapped(e.arg(2), kTernary)),
               kTernary};

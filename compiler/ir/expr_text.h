@@ -18,9 +18,10 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/expr.h"
-#include "compiler/support/scanner.h"
 
 namespace aotc {
+
+class Scanner;  // compiler/support/scanner.h
 
 using TensorNames = std::function<std::string(TensorId)>;
 // `tensor_name` gives the name without the %; may be empty where `e` has no loads.

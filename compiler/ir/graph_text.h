@@ -8,9 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
-#include "compiler/support/scanner.h"
 
 namespace aotc {
+
+class Scanner;  // compiler/support/scanner.h
 
 std::string PrintGraph(const Graph& graph, int constant_limit = 16);
 std::string PrintType(const ValueType& type);

@@ -10,6 +10,8 @@
 
 namespace aotc {
 
+class Scanner;  // compiler/support/scanner.h
+
 std::string PrintKernel(const Kernel& kernel);
 // Only the stages, one a line: what the comment above a generated kernel shows.
 std::string PrintStages(const Kernel& kernel);

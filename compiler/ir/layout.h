@@ -18,9 +18,10 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/shape.h"
-#include "compiler/support/scanner.h"
 
 namespace aotc {
+
+class Scanner;  // compiler/support/scanner.h
 
 // One axis of storage: index = mod(floor_div(i + halo.before, divisor), modulus) of logical index i;
 // modulus 0 means none.

@@ -48,6 +48,17 @@ Expr Access::Offset(TensorId id, const std::vector<Expr>& indices, const Bounds&
   return Simplify(LinearIndex(storage, StorageStrides(tensor)), bounds);
 }
 
+bool Access::InStorage(TensorId id, const std::vector<Expr>& indices, const Bounds& bounds) const {
+  const KernelTensor& tensor = kernel_.tensors[id];
+  const std::vector<Expr> storage = StorageIndices(tensor.layout, indices);
+  const Shape extents = StorageShape(tensor.layout, tensor.shape);
+  for (size_t i = 0; i < storage.size(); ++i) {
+    if (!Prove(Le(Expr(0), storage[i]), bounds).value_or(false)) return false;
+    if (!Prove(Lt(storage[i], extents[i]), bounds).value_or(false)) return false;
+  }
+  return true;
+}
+
 Expr Access::DropHaloGuard(const Expr& select, const Bounds& bounds) const {
   const Expr load = GuardedLoad(select.arg(1));
   const Expr& otherwise = select.arg(2);
@@ -72,9 +83,12 @@ Expr Access::DropHaloGuard(const Expr& select, const Bounds& bounds) const {
 
 Expr Access::Flatten(const Expr& e, const Bounds& bounds) const {
   if (e.op() == ExprOp::kLoad) {
+    if (kernel_.tensors[e->tensor].role == TensorRole::kTemp) return e;
     std::vector<Expr> indices;
     for (const Expr& index : e.args()) indices.push_back(Flatten(index, bounds));
-    return Load(e->tensor, {Offset(e->tensor, indices, bounds)}, e.dtype());
+    ExprNode flat = *Load(e->tensor, {Offset(e->tensor, indices, bounds)}, e.dtype());
+    if (!InStorage(e->tensor, indices, bounds)) flat.name = kGuardedLoad;
+    return Expr::Make(std::move(flat));
   }
   if (e.op() == ExprOp::kSelect) {
     const Expr kept = DropHaloGuard(e, bounds);

@@ -6,11 +6,14 @@
 #ifndef AOTC_COMPILER_LOWER_ACCESS_H_
 #define AOTC_COMPILER_LOWER_ACCESS_H_
 
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/kernel.h"
 
 namespace aotc {
+
+inline constexpr std::string_view kGuardedLoad = "guarded";
 
 class Access {
  public:
@@ -18,11 +21,13 @@ class Access {
 
   // Offset in elements of a logical element of `tensor`, simplified. Indices may reach into the halo.
   Expr Offset(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
-  // `e` with every load flat. A select that only guards against indices which lie in a halo of the
+  // `e` with every load flat; loads of temps are left alone. A load that is not proved to lie in storage
+  // carries the name kGuardedLoad: only the condition around it makes it safe. A select that only guards against indices which lie in a halo of the
   // right fill is dropped: the halo answers.
   Expr Flatten(const Expr& e, const Bounds& bounds) const;
 
  private:
+  bool InStorage(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
   Expr DropHaloGuard(const Expr& select, const Bounds& bounds) const;
   const Kernel& kernel_;
 };

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/lower/access.h"
+
 namespace aotc {
 namespace {
 
@@ -62,6 +64,10 @@ class Vectorizer {
     if (e.dtype() == DType::kI64) return Index(e);
     if (e.op() == ExprOp::kLoad) return VectorLoad(e);
     if (e.op() == ExprOp::kCast) return VectorCast(e);
+    if (e.op() == ExprOp::kSelect) {
+      if (!DependsOnLane(e.arg(0))) return UniformSelect(e);
+      if (HasGuardedLoad(e)) return std::nullopt;  // both sides would be read
+    }
     if (!HasVectorForm(e.op())) return std::nullopt;
     if (e.dtype() != DType::kF32 && e.dtype() != DType::kBool) return std::nullopt;
     std::vector<Expr> args;
@@ -102,6 +108,24 @@ class Vectorizer {
     auto found = affine->coefficients.find(lanes_.var);
     const Expr stride = found == affine->coefficients.end() ? Expr(0) : found->second;
     return std::pair(Simplify(affine->rest + stride * lanes_.first, bounds_), stride);
+  }
+
+  // One condition for all lanes stays a branch: only the chosen side is evaluated.
+  std::optional<Expr> UniformSelect(const Expr& e) {
+    std::optional<Expr> yes = Run(e.arg(1)), no = Run(e.arg(2));
+    if (!yes || !no) return std::nullopt;
+    return Expr::Make({.op = ExprOp::kSelect,
+                       .dtype = e.dtype(),
+                       .lanes = lanes_.count,
+                       .args = {e.arg(0), *yes, *no}});
+  }
+
+  static bool HasGuardedLoad(const Expr& e) {
+    bool found = false;
+    Visit(e, [&](const Expr& node) {
+      found |= node.op() == ExprOp::kLoad && node->name == kGuardedLoad;
+    });
+    return found;
   }
 
   std::optional<Expr> Index(const Expr& e) {

@@ -1,0 +1,232 @@
+#include "compiler/lower/nest.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/lower/access.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+bool IsTemp(const Kernel& kernel, TensorId id) {
+  return kernel.tensors[id].role == TensorRole::kTemp;
+}
+
+bool IsDefined(const Kernel& kernel, TensorId id) {
+  const TensorRole role = kernel.tensors[id].role;
+  return role == TensorRole::kTemp || role == TensorRole::kOutput;
+}
+
+// How many leading axes of all stages agree in extent, and index every temp that is read by themselves.
+size_t SharedAxes(const Kernel& kernel) {
+  size_t shared = kernel.stages.front().axes.size();
+  for (const Stage& stage : kernel.stages) {
+    shared = std::min(shared, stage.axes.size());
+    for (const StageResult& result : stage.results) {
+      shared = std::min(shared, static_cast<size_t>(result.axis_count));
+    }
+    for (size_t i = 0; i < shared; ++i) {
+      if (!ProveEqual(stage.axes[i].extent, kernel.stages.front().axes[i].extent)) shared = i;
+    }
+    for (const Expr& body : stage.body) {
+      for (const Expr& load : LoadsOf(body)) {
+        if (!IsDefined(kernel, load->tensor)) continue;
+        shared = std::min(shared, load.args().size());
+        for (size_t i = 0; i < shared; ++i) {
+          if (!load.arg(i).IsVar() || load.arg(i)->name != stage.axes[i].name) shared = i;
+        }
+      }
+    }
+  }
+  return shared;
+}
+
+bool AllAxesShared(const Kernel& kernel, size_t shared) {
+  return std::all_of(kernel.stages.begin(), kernel.stages.end(),
+                     [&](const Stage& stage) { return stage.axes.size() == shared; });
+}
+
+class NestBuilder {
+ public:
+  explicit NestBuilder(const Kernel& kernel) : kernel_(kernel), access_(kernel) {}
+
+  absl::StatusOr<Nest> Build() {
+    const size_t shared = SharedAxes(kernel_);
+    nest_.bounds = BoundsOf(kernel_.symbols);
+    nest_.is_point = AllAxesShared(kernel_, shared);
+    AOTC_RETURN_IF_ERROR(CheckLayouts());
+    if (nest_.is_point) {
+      StorageAxes();
+    } else {
+      LogicalAxes(shared);
+    }
+    for (const NestAxis& axis : nest_.outer) nest_.bounds.Add(axis.name, 0, axis.extent - 1);
+    MakeBuffers(shared);
+    for (const Stage& stage : kernel_.stages) nest_.stages.push_back(Flatten(stage, shared));
+    return std::move(nest_);
+  }
+
+ private:
+  const KernelTensor& Main() const { return kernel_.tensors[kernel_.params.back()]; }
+
+  absl::Status CheckLayouts() const {
+    for (TensorId id : kernel_.params) {
+      const KernelTensor& tensor = kernel_.tensors[id];
+      if (tensor.role != TensorRole::kOutput) continue;
+      const bool fits = nest_.is_point ? tensor.layout == Main().layout : tensor.layout.IsPlain();
+      if (!fits) {
+        return absl::UnimplementedError(
+            absl::StrCat("output ", tensor.name, " of kernel ", kernel_.name, " has layout ",
+                         PrintLayout(tensor.layout), ", which this nest cannot write"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // One outer axis per storage axis of the main output; logical_ maps back.
+  void StorageAxes() {
+    const KernelTensor& main = Main();
+    const Stage& last = kernel_.stages.back();
+    std::vector<StorageAxis> axes = main.layout.axes;
+    if (axes.empty()) {
+      for (size_t i = 0; i < main.shape.size(); ++i) axes.push_back({static_cast<int>(i)});
+    }
+    logical_.assign(main.shape.size(), Expr(0));
+    nest_.fill = main.layout.fill;
+    for (const StorageAxis& axis : axes) AddStorageAxis(main, last, axis);
+    for (const StorageAxis& axis : axes) {
+      if (axis.modulus == 0) continue;
+      const Expr test = Lt(logical_[axis.axis], main.shape[axis.axis]);
+      if (ProveDivisible(main.shape[axis.axis], axis.modulus)) continue;
+      nest_.valid = nest_.valid.valid() ? And(nest_.valid, test) : test;
+    }
+  }
+
+  void AddStorageAxis(const KernelTensor& main, const Stage& last, const StorageAxis& axis) {
+    const std::string& base = last.axes[axis.axis].name;
+    const Expr& extent = main.shape[axis.axis];
+    NestAxis outer{.name = base, .extent = extent};
+    if (!main.layout.halo.empty()) outer.halo = main.layout.halo[axis.axis];
+    if (axis.divisor > 1) outer = {absl::StrCat(base, "_o"), Simplify(CeilDiv(extent, axis.divisor))};
+    if (axis.modulus > 0) outer = {absl::StrCat(base, "_i"), axis.modulus};
+    logical_[axis.axis] = logical_[axis.axis] + Var(outer.name) * axis.divisor;
+    nest_.outer.push_back(outer);
+  }
+
+  void LogicalAxes(size_t shared) {
+    const Stage& first = kernel_.stages.front();
+    for (size_t i = 0; i < shared; ++i) {
+      nest_.outer.push_back({.name = first.axes[i].name, .extent = first.axes[i].extent});
+      logical_.push_back(Var(first.axes[i].name));
+    }
+  }
+
+  void MakeBuffers(size_t shared) {
+    int64_t scratch = 0;
+    for (const KernelTensor& tensor : kernel_.tensors) {
+      LoopBuffer buffer{.name = tensor.name, .dtype = tensor.dtype};
+      buffer.written = tensor.role == TensorRole::kOutput;
+      if (tensor.role == TensorRole::kTemp) {
+        const Shape inner(tensor.shape.begin() + static_cast<long>(std::min(shared, tensor.shape.size())),
+                          tensor.shape.end());
+        buffer.written = true;
+        buffer.place = BufferPlace::kScratch;
+        buffer.elements = inner.empty() || nest_.is_point
+                              ? 0
+                              : MaxElements(inner, BoundsOf(kernel_.symbols)).value_or(0);
+        buffer.offset = scratch;
+        constexpr int64_t kAlign = 64;
+        scratch += (buffer.elements * ByteWidth(buffer.dtype) + kAlign - 1) / kAlign * kAlign;
+      }
+      nest_.buffers.Add(buffer);
+    }
+  }
+
+  bool IsScalar(TensorId id) const {
+    if (nest_.is_point) return IsDefined(kernel_, id);
+    return IsTemp(kernel_, id) && nest_.buffers[id].elements == 0;
+  }
+
+  FlatStage Flatten(const Stage& stage, size_t shared) {
+    FlatStage flat{.reduce = stage.reduce_axes, .combiner = stage.combiner};
+    flat.inner.assign(stage.axes.begin() + static_cast<long>(shared), stage.axes.end());
+    Substitution substitution;
+    for (size_t i = 0; i < shared; ++i) substitution[stage.axes[i].name] = logical_[i];
+    const Bounds bounds = StageBounds(nest_, flat);
+    for (const Expr& body : stage.body) {
+      const Expr point = ScalarTemps(Substitute(body, substitution));
+      flat.bodies.push_back(Simplify(access_.Flatten(Simplify(ScratchLoads(point, shared), bounds), bounds), bounds));
+    }
+    for (const StageResult& result : stage.results) {
+      flat.results.push_back(Result(stage, result, shared, bounds));
+    }
+    return flat;
+  }
+
+  FlatResult Result(const Stage& stage, const StageResult& result, size_t shared,
+                    const Bounds& bounds) const {
+    const KernelTensor& tensor = kernel_.tensors[result.tensor];
+    FlatResult flat{.tensor = result.tensor, .dtype = tensor.dtype};
+    flat.inner_count = result.axis_count - static_cast<int>(shared);
+    if (IsScalar(result.tensor)) flat.variable = tensor.name + "_value";
+    if (IsScalar(result.tensor) && IsTemp(kernel_, result.tensor)) return flat;
+    std::vector<Expr> inner;
+    for (int i = static_cast<int>(shared); i < result.axis_count; ++i) {
+      inner.push_back(Var(stage.axes[static_cast<size_t>(i)].name));
+    }
+    if (IsTemp(kernel_, result.tensor)) {
+      flat.index = ScratchIndex(tensor, inner, shared);
+      return flat;
+    }
+    std::vector<Expr> indices = logical_;
+    indices.insert(indices.end(), inner.begin(), inner.end());
+    flat.index = access_.Offset(result.tensor, indices, bounds);
+    return flat;
+  }
+
+  Expr ScratchIndex(const KernelTensor& tensor, const std::vector<Expr>& inner, size_t shared) const {
+    const Shape shape(tensor.shape.begin() + static_cast<long>(shared), tensor.shape.end());
+    return LinearIndex(inner, RowMajorStrides(shape));
+  }
+
+  // Loads of scalar temps become variables of the compute type.
+  Expr ScalarTemps(const Expr& e) const {
+    return Transform(e, [&](const Expr& node) {
+      if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
+      if (node.op() != ExprOp::kLoad || !IsScalar(node->tensor)) return node;
+      const KernelTensor& tensor = kernel_.tensors[node->tensor];
+      return Var(tensor.name + "_value", ComputeType(tensor.dtype));
+    });
+  }
+
+  // Loads of temps in scratch drop the outer indices; as rank-1 loads, which Flatten leaves alone.
+  Expr ScratchLoads(const Expr& e, size_t shared) const {
+    return Transform(e, [&](const Expr& node) {
+      if (node.op() != ExprOp::kLoad || !IsTemp(kernel_, node->tensor)) return node;
+      const KernelTensor& tensor = kernel_.tensors[node->tensor];
+      const std::vector<Expr> inner(node.args().begin() + static_cast<long>(shared), node.args().end());
+      return Load(node->tensor, {ScratchIndex(tensor, inner, shared)}, node.dtype());
+    });
+  }
+
+  const Kernel& kernel_;
+  Access access_;
+  Nest nest_;
+  std::vector<Expr> logical_;  // logical index of the shared axes, over outer variables
+};
+
+}  // namespace
+
+absl::StatusOr<Nest> BuildNest(const Kernel& kernel) { return NestBuilder(kernel).Build(); }
+
+Bounds StageBounds(const Nest& nest, const FlatStage& stage) {
+  Bounds bounds = nest.bounds;
+  for (const Axis& axis : stage.inner) bounds.Add(axis.name, 0, axis.extent - 1);
+  for (const Axis& axis : stage.reduce) bounds.Add(axis.name, 0, axis.extent - 1);
+  return bounds;
+}
+
+}  // namespace aotc

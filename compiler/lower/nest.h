@@ -1,0 +1,67 @@
+// Nest: a kernel as one loop nest around its stages, before any decision on tasks, lanes or threads.
+// The form from which every loop realisation starts, on every target.
+//
+//   outer n, c_o, h, w, c_i                  // storage axes of the main output
+//     acc = sum over kh, kw of ...           // FlatStage: scalar temp
+//     y[...] = max(acc + bias[...], 0)
+//
+// Where all stages have the axes of the main output, each iteration computes one point and temps are
+// scalars (a point nest). Else the outer axes are the leading axes that all stages share, and each
+// stage loops over its remaining (inner) axes; temps of rank > 0 live in scratch (a row nest).
+#ifndef AOTC_COMPILER_LOWER_NEST_H_
+#define AOTC_COMPILER_LOWER_NEST_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/loops.h"
+
+namespace aotc {
+
+struct NestAxis {
+  std::string name = {};
+  Expr extent = {};  // of the interior
+  Halo halo = {};    // iterations before 0 and after extent that only write the fill value
+};
+
+// Where one result of a stage goes: a local variable, and memory unless it is a scalar temp.
+struct FlatResult {
+  TensorId tensor = {};
+  std::string variable = {};  // readers in the same iteration use it; "" in row nests
+  Expr index = {};            // flat, in elements; null for scalar temps
+  DType dtype = DType::kF32;  // storage type
+  int inner_count = 0;        // leading inner axes that index this result
+};
+
+struct FlatStage {
+  std::vector<Axis> inner = {};
+  std::vector<Axis> reduce = {};
+  Combiner combiner = {};
+  std::vector<Expr> bodies = {};  // loads are flat, scalar temps are variables
+  std::vector<FlatResult> results = {};
+};
+
+struct Nest {
+  std::vector<NestAxis> outer = {};
+  std::vector<FlatStage> stages = {};
+  Expr valid = {};        // false in lanes that pad a blocked axis; null: every point exists
+  double fill = 0;        // of the halo
+  Bounds bounds = {};     // of symbols and outer axes
+  bool is_point = false;
+  IdVector<TensorId, LoopBuffer> buffers = {};
+};
+
+// Error: stages that share no loop structure (fusion does not make such kernels).
+absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
+
+// Joins neighbouring outer axes that every access walks as one, so that inner loops get long.
+void MergeAxes(Nest& nest);
+
+// Bounds of the nest, then of the stage's inner and reduce axes.
+Bounds StageBounds(const Nest& nest, const FlatStage& stage);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LOWER_NEST_H_

@@ -1,0 +1,155 @@
+#include "compiler/lower/nest_stages.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace aotc {
+namespace {
+
+// The value over lanes, or itself where there are none.
+std::optional<Expr> OverLanes(const Expr& e, const Lanes* lanes, const Bounds& bounds) {
+  if (lanes == nullptr) return e;
+  return VectorizeExpr(e, *lanes, bounds);
+}
+
+Expr VariableOf(const std::string& name, DType dtype, int lanes) {
+  return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = name});
+}
+
+// acc = combine(acc, element) for all components at once.
+std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage, const std::vector<Expr>& accumulators,
+                                            const std::vector<Expr>& elements, const Lanes* lanes,
+                                            const Bounds& bounds) {
+  Substitution operands;
+  Lanes inner = lanes == nullptr ? Lanes{} : *lanes;
+  std::vector<Stmt> body;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    operands[absl::StrCat("a", k)] = VariableOf(accumulators[k]->name, accumulators[k].dtype(), 1);
+    if (elements.size() == 1) {
+      operands["b0"] = elements[0];
+    } else {
+      const std::string name = absl::StrCat(accumulators[k]->name, "_element");
+      std::optional<Expr> element = OverLanes(elements[k], lanes, bounds);
+      if (!element) return std::nullopt;
+      body.push_back(Let(name, *element));
+      operands[absl::StrCat("b", k)] = VariableOf(name, elements[k].dtype(), 1);
+      inner.vectors[name] = VariableOf(name, elements[k].dtype(), inner.count);
+    }
+  }
+  std::vector<Stmt> assigns;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    const Expr combined = Substitute(stage.combiner.combine[k], operands);
+    std::optional<Expr> value = OverLanes(combined, lanes == nullptr ? nullptr : &inner, bounds);
+    if (!value) return std::nullopt;
+    if (elements.size() == 1) {
+      body.push_back(Assign(accumulators[k]->name, *value));
+    } else {
+      const std::string name = absl::StrCat(accumulators[k]->name, "_next");
+      body.push_back(Let(name, *value));
+      assigns.push_back(Assign(accumulators[k]->name, VariableOf(name, value->dtype(), value->lanes())));
+    }
+  }
+  body.insert(body.end(), assigns.begin(), assigns.end());
+  return body;
+}
+
+std::vector<Stmt> LoopsOver(const std::vector<Axis>& axes, std::vector<Stmt> body) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
+  }
+  return body;
+}
+
+// The stored form of a result's value: padding lanes hold zero.
+Expr StoredValue(const Nest& nest, const FlatResult& result, const Expr& value) {
+  Expr stored = value;
+  if (nest.valid.valid()) stored = Select(nest.valid, value, NumberConst(0, value.dtype()));
+  return Cast(result.dtype, stored);
+}
+
+class PointWriter {
+ public:
+  PointWriter(const Nest& nest, const Lanes* lanes) : nest_(nest), outer_lanes_(lanes) {
+    if (lanes != nullptr) lanes_ = *lanes;
+  }
+
+  std::optional<std::vector<Stmt>> Run() {
+    for (const FlatStage& stage : nest_.stages) {
+      const bool done = stage.reduce.empty() ? Pointwise(stage) : Reduction(stage);
+      if (!done) return std::nullopt;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  const Lanes* LanesOrNull() const { return outer_lanes_ == nullptr ? nullptr : &lanes_; }
+
+  bool Pointwise(const FlatStage& stage) {
+    const Bounds bounds = StageBounds(nest_, stage);
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      Expr body = stage.bodies[k];
+      // Small floats round at stores only.
+      if (body.op() == ExprOp::kCast && ComputeType(body.dtype()) != body.dtype()) body = body.arg(0);
+      std::optional<Expr> value = OverLanes(body, LanesOrNull(), bounds);
+      if (!value) return false;
+      out_.push_back(Let(stage.results[k].variable, *value));
+      if (!Define(stage.results[k], value->dtype())) return false;
+    }
+    return true;
+  }
+
+  bool Reduction(const FlatStage& stage) {
+    const Bounds bounds = StageBounds(nest_, stage);
+    std::vector<Expr> accumulators;
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      const std::string& name = stage.results[k].variable;
+      std::optional<Expr> identity = OverLanes(stage.combiner.identity[k], LanesOrNull(), bounds);
+      if (!identity) return false;
+      out_.push_back(Declare(name, *identity));
+      accumulators.push_back(VariableOf(name, identity->dtype(), identity->lanes()));
+      lanes_.vectors[name] = accumulators.back();
+    }
+    auto body = Accumulate(stage, accumulators, stage.bodies, LanesOrNull(), bounds);
+    if (!body) return false;
+    for (Stmt& loop : LoopsOver(stage.reduce, *std::move(body))) out_.push_back(std::move(loop));
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      if (!Define(stage.results[k], accumulators[k].dtype())) return false;
+    }
+    return true;
+  }
+
+  // Makes the variable known to later stages and stores it where the result is an output.
+  bool Define(const FlatResult& result, DType dtype) {
+    lanes_.vectors[result.variable] = VariableOf(result.variable, dtype, lanes_.count);
+    if (!result.index.valid()) return true;
+    const Expr value = StoredValue(nest_, result, VariableOf(result.variable, dtype, 1));
+    if (outer_lanes_ == nullptr) {
+      out_.push_back(Store(result.tensor, result.index, value));
+      return true;
+    }
+    std::optional<Expr> vector = VectorizeExpr(value, lanes_, nest_.bounds);
+    std::optional<Affine> index = AsAffine(result.index, {lanes_.var}, nest_.bounds);
+    if (!vector || !index || !index->coefficients[lanes_.var].valid() ||
+        !index->coefficients[lanes_.var].IsInt(1)) {
+      return false;
+    }
+    const Expr first = Simplify(index->rest + lanes_.first, nest_.bounds);
+    out_.push_back(Store(result.tensor, first, *vector, lanes_.active));
+    return true;
+  }
+
+  const Nest& nest_;
+  const Lanes* outer_lanes_;
+  Lanes lanes_;
+  std::vector<Stmt> out_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Stmt>> PointStatements(const Nest& nest, const Lanes* lanes) {
+  return PointWriter(nest, lanes).Run();
+}
+
+}  // namespace aotc

@@ -1,0 +1,210 @@
+// Row nests: softmax, normalisations and other kernels whose stages pass over a row several times.
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/lower/nest_stages.h"
+
+namespace aotc {
+namespace {
+
+Expr Variable(const std::string& name, DType dtype, int lanes = 1) {
+  return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = name});
+}
+
+std::optional<ExprOp> LaneCombiner(const std::string& combiner) {
+  if (combiner == "sum") return ExprOp::kLaneSum;
+  if (combiner == "max") return ExprOp::kLaneMax;
+  if (combiner == "min") return ExprOp::kLaneMin;
+  return std::nullopt;
+}
+
+std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
+  }
+  return body;
+}
+
+class RowWriter {
+ public:
+  RowWriter(const Nest& nest, int lane_count) : nest_(nest), lane_count_(lane_count) {}
+
+  std::vector<Stmt> Run() {
+    for (const FlatStage& stage : nest_.stages) {
+      if (stage.reduce.empty()) {
+        Pointwise(stage);
+      } else {
+        Reduction(stage);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // A loop over `axis` in whole vectors, then what is left; `make(lanes)` gives the body of either.
+  using Body = std::function<std::optional<std::vector<Stmt>>(const Lanes*)>;
+  std::vector<Stmt> VectorLoop(const Axis& axis, const Body& make) {
+    const std::string chunk = axis.name + "_v";
+    const Lanes lanes{.var = axis.name, .first = Var(chunk) * lane_count_, .count = lane_count_};
+    std::optional<std::vector<Stmt>> body;
+    if (lane_count_ > 1) body = make(&lanes);
+    if (!body) return {For(axis.name, 0, axis.extent, *make(nullptr))};
+    const Expr chunks = Simplify(FloorDiv(axis.extent, lane_count_), nest_.bounds);
+    const Expr done = Simplify(chunks * lane_count_, nest_.bounds);
+    std::vector<Stmt> loops = {For(chunk, 0, chunks, *std::move(body))};
+    if (!ProveEqual(done, axis.extent, nest_.bounds)) {
+      loops.push_back(For(axis.name, done, Simplify(axis.extent - done, nest_.bounds), *make(nullptr)));
+    }
+    return loops;
+  }
+
+  Stmt StoreOrLet(const FlatResult& result, const Expr& value) const {
+    if (!result.index.valid()) return Let(result.variable, value);
+    return Store(result.tensor, result.index, Cast(result.dtype, value));
+  }
+
+  void Pointwise(const FlatStage& stage) {
+    const Bounds bounds = StageBounds(nest_, stage);
+    if (stage.inner.empty()) {
+      for (size_t k = 0; k < stage.bodies.size(); ++k) {
+        out_.push_back(StoreOrLet(stage.results[k], stage.bodies[k]));
+      }
+      return;
+    }
+    const Axis last = stage.inner.back();
+    std::vector<Stmt> loops = VectorLoop(last, [&](const Lanes* lanes) {
+      return PointwiseBody(stage, lanes, bounds);
+    });
+    Append(Around({stage.inner.begin(), stage.inner.end() - 1}, std::move(loops)));
+  }
+
+  static std::optional<std::vector<Stmt>> PointwiseBody(const FlatStage& stage, const Lanes* lanes,
+                                                        const Bounds& bounds) {
+    std::vector<Stmt> body;
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      const FlatResult& result = stage.results[k];
+      const Expr value = Cast(result.dtype, stage.bodies[k]);
+      if (lanes == nullptr) {
+        body.push_back(Store(result.tensor, result.index, value));
+        continue;
+      }
+      std::optional<Expr> vector = VectorizeExpr(value, *lanes, bounds);
+      std::optional<Affine> index = AsAffine(result.index, {lanes->var}, bounds);
+      if (!vector || !index || !index->coefficients[lanes->var].valid() ||
+          !index->coefficients[lanes->var].IsInt(1)) {
+        return std::nullopt;
+      }
+      body.push_back(Store(result.tensor, Simplify(index->rest + lanes->first, bounds), *vector));
+    }
+    return body;
+  }
+
+  void Reduction(const FlatStage& stage) {
+    std::vector<Stmt> saved = std::move(out_);
+    out_.clear();
+    const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner.name);
+    const bool vectors = lane_op && stage.bodies[0].dtype() == DType::kF32 && lane_count_ > 1;
+    if (stage.bodies.size() > 1) {
+      TupleReduction(stage);
+    } else if (!vectors || !VectorReduction(stage, *lane_op)) {
+      ScalarReduction(stage);
+    }
+    std::vector<Stmt> body = Around(stage.inner, std::move(out_));
+    out_ = std::move(saved);
+    Append(std::move(body));
+  }
+
+  std::string AccumulatorName(const FlatStage& stage, size_t k) const {
+    const FlatResult& result = stage.results[k];
+    return result.variable.empty() ? nest_.buffers[result.tensor].name + "_value" : result.variable;
+  }
+
+  // acc = combine(acc, body) as a statement.
+  static Stmt Step(const FlatStage& stage, const Expr& accumulator, const Expr& element) {
+    return Assign(accumulator->name,
+                  Substitute(stage.combiner.combine[0], {{"a0", accumulator}, {"b0", element}}));
+  }
+
+  void FinishResult(const FlatStage& stage, size_t k, const Expr& value) {
+    const FlatResult& result = stage.results[k];
+    if (result.index.valid()) out_.push_back(Store(result.tensor, result.index, Cast(result.dtype, value)));
+  }
+
+  void ScalarReduction(const FlatStage& stage) {
+    const std::string name = AccumulatorName(stage, 0);
+    const Expr accumulator = Variable(name, stage.bodies[0].dtype());
+    out_.push_back(Declare(name, stage.combiner.identity[0]));
+    Append(Around(stage.reduce, {Step(stage, accumulator, stage.bodies[0])}));
+    FinishResult(stage, 0, accumulator);
+  }
+
+  bool VectorReduction(const FlatStage& stage, ExprOp lane_op) {
+    const Bounds bounds = StageBounds(nest_, stage);
+    const Axis axis = stage.reduce.back();
+    const std::string name = AccumulatorName(stage, 0), partial = name + "_lanes", chunk = axis.name + "_v";
+    const Lanes lanes{.var = axis.name, .first = Var(chunk) * lane_count_, .count = lane_count_};
+    std::optional<Expr> element = VectorizeExpr(stage.bodies[0], lanes, bounds);
+    std::optional<Expr> identity = VectorizeExpr(stage.combiner.identity[0], lanes, bounds);
+    if (!element || !identity) return false;
+    Lanes step_lanes = lanes;
+    step_lanes.vectors["a0"] = Variable(partial, DType::kF32, lane_count_);
+    step_lanes.vectors["b0"] = *element;
+    std::optional<Expr> step = VectorizeExpr(stage.combiner.combine[0], step_lanes, bounds);
+    if (!step) return false;
+    const Expr chunks = Simplify(FloorDiv(axis.extent, lane_count_), bounds);
+    const Expr done = Simplify(chunks * lane_count_, bounds);
+    const std::vector<Axis> outer(stage.reduce.begin(), stage.reduce.end() - 1);
+    const Expr accumulator = Variable(name, DType::kF32);
+    out_.push_back(Declare(partial, *identity));
+    Append(Around(outer, {For(chunk, 0, chunks, {Assign(partial, *step)})}));
+    out_.push_back(Declare(name, Expr::Make({.op = lane_op,
+                                             .dtype = DType::kF32,
+                                             .args = {Variable(partial, DType::kF32, lane_count_)}})));
+    if (!ProveEqual(done, axis.extent, bounds)) {
+      Append(Around(outer, {For(axis.name, done, Simplify(axis.extent - done, bounds),
+                                {Step(stage, accumulator, stage.bodies[0])})}));
+    }
+    FinishResult(stage, 0, accumulator);
+    return true;
+  }
+
+  void TupleReduction(const FlatStage& stage) {
+    std::vector<Stmt> body, assigns;
+    Substitution operands;
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      const std::string name = AccumulatorName(stage, k);
+      const DType dtype = stage.bodies[k].dtype();
+      out_.push_back(Declare(name, stage.combiner.identity[k]));
+      body.push_back(Let(name + "_element", stage.bodies[k]));
+      operands[absl::StrCat("a", k)] = Variable(name, dtype);
+      operands[absl::StrCat("b", k)] = Variable(name + "_element", dtype);
+    }
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      const std::string name = AccumulatorName(stage, k);
+      body.push_back(Let(name + "_next", Substitute(stage.combiner.combine[k], operands)));
+      assigns.push_back(Assign(name, Variable(name + "_next", stage.bodies[k].dtype())));
+    }
+    body.insert(body.end(), assigns.begin(), assigns.end());
+    Append(Around(stage.reduce, std::move(body)));
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      FinishResult(stage, k, Variable(AccumulatorName(stage, k), stage.bodies[k].dtype()));
+    }
+  }
+
+  void Append(std::vector<Stmt> stmts) {
+    for (Stmt& stmt : stmts) out_.push_back(std::move(stmt));
+  }
+
+  const Nest& nest_;
+  const int lane_count_;
+  std::vector<Stmt> out_;
+};
+
+}  // namespace
+
+std::vector<Stmt> RowStatements(const Nest& nest, int lane_count) {
+  return RowWriter(nest, lane_count).Run();
+}
+
+}  // namespace aotc
