@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "compiler/ir/attributes.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/layout.h"
@@ -43,6 +44,10 @@ struct ValueType {
 };
 
 ValueType TensorType(DType dtype, Shape dims);
+// Nothing is known of it: what an importer gives to values that inference has not reached.
+ValueType UnknownType();
+// Element type and rank (and those of all children) are known.
+bool IsKnownType(const ValueType& type);
 bool SameType(const ValueType& a, const ValueType& b);
 
 // Where the bytes are. kDevice is the CPU's own memory on the cpu target.
@@ -100,10 +105,18 @@ struct Graph {
   Region& main_region() { return regions[main]; }
   const Region& main_region() const { return regions[main]; }
 
-  ValueId AddValue(std::string_view name, ValueType type);  // the name is made unique
+  // The name is made unique: "value" where empty, `_2`, `_3` ... appended where taken.
+  ValueId AddValue(std::string_view name, ValueType type);
   ValueId AddConstant(std::string_view name, Constant constant);
   // Appends to `region`; output values must exist.
   NodeId AddNode(RegionId region, Node node);
+  // Gives a value another name, made unique likewise; its old name becomes free.
+  void Rename(ValueId value, std::string_view name);
+
+ private:
+  std::string UniqueName(std::string_view name);
+  // Names in use, each with the last suffix tried for it.
+  absl::flat_hash_map<std::string, int> names_;
 };
 
 // Node that defines each value; invalid for inputs and constants. Rebuilt on demand by passes.

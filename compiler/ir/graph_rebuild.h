@@ -10,11 +10,19 @@
 #define AOTC_COMPILER_IR_GRAPH_REBUILD_H_
 
 #include <functional>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
 
 namespace aotc {
+
+class Rebuilder;
+
+// True where the visitor has replaced all outputs of the (old) node, false to copy it.
+using NodeVisitor = std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)>;
 
 class Rebuilder {
  public:
@@ -26,28 +34,38 @@ class Rebuilder {
 
   // The new value for an old one (copied on first use if it is a constant); invalid stays invalid.
   ValueId Mapped(ValueId old_value);
-  // From now on readers of `old_value` read `new_value`.
+  // From now on readers of `old_value` read `new_value`; a value that Emit made takes the old one's name.
   void Replace(ValueId old_value, ValueId new_value);
   // Copies a node of the old graph, regions too, with mapped inputs; its outputs become new values.
+  // Outputs that nothing needs become invalid.
   absl::Status Copy(const Node& node);
   // Adds a node with one output of the given type and returns that.
   ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, ValueType type,
                const Node& origin);
 
  private:
-  friend absl::StatusOr<Graph> RebuildGraph(
-      const Graph&, const std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)>&);
+  friend absl::StatusOr<Graph> RebuildGraph(const Graph&, const NodeVisitor&);
+  friend Graph DropDead(const Graph&);
+
+  absl::Status CopyAll();
+  ValueId CopyValue(ValueId old_value);
+  absl::StatusOr<RegionId> CopyRegion(RegionId old_region);
+  absl::Status FillRegion(RegionId old_region, RegionId new_region);
+  void FinishMainOutputs();
+
   const Graph& old_;
   Graph new_;
   RegionId region_;
   IdVector<ValueId, ValueId> map_;
-  std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)> visit_;
+  IdVector<ValueId, char> needed_;      // of the old graph
+  std::set<ValueId> provisional_names_;  // results of Emit that replace nothing so far
+  NodeVisitor visit_;
 };
 
-// `visit` returns true where it has replaced all outputs of the (old) node, false to copy it. Nodes and
-// constants that nothing needs are dropped from the result; graph inputs and outputs keep name and order.
-absl::StatusOr<Graph> RebuildGraph(
-    const Graph& graph, const std::function<absl::StatusOr<bool>(Rebuilder&, const Node&)>& visit);
+// Walks the nodes that outputs need, regions and functions included. Nodes and constants that nothing
+// needs are dropped from the result; graph inputs and outputs keep name and order: where an output's
+// replacement is an input, a constant or another output, an Identity is put between.
+absl::StatusOr<Graph> RebuildGraph(const Graph& graph, const NodeVisitor& visit);
 
 // The graph without what no output needs.
 Graph DropDead(const Graph& graph);
