@@ -1,0 +1,63 @@
+// Opens the target region of a kernel file: what follows may use the instructions of one ISA,
+// whatever flags the file is compiled with. Names the ISA for the other headers and sets
+// AOTC_LANES, the number of f32 lanes of its vectors.
+//
+//   #include <stdint.h>             // every C header first: they must stay outside the region
+//   #include <string.h>
+//   #include <math.h>
+//   #define AOTC_ISA_X86_64_V4     // or _X86_64_V3, _X86_64 (SSE2), _GENERIC (any machine)
+//   #include "aotc/target_begin.h"
+//   #include "aotc/vector.h"
+//   ... kernels ...
+//   #include "aotc/target_end.h"
+//
+// AOTC_WITH_VNNI, defined beside AOTC_ISA_X86_64_V4, adds AVX512-VNNI to the region.
+// No include guard: the region belongs to the file that opens it. Compilers do not always define
+// __AVX512F__ and its like in such a region; ask for AOTC_ISA_... instead.
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "aotc/attributes.h"
+
+#if defined(AOTC_WITH_VNNI)
+#define AOTC_VNNI_TARGET ",avx512vnni"
+#else
+#define AOTC_VNNI_TARGET ""
+#endif
+
+// Two regions, since one push takes one attribute; target_end.h closes both. The width keeps Clang
+// from splitting 512-bit vectors on processors where it prefers 256.
+#define AOTC_CLANG_TARGET(features, width)                                                        \
+  AOTC_PRAGMA(clang attribute push(__attribute__((min_vector_width(width))), apply_to = function)) \
+  AOTC_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+
+#if defined(AOTC_ISA_X86_64_V4)
+#define AOTC_LANES 16
+#if defined(__clang__)
+AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt,"
+                  "avx512f,avx512bw,avx512cd,avx512dq,avx512vl" AOTC_VNNI_TARGET, 512)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")
+#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")
+#if defined(AOTC_WITH_VNNI)
+#pragma GCC target("avx512vnni")
+#endif
+#endif
+
+#elif defined(AOTC_ISA_X86_64_V3)
+#define AOTC_LANES 8
+#if defined(__clang__)
+AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt", 256)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")
+#endif
+
+#elif defined(AOTC_ISA_X86_64) || defined(AOTC_ISA_GENERIC)
+#define AOTC_LANES 4
+
+#else
+#error "define AOTC_ISA_X86_64_V4, AOTC_ISA_X86_64_V3, AOTC_ISA_X86_64 or AOTC_ISA_GENERIC"
+#endif

@@ -1,0 +1,237 @@
+// Vectors at the native width of the ISA, as GNU vector types: the fragments of the CPU target.
+//
+//   #define AOTC_ISA_X86_64_V3
+//   #include "aotc/target_begin.h"   // sets AOTC_LANES to 8
+//   #include "aotc/vector.h"
+//   aotc_vf y = aotc_load(x) * aotc_broadcast(2.0f) + bias;     // operators are the language's
+//   aotc_store(out, aotc_max_known(aotc_broadcast(0.0f), y));   // ReLU
+//   aotc_store_first(out + 8, y, 3);                            // a tail of 3 lanes
+//
+// Functions are overloaded with those of scalar_math.h, so that one text serves a scalar and a
+// vector. AOTC_LANES is the only width: compilers lower wider vectors many times slower.
+#ifndef AOTC_VECTOR_H_
+#define AOTC_VECTOR_H_
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "aotc/attributes.h"
+#include "aotc/half.h"
+
+#ifndef AOTC_LANES
+#error "include aotc/target_begin.h first: it sets AOTC_LANES"
+#endif
+
+typedef float aotc_vf __attribute__((vector_size(AOTC_LANES * 4)));
+typedef int32_t aotc_vi __attribute__((vector_size(AOTC_LANES * 4)));
+typedef uint32_t aotc_vu __attribute__((vector_size(AOTC_LANES * 4)));
+
+// ---- Construction and bits ---
+
+AOTC_INLINE aotc_vf aotc_broadcast(float value) { return value - aotc_vf{}; }
+AOTC_INLINE aotc_vi aotc_broadcast(int32_t value) { return value - aotc_vi{}; }
+
+AOTC_INLINE aotc_vi aotc_bits(aotc_vf vector) { return (aotc_vi)vector; }
+AOTC_INLINE aotc_vf aotc_from_bits(aotc_vi bits) { return (aotc_vf)bits; }
+
+// 0, 1, 2 ... AOTC_LANES - 1.
+AOTC_INLINE aotc_vi aotc_lane_numbers() {
+  aotc_vi lanes = {};
+  for (int lane = 0; lane < AOTC_LANES; ++lane) lanes[lane] = lane;
+  return lanes;
+}
+
+// Makes the compiler hold `vector` in a register here. Without it Clang hoists the broadcasts of a
+// register tile and spills, or splits 512-bit vectors in two.
+AOTC_INLINE void aotc_pin(aotc_vf &vector) {
+#if defined(AOTC_ISA_X86_64_V4)
+  __asm__("" : "+v"(vector));
+#elif defined(__x86_64__)
+  __asm__("" : "+x"(vector));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(vector));
+#else
+  (void)vector;
+#endif
+}
+
+AOTC_INLINE void aotc_pin(aotc_vi &vector) {
+  aotc_vf same = aotc_from_bits(vector);
+  aotc_pin(same);
+  vector = aotc_bits(same);
+}
+
+// ---- Loads and stores of whole vectors; `from` and `to` need only the alignment of an element ---
+
+AOTC_INLINE aotc_vf aotc_load(const float *from) {
+  aotc_vf vector;
+  memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+AOTC_INLINE aotc_vi aotc_load(const int32_t *from) {
+  aotc_vi vector;
+  memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+AOTC_INLINE void aotc_store(float *to, aotc_vf vector) { memcpy(to, &vector, sizeof vector); }
+AOTC_INLINE void aotc_store(int32_t *to, aotc_vi vector) { memcpy(to, &vector, sizeof vector); }
+
+// Lanes `stride` elements apart.
+template <class Element>
+AOTC_INLINE aotc_vf aotc_load_strided(const Element *from, int64_t stride) {
+  aotc_vf vector = {};
+  for (int lane = 0; lane < AOTC_LANES; ++lane) vector[lane] = aotc_to_f32(from[lane * stride]);
+  return vector;
+}
+
+AOTC_INLINE void aotc_store_strided(float *to, aotc_vf vector, int64_t stride) {
+  for (int lane = 0; lane < AOTC_LANES; ++lane) to[lane * stride] = vector[lane];
+}
+
+// ---- Masks: all bits of a lane set, or none ---
+
+// True in the first `count` lanes; any count, also negative or above AOTC_LANES.
+AOTC_INLINE aotc_vi aotc_mask_first(int64_t count) {
+  const int64_t capped = count < AOTC_LANES ? count : AOTC_LANES;
+  return aotc_lane_numbers() < aotc_broadcast((int32_t)(capped < 0 ? 0 : capped));
+}
+
+AOTC_INLINE aotc_vf aotc_select(aotc_vi mask, aotc_vf yes, aotc_vf no) { return mask ? yes : no; }
+AOTC_INLINE aotc_vi aotc_select(aotc_vi mask, aotc_vi yes, aotc_vi no) { return mask ? yes : no; }
+
+// ---- Tails: the first `count` elements, 0 < count <= AOTC_LANES; no other byte is touched ---
+// Lanes beyond `count` are 0 after a load.
+
+AOTC_INLINE aotc_vf aotc_load_first(const float *from, int64_t count) {
+#if defined(AOTC_ISA_X86_64_V4)
+  const unsigned short mask = (unsigned short)((1u << count) - 1u);
+  return __builtin_ia32_loadups512_mask(from, aotc_vf{}, mask);
+#elif defined(AOTC_ISA_X86_64_V3)
+  return __builtin_ia32_maskloadps256((const aotc_vf *)from, aotc_mask_first(count));
+#else
+  aotc_vf vector = {};
+  for (int64_t lane = 0; lane < count; ++lane) vector[lane] = from[lane];
+  return vector;
+#endif
+}
+
+AOTC_INLINE void aotc_store_first(float *to, aotc_vf vector, int64_t count) {
+#if defined(AOTC_ISA_X86_64_V4)
+  const unsigned short mask = (unsigned short)((1u << count) - 1u);
+  __builtin_ia32_storeups512_mask(to, vector, mask);
+#elif defined(AOTC_ISA_X86_64_V3)
+  __builtin_ia32_maskstoreps256((aotc_vf *)to, aotc_mask_first(count), vector);
+#else
+  for (int64_t lane = 0; lane < count; ++lane) to[lane] = vector[lane];
+#endif
+}
+
+AOTC_INLINE aotc_vi aotc_load_first(const int32_t *from, int64_t count) {
+  aotc_vi vector = {};
+  for (int64_t lane = 0; lane < count; ++lane) vector[lane] = from[lane];
+  return vector;
+}
+
+AOTC_INLINE void aotc_store_first(int32_t *to, aotc_vi vector, int64_t count) {
+  for (int64_t lane = 0; lane < count; ++lane) to[lane] = vector[lane];
+}
+
+// ---- Minimum and maximum ---
+
+// NaN where either operand is NaN, as numpy.maximum and onnxruntime's Max, Min, Relu and Clip.
+AOTC_INLINE aotc_vf aotc_max(aotc_vf a, aotc_vf b) {
+  const aotc_vf larger = a > b ? a : b;  // b where either is NaN
+  return a != a ? a : larger;
+}
+
+AOTC_INLINE aotc_vf aotc_min(aotc_vf a, aotc_vf b) {
+  const aotc_vf smaller = a < b ? a : b;
+  return a != a ? a : smaller;
+}
+
+// The same where `known` is never NaN (a literal, a bound): one instruction. NaN in `x` comes out.
+AOTC_INLINE aotc_vf aotc_max_known(aotc_vf known, aotc_vf x) { return known > x ? known : x; }
+AOTC_INLINE aotc_vf aotc_min_known(aotc_vf known, aotc_vf x) { return known < x ? known : x; }
+
+AOTC_INLINE aotc_vi aotc_max(aotc_vi a, aotc_vi b) { return a > b ? a : b; }
+AOTC_INLINE aotc_vi aotc_min(aotc_vi a, aotc_vi b) { return a < b ? a : b; }
+
+// ---- Elementary functions that need no approximation ---
+
+AOTC_INLINE aotc_vf aotc_abs(aotc_vf x) {
+  return aotc_from_bits(aotc_bits(x) & aotc_broadcast(INT32_MAX));
+}
+
+// The magnitude of `magnitude` with the sign of `sign`.
+AOTC_INLINE aotc_vf aotc_copysign(aotc_vf magnitude, aotc_vf sign) {
+  const aotc_vi keep = aotc_broadcast(INT32_MAX);
+  return aotc_from_bits((aotc_bits(magnitude) & keep) | (aotc_bits(sign) & ~keep));
+}
+
+// Correctly rounded; NaN below 0.
+AOTC_INLINE aotc_vf aotc_sqrt(aotc_vf x) {
+  aotc_vf root;
+#if defined(AOTC_ISA_X86_64_V4)
+  __asm__("vsqrtps %1, %0" : "=v"(root) : "v"(x));
+#elif defined(AOTC_ISA_X86_64_V3)
+  __asm__("vsqrtps %1, %0" : "=x"(root) : "x"(x));
+#elif defined(AOTC_ISA_X86_64)
+  __asm__("sqrtps %1, %0" : "=x"(root) : "x"(x));
+#else
+  for (int lane = 0; lane < AOTC_LANES; ++lane) root[lane] = sqrtf(x[lane]);
+#endif
+  return root;
+}
+
+// Nearest integer, ties to even (ONNX Round). Keeps the sign of zero, infinities and NaN.
+AOTC_INLINE aotc_vf aotc_round(aotc_vf x) {
+  const aotc_vf large = aotc_broadcast(0x1p23f);  // from here on every f32 is an integer
+  const aotc_vf magnitude = aotc_abs(x);
+  aotc_vf shifted = magnitude + large;
+  aotc_pin(shifted);  // keeps (a + b) - b from being folded under -ffast-math
+  const aotc_vf rounded = aotc_copysign(shifted - large, x);
+  return magnitude < large ? rounded : x;  // NaN compares false
+}
+
+AOTC_INLINE aotc_vf aotc_floor(aotc_vf x) {
+  const aotc_vf rounded = aotc_round(x);
+  return rounded > x ? rounded - aotc_broadcast(1.0f) : rounded;
+}
+
+AOTC_INLINE aotc_vf aotc_ceil(aotc_vf x) {
+  const aotc_vf rounded = aotc_round(x);
+  return rounded < x ? aotc_copysign(rounded + aotc_broadcast(1.0f), x) : rounded;
+}
+
+// Towards zero. Out of the range of int32 the result is unspecified: clamp first.
+AOTC_INLINE aotc_vi aotc_to_i32(aotc_vf x) { return __builtin_convertvector(x, aotc_vi); }
+AOTC_INLINE aotc_vf aotc_to_f32(aotc_vi x) { return __builtin_convertvector(x, aotc_vf); }
+
+// ---- Across lanes: a balanced tree, so that the result does not depend on the compiler ---
+
+#define AOTC_DEFINE_REDUCTION(name, type, element, join)                        \
+  AOTC_INLINE element name(type vector) {                                       \
+    element lanes[AOTC_LANES];                                                  \
+    memcpy(lanes, &vector, sizeof lanes);                                       \
+    for (int half = AOTC_LANES / 2; half > 0; half /= 2) {                      \
+      for (int lane = 0; lane < half; ++lane) {                                 \
+        const element a = lanes[lane], b = lanes[lane + half];                  \
+        lanes[lane] = (join);                                                   \
+      }                                                                         \
+    }                                                                           \
+    return lanes[0];                                                            \
+  }
+
+AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vf, float, a + b)
+AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vi, int32_t, a + b)
+// NaN where any lane is NaN.
+AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vf, float, a > b || a != a ? a : b)
+AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vf, float, a < b || a != a ? a : b)
+AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vi, int32_t, a > b ? a : b)
+AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vi, int32_t, a < b ? a : b)
+#undef AOTC_DEFINE_REDUCTION
+
+#endif  // AOTC_VECTOR_H_

@@ -1,0 +1,37 @@
+// The reduction of a contraction as a nest of loops which walks both operands.
+//
+//   aotc_nest nest = aotc_nest_dense(k, 32);   // matmul: k steps, panel rows of 32 weights
+//
+//   // 3x3 convolution over 4 channel blocks of 16, input [block, height, width, 16]:
+//   aotc_nest nest = {{4, 3, 3, 16},                                    // block, kh, kw, channel
+//                     {height * width * 16, width * 16, 16, 1},         // steps of the input
+//                     {9 * 16 * 32, 3 * 16 * 32, 16 * 32, 32}};         // steps of the weights
+//
+// A box inside the nest (taps that fall into the image, a block of K) is another nest with smaller
+// extents and advanced pointers: that is how borders and K blocks are made.
+#ifndef AOTC_CONTRACT_NEST_H_
+#define AOTC_CONTRACT_NEST_H_
+
+#include <stdint.h>
+
+#include "aotc/attributes.h"
+
+// Level 0 is outermost. Strides count elements of the operand per step of the level.
+struct aotc_nest {
+  int64_t extent[4];
+  int64_t input_stride[4];
+  int64_t weight_stride[4];
+};
+
+// One loop of `steps` over contiguous inputs and weight rows `row` elements apart.
+AOTC_INLINE aotc_nest aotc_nest_dense(int64_t steps, int64_t row) {
+  return aotc_nest{{1, 1, 1, steps}, {0, 0, 0, 1}, {0, 0, 0, row}};
+}
+
+// Two loops: `outer` steps by `input_stride`, in each `inner` contiguous inputs; weights dense.
+AOTC_INLINE aotc_nest aotc_nest_blocked(int64_t outer, int64_t input_stride, int64_t inner,
+                                        int64_t row) {
+  return aotc_nest{{1, 1, outer, inner}, {0, 0, input_stride, 1}, {0, 0, inner * row, row}};
+}
+
+#endif  // AOTC_CONTRACT_NEST_H_

@@ -1,0 +1,174 @@
+// The contraction tile: MR rows by NV vectors of columns, accumulated in registers over a nest of
+// up to four loops, then handed to an epilogue. Matmul, GEMV and direct convolution call it; what
+// differs is where the rows lie and which nest walks them.
+//
+//   acc[m, v, lane] = initial[m, v, lane] + sum over k of  input(m, k) * weights[k, v, lane]
+//
+// A kernel file that computes relu(a[m,k] * b[k,n] + bias[n]), 14 rows by 32 columns at a time:
+//
+//   namespace {                                             // members must not be weak symbols
+//   struct relu_epilogue : aotc_epilogue {
+//     const float *bias;                                    // at the tile's first column
+//     float *y;                                             // at the tile's first element
+//     AOTC_MEMBER void operator()(int m, int v, aotc_vf acc) const {
+//       const aotc_vf sum = acc + aotc_load(bias + v * AOTC_LANES);
+//       aotc_store(y + m * 40 + v * AOTC_LANES, aotc_max_known(aotc_vf{}, sum));
+//     }
+//   };
+//   }  // namespace
+//   const aotc_rows<float, 512> rows = {a + m0 * 512};                       // row stride 512
+//   const aotc_panel<float> panel = {packed + n0 * 512};                     // [n/32][k][32]
+//   relu_epilogue epilogue; epilogue.bias = bias + n0; epilogue.y = y + m0 * 40 + n0;
+//   aotc_contract_tile<14, 2>(rows, panel, aotc_nest_dense(512, 32), epilogue);
+//
+// Input: any type with `float load(int m, int64_t offset) const`, the value to broadcast for row m;
+//   offset is the sum of the nest's steps times its input strides. aotc_rows is the usual one.
+// Weights: (k, v, lane) lies at data[sum of steps times weight strides + v * AOTC_LANES + lane].
+//   Panels of 32 columns serve AVX-512 with NV 2, AVX2 with NV 2 or 4, SSE2 with NV 2, 4 or 8.
+// Epilogue: derives from aotc_epilogue, is called once per (m, v) with constants for both, and may
+//   keep results (row statistics). Tails of columns: aotc_store_first. Tails of rows: a smaller MR.
+// Sizes: MR * NV accumulators, NV weights and a broadcast must fit the registers (32 with AVX-512,
+//   else 16): 14x2, 8x3, 6x4 on AVX-512, 6x2 on AVX2, 4x2 on SSE2. Few accumulators (GEMV) want
+//   KU > 1: that many consecutive steps go to accumulators of their own, added at the end.
+#ifndef AOTC_CONTRACT_TILE_H_
+#define AOTC_CONTRACT_TILE_H_
+
+#include "aotc/vector.h"
+#include "aotc/vector_convert.h"
+#include "contract_nest.h"
+
+// Packed weights at the tile's first column: Element is float, aotc_f16 or aotc_bf16.
+template <class Element>
+struct aotc_panel {
+  const Element *data;
+};
+
+// Rows a constant `RowStride` elements apart: pixels of a convolution, rows of a static matrix.
+template <class Element, int64_t RowStride>
+struct aotc_rows {
+  const Element *data;
+  AOTC_MEMBER float load(int m, int64_t offset) const {
+    return aotc_to_f32(data[m * RowStride + offset]);
+  }
+};
+
+// Rows whose distance is known when the kernel runs.
+template <class Element>
+struct aotc_rows_strided {
+  const Element *data;
+  int64_t row_stride;
+  AOTC_MEMBER float load(int m, int64_t offset) const {
+    return aotc_to_f32(data[m * row_stride + offset]);
+  }
+};
+
+// Base of every epilogue: what one may leave out.
+struct aotc_epilogue {
+  // Starting value of an accumulator: another one (bias, partial sums of earlier K blocks) is
+  // stated by a member of the same name.
+  AOTC_MEMBER aotc_vf initial(int, int) const { return aotc_vf{}; }
+
+  // `enum { rolled = 1 };` in an epilogue of many instructions (exp, erf): it is then compiled once
+  // and called in a loop over accumulators in memory, not MR * NV times over registers.
+  enum { rolled = 0 };
+};
+
+// One step of the reduction, given its weight row.
+template <int MR, int NV, class Input, class Element>
+AOTC_INLINE void aotc_contract_step(const Input &input, int64_t offset, const Element *row,
+                                    aotc_vf (&acc)[MR][NV]) {
+  aotc_vf weights[NV];
+  AOTC_UNROLL(16)
+  for (int v = 0; v < NV; ++v) weights[v] = aotc_load(row + v * AOTC_LANES);
+  AOTC_UNROLL(32)
+  for (int m = 0; m < MR; ++m) {
+    aotc_vf broadcast = aotc_broadcast(input.load(m, offset));
+    aotc_pin(broadcast);
+    AOTC_UNROLL(16)
+    for (int v = 0; v < NV; ++v) acc[m][v] += broadcast * weights[v];
+  }
+}
+
+// The innermost loop, KU steps at a time.
+template <int MR, int NV, int KU, class Input, class Element>
+AOTC_INLINE void aotc_contract_loop(const Input &input, int64_t offset, const Element *row,
+                                    const aotc_nest &nest, aotc_vf (&acc)[KU][MR][NV]) {
+  const int64_t input_stride = nest.input_stride[3], weight_stride = nest.weight_stride[3];
+  int64_t steps = nest.extent[3];
+  if (KU > 1) {
+    AOTC_NO_UNROLL
+    for (; steps >= KU; steps -= KU) {
+      AOTC_UNROLL(8)
+      for (int u = 0; u < KU; ++u) {
+        aotc_contract_step<MR, NV>(input, offset, row, acc[u]);
+        offset += input_stride;
+        row += weight_stride;
+      }
+    }
+  }
+  AOTC_NO_UNROLL
+  for (; steps > 0; --steps) {
+    aotc_contract_step<MR, NV>(input, offset, row, acc[0]);
+    offset += input_stride;
+    row += weight_stride;
+  }
+}
+
+// Hands the accumulators to the epilogue.
+template <int MR, int NV, class Epilogue>
+AOTC_INLINE void aotc_contract_finish(const aotc_vf (&acc)[MR][NV], Epilogue &epilogue) {
+  if (Epilogue::rolled) {
+    float memory[MR * NV * AOTC_LANES];
+    AOTC_UNROLL(128)
+    for (int i = 0; i < MR * NV; ++i) aotc_store(memory + i * AOTC_LANES, acc[i / NV][i % NV]);
+    AOTC_NO_UNROLL
+    for (int i = 0; i < MR * NV; ++i) {
+      epilogue(i / NV, i % NV, aotc_load(memory + i * AOTC_LANES));
+    }
+    return;
+  }
+  AOTC_UNROLL(32)
+  for (int m = 0; m < MR; ++m) {
+    AOTC_UNROLL(16)
+    for (int v = 0; v < NV; ++v) epilogue(m, v, acc[m][v]);
+  }
+}
+
+template <int MR, int NV, int KU = 1, class Input, class Element, class Epilogue>
+AOTC_KERNEL void aotc_contract_tile(const Input &input, aotc_panel<Element> weights,
+                                    const aotc_nest &nest, Epilogue &epilogue) {
+  aotc_vf acc[KU][MR][NV];
+  AOTC_UNROLL(8)
+  for (int u = 0; u < KU; ++u) {
+    AOTC_UNROLL(32)
+    for (int m = 0; m < MR; ++m) {
+      AOTC_UNROLL(16)
+      for (int v = 0; v < NV; ++v) acc[u][m][v] = u == 0 ? epilogue.initial(m, v) : aotc_vf{};
+    }
+  }
+  AOTC_NO_UNROLL
+  for (int64_t i0 = 0; i0 < nest.extent[0]; ++i0) {
+    AOTC_NO_UNROLL
+    for (int64_t i1 = 0; i1 < nest.extent[1]; ++i1) {
+      AOTC_NO_UNROLL
+      for (int64_t i2 = 0; i2 < nest.extent[2]; ++i2) {
+        const int64_t offset = i0 * nest.input_stride[0] + i1 * nest.input_stride[1] +
+                               i2 * nest.input_stride[2];
+        const Element *row = weights.data + i0 * nest.weight_stride[0] +
+                             i1 * nest.weight_stride[1] + i2 * nest.weight_stride[2];
+        aotc_contract_loop<MR, NV, KU>(input, offset, row, nest, acc);
+      }
+    }
+  }
+  AOTC_UNROLL(8)
+  for (int u = 1; u < KU; ++u) {
+    AOTC_UNROLL(32)
+    for (int m = 0; m < MR; ++m) {
+      AOTC_UNROLL(16)
+      for (int v = 0; v < NV; ++v) acc[0][m][v] += acc[u][m][v];
+    }
+  }
+  aotc_contract_finish<MR, NV>(acc[0], epilogue);
+}
+
+#endif  // AOTC_CONTRACT_TILE_H_
