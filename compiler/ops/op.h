@@ -2,14 +2,14 @@
 //
 //   absl::Status Relu(OpContext& op) {
 //     Tensor x; AOTC_RETURN_IF_ERROR(op.Input(0, x));
-//     op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Max(v[0], NumberConst(0, v[0].dtype())); }));
-//     return absl::OkStatus();
+//     op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Max(v[0], NumberConst(0,
+//     v[0].dtype())); })); return absl::OkStatus();
 //   }
 //   const OpDef kOps[] = {{.name = "Relu", .compute = Relu, .summary = "max(x, 0)"}};
 //
-// Three forms, in this order of preference: `compute` (tensor expressions; shapes, dtypes, evaluation,
-// fusion class, loops and cost follow), `expand` (in terms of other ops), `opaque` (issues to come).
-// Definitions follow the newest opset we know; import rewrites older forms.
+// Three forms, in this order of preference: `compute` (tensor expressions; shapes, dtypes,
+// evaluation, fusion class, loops and cost follow), `expand` (in terms of other ops), `opaque`
+// (issues to come). Definitions follow the newest opset we know; import rewrites older forms.
 #ifndef AOTC_COMPILER_OPS_OP_H_
 #define AOTC_COMPILER_OPS_OP_H_
 
@@ -26,7 +26,8 @@
 
 namespace aotc {
 
-// What a definition sees of one node: types of inputs, attributes, known values; and where it puts results.
+// What a definition sees of one node: types of inputs, attributes, known values; and where it puts
+// results.
 class OpContext {
  public:
   OpContext(const Graph& graph, const Node& node);
@@ -38,11 +39,14 @@ class OpContext {
   size_t InputCount() const { return node_.inputs.size(); }
   bool HasInput(size_t index) const;
   bool WantsOutput(size_t index) const;
-  // The tensor of an input as an operand of the kernel. Error: absent, not a ranked tensor.
+  // The tensor of an input as an operand of the kernel; the same one for inputs that read one
+  // value. Error: absent, not a ranked tensor, an element type that has no arithmetic (strings,
+  // complex numbers).
   absl::StatusOr<Tensor> Input(size_t index);
   const ValueType& InputType(size_t index) const;
-  // Elements of a small integer input (shape operand) as expressions; error where unknown at compile time,
-  // naming the input and what made it dynamic. Such inputs do not become operands of the kernel.
+  // Elements of a small integer input (shape operand) as expressions; error where unknown at
+  // compile time, naming the input and what made it dynamic. Such inputs do not become operands of
+  // the kernel.
   absl::StatusOr<std::vector<Expr>> IntElements(size_t index) const;
   // As numbers; error where one is symbolic.
   absl::StatusOr<std::vector<int64_t>> ConstInts(size_t index) const;
@@ -61,11 +65,13 @@ class OpContext {
   const std::vector<size_t>& operands() const { return operands_; }
 
  private:
+  std::string DescribeInput(size_t index) const;
+
   const Graph& graph_;
   const Node& node_;
   TensorBuilder builder_;
   std::vector<size_t> operands_;
-  std::vector<Tensor> operand_tensors_;
+  std::vector<Tensor> operand_tensors_;  // of operands_
 };
 
 struct OpDef {
@@ -87,7 +93,8 @@ struct NodeKernel {
   std::vector<ValueId> inputs;   // one per input param
   std::vector<ValueId> outputs;  // one per output param
 };
-// Runs the op's compute definition. Error: unknown op, or the definition's complaint, without place.
+// Runs the op's compute definition. Error: unknown op, or the definition's complaint, without
+// place.
 absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node);
 
 }  // namespace aotc

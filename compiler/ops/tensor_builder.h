@@ -1,11 +1,14 @@
-// TensorBuilder: writes the stages of a kernel as tensor expressions. The language of op definitions.
+// TensorBuilder: writes the stages of a kernel as tensor expressions. The language of op
+// definitions.
 //
 //   Tensor x = op.Input(0);
 //   Tensor top = b.ReduceMax(x, {axis}, /*keep_dims=*/true);
 //   Tensor e = b.Map({x, top}, [](const auto& v) { return Exp(v[0] - v[1]); });     // broadcasts
-//   Tensor acc = b.Compute(f32, {m, n}, [&](const Indices& i) { return b.Sum({k}, [&](const Indices& r) { ... }) });
+//   Tensor acc = b.Compute(f32, {m, n}, [&](const Indices& i) { return b.Sum({k}, [&](const
+//   Indices& r) { ... }) });
 //
-// Values of small float types arrive in expressions as f32 (already cast) and are cast back by Compute.
+// Values of small float types arrive in expressions as f32 (already cast) and are cast back by
+// Compute.
 #ifndef AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
 #define AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
 
@@ -35,6 +38,8 @@ class Tensor {
   DType dtype() const;              // storage type
   // The element at logical indices, cast to the compute type.
   Expr operator()(const Indices& indices) const;
+  // The element in its storage type: for bodies that only move elements.
+  Expr Stored(const Indices& indices) const;
 
  private:
   TensorBuilder* builder_ = nullptr;
@@ -53,35 +58,48 @@ class TensorBuilder {
 
   // Pointwise stage: result[i] = body(i), cast to dtype.
   Tensor Compute(DType dtype, const Shape& shape, const Body& body, std::string_view name = "t");
-  // Elementwise with numpy broadcasting of the inputs; dtype is that of the body unless given.
-  Tensor Map(const std::vector<Tensor>& inputs, const std::function<Expr(const std::vector<Expr>&)>& body,
+  // Elementwise with numpy broadcasting of the inputs, whose shapes must broadcast. The dtype,
+  // unless given, is the storage type of the first input that computes in the type of the body (f16
+  // for a body in f32 over f16), else the type of the body.
+  Tensor Map(const std::vector<Tensor>& inputs,
+             const std::function<Expr(const std::vector<Expr>&)>& body,
              DType dtype = DType::kUndefined);
   // result[i] = combine over r of body(i, r). `accumulator` is the dtype of body and combiner;
   // the result is cast to `dtype` by a following stage only where they differ.
-  Tensor Reduce(std::string_view combiner, DType dtype, const Shape& shape, const Shape& reduce_shape,
-                const ReduceBody& body);
-  // Tuple reduction: one tensor per component, in the combiner's order, of the accumulators' dtypes.
-  std::vector<Tensor> ReduceTuple(const Combiner& combiner, const Shape& shape, const Shape& reduce_shape,
-                                  const TupleBody& body);
-  // A stock reduction of x over `axes` (normalised); float types accumulate in their compute type.
-  Tensor ReduceAxes(std::string_view combiner, const Tensor& x, const std::vector<int>& axes, bool keep_dims);
+  Tensor Reduce(std::string_view combiner, DType dtype, const Shape& shape,
+                const Shape& reduce_shape, const ReduceBody& body);
+  // Tuple reduction: one tensor per component, in the combiner's order, of the accumulators'
+  // dtypes.
+  std::vector<Tensor> ReduceTuple(const Combiner& combiner, const Shape& shape,
+                                  const Shape& reduce_shape, const TupleBody& body);
+  // A stock reduction of x over `axes` (normalised, ascending); accumulates, and gives a result, in
+  // the compute type of x. `lift` maps each element first.
+  Tensor ReduceAxes(std::string_view combiner, const Tensor& x, const std::vector<int>& axes,
+                    bool keep_dims, const std::function<Expr(const Expr&)>& lift = {});
+  // x with elements of `dtype`; x itself where it has that type.
+  Tensor Convert(const Tensor& x, DType dtype);
 
   // Marks a tensor as output `index` of the kernel; an input is copied by a stage first.
-  void SetOutput(size_t index, const Tensor& tensor);
+  void SetOutput(size_t index, const Tensor& tensor, std::string_view name = "");
 
-  // The finished kernel: unused stages dropped, params ordered, bodies simplified.
+  // The finished kernel: unused stages and inputs dropped, params ordered, axes numbered, bodies
+  // simplified. `symbols` are those that shapes and bodies may name; the kernel keeps the ones they
+  // do.
   Kernel Finish(const std::vector<Symbol>& symbols);
 
   const KernelTensor& tensor(TensorId id) const { return kernel_.tensors[id]; }
+  // The part of `name` that a C identifier may hold, made different from all tensors' names.
+  std::string UniqueName(std::string_view name) const;
 
  private:
   friend class Tensor;
   std::vector<Axis> MakeAxes(const Shape& shape, std::string_view prefix);
   Tensor AddTensor(std::string_view name, DType dtype, Shape shape, TensorRole role);
+  Tensor Copy(const Tensor& x);
 
   Kernel kernel_;
   std::vector<TensorId> outputs_;
-  int next_name_ = 0;
+  int next_axis_ = 0;
 };
 
 // numpy broadcasting: the common shape; a symbolic dim meets a constant one or itself.

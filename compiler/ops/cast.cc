@@ -1,0 +1,53 @@
+// Changes of element type.
+//
+// Floats become integers by truncation towards zero (out of range is undefined in ONNX: the
+// expression language saturates), integers narrow by dropping high bits, floats narrow to the
+// nearest value, halves to even, beyond the range to infinity; bool is x != 0.
+#include "absl/strings/str_cat.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+bool IsFloat8(DType type) { return IsFloat(type) && BitWidth(type) <= 8; }
+
+absl::Status CastTo(OpContext& op, DType target) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  bool has_arithmetic = target == DType::kBool || IsInteger(target) || IsFloat(target);
+  if (!has_arithmetic || IsFloat8(target) || BitWidth(target) < 8) {
+    return absl::UnimplementedError(absl::StrCat("conversion to ", TypeName(target)));
+  }
+  auto body = [&](const Indices& i) {
+    if (x.dtype() == target) return x.Stored(i);
+    if (target == DType::kBool) return Ne(x(i), Number(0, x(i)));
+    return x(i);
+  };
+  op.SetOutput(0, op.b().Compute(target, x.shape(), body));
+  return absl::OkStatus();
+}
+
+absl::Status CastOp(OpContext& op) {
+  int64_t to = op.attributes().Int("to");
+  if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to))) {
+    return absl::UnimplementedError(absl::StrCat("conversion to ONNX element type ", to));
+  }
+  return CastTo(op, static_cast<DType>(to));
+}
+
+absl::Status CastLike(OpContext& op) {
+  if (!op.HasInput(1)) return absl::InvalidArgumentError("needs input 1");
+  return CastTo(op, op.InputType(1).dtype);
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Cast", .compute = CastOp, .summary = "elements of another type"},
+    {.name = "CastLike", .compute = CastLike, .summary = "elements of the type of another tensor"},
+};
+
+}  // namespace
+
+std::span<const OpDef> CastOps() { return kOps; }
+
+}  // namespace aotc

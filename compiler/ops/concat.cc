@@ -1,0 +1,116 @@
+// Joining and dividing tensors along an axis: Concat and Split.
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+absl::StatusOr<std::vector<Tensor>> ConcatOperands(OpContext& op) {
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < op.InputCount(); ++i) {
+    AOTC_ASSIGN_OR_RETURN(Tensor part, op.Input(i));
+    parts.push_back(part);
+  }
+  if (parts.empty()) return absl::InvalidArgumentError("needs an operand");
+  AOTC_RETURN_IF_ERROR(RequireSameType(parts));
+  for (const Tensor& part : parts) {
+    AOTC_RETURN_IF_ERROR(RequireRank(part, parts[0].rank(), parts[0].rank()));
+  }
+  return parts;
+}
+
+// The element of the first part that ends after index i[axis].
+Expr ElementOfParts(const std::vector<Tensor>& parts, size_t axis, const Indices& i) {
+  std::vector<Expr> ends;
+  Expr end = 0;
+  for (const Tensor& part : parts) ends.push_back(end = end + part.shape()[axis]);
+  Expr result;
+  for (size_t p = parts.size(); p-- > 0;) {
+    Indices indices = i;
+    if (p > 0) indices[axis] = i[axis] - ends[p - 1];
+    Expr element = parts[p].Stored(indices);
+    result = result.valid() ? Select(Lt(i[axis], ends[p]), element, result) : element;
+  }
+  return result;
+}
+
+absl::Status Concat(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> parts, ConcatOperands(op));
+  AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", 0, parts[0].rank()));
+  Shape shape = parts[0].shape();
+  std::vector<Tensor> filled;  // without the empty ones
+  for (size_t p = 0; p < parts.size(); ++p) {
+    for (int d = 0; d < parts[p].rank(); ++d) {
+      if (d != axis && !ProveEqual(parts[p].dim(d), parts[0].dim(d), op.bounds())) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("operand ", p, " has another dim along axis ", d));
+      }
+    }
+    if (!parts[p].dim(axis).IsInt(0)) filled.push_back(parts[p]);
+    Expr& total = shape[static_cast<size_t>(axis)];
+    if (p > 0) total = total + parts[p].dim(axis);
+  }
+  for (Expr& dim : shape) dim = Simplify(dim, op.bounds());
+  if (filled.empty()) filled.push_back(parts[0]);
+  op.SetOutput(0, op.b().Compute(parts[0].dtype(), shape, [&](const Indices& i) {
+    return ElementOfParts(filled, static_cast<size_t>(axis), i);
+  }));
+  return absl::OkStatus();
+}
+
+// From input 1, or equal parts where only their number is given, the last one smaller.
+absl::StatusOr<std::vector<Expr>> PartSizes(const OpContext& op, const Expr& dim) {
+  if (op.HasInput(1)) {
+    AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(1));
+    Expr total = 0;
+    for (const Expr& size : sizes) total = total + size;
+    if (sizes.size() != op.node().outputs.size() || Prove(Ne(total, dim), op.bounds()) == true) {
+      return absl::InvalidArgumentError("the sizes do not add up to the dim of the axis");
+    }
+    return sizes;
+  }
+  auto count = static_cast<int64_t>(op.node().outputs.size());
+  if (op.attributes().Int("num_outputs", count) != count) {
+    return absl::InvalidArgumentError("attribute num_outputs differs from the number of outputs");
+  }
+  Expr size = CeilDiv(dim, count);
+  std::vector<Expr> sizes(static_cast<size_t>(count), size);
+  sizes.back() = dim - size * (count - 1);
+  if (Prove(Lt(sizes.back(), 0), op.bounds()) == true) {
+    return absl::InvalidArgumentError("the axis is too short for that many parts");
+  }
+  return sizes;
+}
+
+absl::Status Split(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", 0, x.rank()));
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, PartSizes(op, x.dim(axis)));
+  Expr offset = 0;
+  for (size_t p = 0; p < sizes.size(); ++p) {
+    Shape shape = x.shape();
+    shape[static_cast<size_t>(axis)] = Simplify(sizes[p], op.bounds());
+    op.SetOutput(p, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
+      Indices indices = i;
+      indices[static_cast<size_t>(axis)] = i[static_cast<size_t>(axis)] + offset;
+      return x.Stored(indices);
+    }));
+    offset = Simplify(offset + sizes[p], op.bounds());
+  }
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Concat", .compute = Concat, .summary = "tensors one after the other along an axis"},
+    {.name = "Split", .compute = Split, .summary = "parts of a tensor along an axis"},
+};
+
+}  // namespace
+
+std::span<const OpDef> ConcatOps() { return kOps; }
+
+}  // namespace aotc

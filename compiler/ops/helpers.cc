@@ -1,0 +1,80 @@
+#include "compiler/ops/helpers.h"
+
+#include "absl/strings/str_cat.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+
+std::string TypeName(DType type) { return std::string(DTypeName(type)); }
+
+absl::Status RequireFloat(const Tensor& x) {
+  if (IsFloat(x.dtype())) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("needs floating-point operands, not ", TypeName(x.dtype())));
+}
+
+absl::Status RequireNumber(const Tensor& x) {
+  if (x.dtype() != DType::kBool) return absl::OkStatus();
+  return absl::InvalidArgumentError("needs numbers, not bool");
+}
+
+absl::Status RequireSameType(const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) {
+    if (tensor.dtype() == tensors[0].dtype()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("operands have different element types: ", TypeName(tensors[0].dtype()),
+                     " and ", TypeName(tensor.dtype())));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequireRank(const Tensor& x, int least, int most) {
+  if (x.rank() >= least && x.rank() <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("operand of rank ", x.rank(), " where at ",
+                                                 x.rank() < least ? "least " : "most ",
+                                                 x.rank() < least ? least : most, " is needed"));
+}
+
+absl::Status RequireBroadcast(const std::vector<Tensor>& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& tensor : tensors) shapes.push_back(tensor.shape());
+  return BroadcastShapes(shapes).status();
+}
+
+absl::StatusOr<std::vector<Tensor>> BroadcastInputs(OpContext& op, size_t first, size_t count) {
+  std::vector<Tensor> tensors;
+  for (size_t i = first; i < first + count; ++i) {
+    AOTC_ASSIGN_OR_RETURN(Tensor tensor, op.Input(i));
+    tensors.push_back(tensor);
+  }
+  AOTC_RETURN_IF_ERROR(RequireSameType(tensors));
+  AOTC_RETURN_IF_ERROR(RequireBroadcast(tensors));
+  return tensors;
+}
+
+Expr Number(double value, const Expr& like) { return NumberConst(value, like.dtype()); }
+
+Expr InBounds(const Expr& index, const Expr& extent) {
+  return And(Le(0, index), Lt(index, extent));
+}
+
+Expr Clamp(const Expr& x, const Expr& low, const Expr& high) { return Max(Min(x, high), low); }
+
+Expr ElementOf(const Constant& constant, int64_t index, DType dtype) {
+  return IsFloat(dtype) ? FloatConst(constant.FloatAt(index), dtype)
+                        : IntConst(constant.IntAt(index), dtype);
+}
+
+Expr LowestOf(DType dtype) { return StockCombiner("max", dtype).identity[0]; }
+Expr HighestOf(DType dtype) { return StockCombiner("min", dtype).identity[0]; }
+
+absl::StatusOr<std::vector<int64_t>> IntsOr(const OpContext& op, std::string_view name,
+                                            size_t count, int64_t fallback) {
+  std::vector<int64_t> values = op.attributes().Ints(name);
+  if (values.empty()) values.assign(count, fallback);
+  if (values.size() == count) return values;
+  return absl::InvalidArgumentError(absl::StrCat("attribute ", std::string(name), " has ",
+                                                 values.size(), " elements instead of ", count));
+}
+
+}  // namespace aotc

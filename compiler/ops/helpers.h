@@ -1,0 +1,46 @@
+// What several families of op definitions share: checks of operand types, typed constants, index
+// algebra.
+//
+//   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, 2));   // two, of one dtype
+//   op.SetOutput(0, op.b().Map(x, [](const auto& v) { return v[0] * Number(0.5, v[0]); }));
+#ifndef AOTC_COMPILER_OPS_HELPERS_H_
+#define AOTC_COMPILER_OPS_HELPERS_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/ops/op.h"
+
+namespace aotc {
+
+std::string TypeName(DType type);
+
+// Error where `x` does not hold floats / holds bools.
+absl::Status RequireFloat(const Tensor& x);
+absl::Status RequireNumber(const Tensor& x);
+absl::Status RequireSameType(const std::vector<Tensor>& tensors);
+absl::Status RequireRank(const Tensor& x, int least, int most = 1 << 20);
+// Error where the shapes do not broadcast.
+absl::Status RequireBroadcast(const std::vector<Tensor>& tensors);
+
+// Inputs [first, first + count) as operands of one dtype whose shapes broadcast.
+absl::StatusOr<std::vector<Tensor>> BroadcastInputs(OpContext& op, size_t first, size_t count);
+
+// A constant of the type of `like`.
+Expr Number(double value, const Expr& like);
+// 0 <= index < extent
+Expr InBounds(const Expr& index, const Expr& extent);
+Expr Clamp(const Expr& x, const Expr& low, const Expr& high);
+// The value of one element of a constant.
+Expr ElementOf(const Constant& constant, int64_t index, DType dtype);
+// The identity of max (min) for a type: minus infinity, or the least integer, or false.
+Expr LowestOf(DType dtype);
+Expr HighestOf(DType dtype);
+// `values` filled up to `count` with `fallback` where the attribute is absent. Error: another
+// length.
+absl::StatusOr<std::vector<int64_t>> IntsOr(const OpContext& op, std::string_view name,
+                                            size_t count, int64_t fallback);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPS_HELPERS_H_

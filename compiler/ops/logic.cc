@@ -1,0 +1,50 @@
+// Comparisons and boolean logic.
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+template <Expr (*kCompare)(const Expr& a, const Expr& b)>
+absl::Status Compare(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, 2));
+  op.SetOutput(0, op.b().Map(x, [](const auto& v) { return kCompare(v[0], v[1]); }, DType::kBool));
+  return absl::OkStatus();
+}
+
+template <Expr (*kCombine)(const Expr& a, const Expr& b)>
+absl::Status Logic(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, 2));
+  if (x[0].dtype() != DType::kBool) return absl::InvalidArgumentError("needs bool operands");
+  op.SetOutput(0, op.b().Map(x, [](const auto& v) { return kCombine(v[0], v[1]); }));
+  return absl::OkStatus();
+}
+
+absl::Status LogicalNot(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  if (x.dtype() != DType::kBool) return absl::InvalidArgumentError("needs a bool operand");
+  op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Not(v[0]); }));
+  return absl::OkStatus();
+}
+
+Expr Greater(const Expr& a, const Expr& b) { return Lt(b, a); }
+Expr GreaterOrEqual(const Expr& a, const Expr& b) { return Le(b, a); }
+
+constexpr OpDef kOps[] = {
+    {.name = "And", .compute = Logic<And>, .summary = "a and b"},
+    {.name = "Equal", .compute = Compare<Eq>, .summary = "a == b"},
+    {.name = "Greater", .compute = Compare<Greater>, .summary = "a > b"},
+    {.name = "GreaterOrEqual", .compute = Compare<GreaterOrEqual>, .summary = "a >= b"},
+    {.name = "Less", .compute = Compare<Lt>, .summary = "a < b"},
+    {.name = "LessOrEqual", .compute = Compare<Le>, .summary = "a <= b"},
+    {.name = "Not", .compute = LogicalNot, .summary = "not x"},
+    {.name = "Or", .compute = Logic<Or>, .summary = "a or b"},
+    {.name = "Xor", .compute = Logic<Ne>, .summary = "either a or b"},
+};
+
+}  // namespace
+
+std::span<const OpDef> LogicOps() { return kOps; }
+
+}  // namespace aotc

@@ -1,0 +1,172 @@
+#include "compiler/ops/op.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+std::string KernelName(const Node& node) {
+  std::string name = node.locations.empty() ? std::string() : node.locations[0].node;
+  return TensorBuilder("").UniqueName(name.empty() ? node.op : name);
+}
+
+// "which node 'shape_of' (Shape, opset 13) computes at run time", for a value that is not known.
+std::string WhyUnknown(const Graph& graph, ValueId value) {
+  NodeId producer = Producers(graph)[value];
+  if (!producer.valid()) return "which is an input of the graph";
+  const Node& node = graph.nodes[producer];
+  if (node.locations.empty())
+    return absl::StrCat("which a node ", node.op, " computes at run time");
+  return absl::StrCat("which ", Describe(node.locations[0]), " computes at run time");
+}
+
+bool HasArithmetic(DType type) { return type == DType::kBool || IsInteger(type) || IsFloat(type); }
+
+}  // namespace
+
+OpContext::OpContext(const Graph& graph, const Node& node)
+    : graph_(graph), node_(node), builder_(KernelName(node)) {}
+
+bool OpContext::HasInput(size_t index) const {
+  return index < node_.inputs.size() && node_.inputs[index].valid();
+}
+
+bool OpContext::WantsOutput(size_t index) const {
+  return index < node_.outputs.size() && node_.outputs[index].valid();
+}
+
+std::string OpContext::DescribeInput(size_t index) const {
+  std::string text = absl::StrCat("input ", index);
+  if (HasInput(index)) absl::StrAppend(&text, " ('", graph_.values[node_.inputs[index]].name, "')");
+  return text;
+}
+
+const ValueType& OpContext::InputType(size_t index) const {
+  static const ValueType kAbsent = {.ranked = false};
+  return HasInput(index) ? graph_.values[node_.inputs[index]].type : kAbsent;
+}
+
+absl::StatusOr<Tensor> OpContext::Input(size_t index) {
+  if (!HasInput(index)) {
+    return absl::InvalidArgumentError(absl::StrCat("needs ", DescribeInput(index)));
+  }
+  ValueId value = node_.inputs[index];
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    if (node_.inputs[operands_[i]] == value) return operand_tensors_[i];
+  }
+  const ValueType& type = InputType(index);
+  if (type.kind != ValueKind::kTensor || !type.ranked) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(DescribeInput(index), " is not a tensor of known rank"));
+  }
+  if (!HasArithmetic(type.dtype)) {
+    return absl::UnimplementedError(absl::StrCat(DescribeInput(index), " has element type ",
+                                                 std::string(DTypeName(type.dtype)),
+                                                 ", which this op does not support"));
+  }
+  operands_.push_back(index);
+  operand_tensors_.push_back(builder_.Input(graph_.values[value].name, type.dtype, type.dims));
+  return operand_tensors_.back();
+}
+
+absl::StatusOr<std::vector<Expr>> OpContext::IntElements(size_t index) const {
+  if (!HasInput(index)) {
+    return absl::InvalidArgumentError(absl::StrCat("needs ", DescribeInput(index)));
+  }
+  const Value& value = graph_.values[node_.inputs[index]];
+  if (value.elements) return *value.elements;
+  if (!value.constant) {
+    return absl::UnimplementedError(absl::StrCat("needs ", DescribeInput(index),
+                                                 " at compile time, ",
+                                                 WhyUnknown(graph_, node_.inputs[index])));
+  }
+  if (!IsInteger(value.constant->dtype()) && value.constant->dtype() != DType::kBool) {
+    return absl::InvalidArgumentError(absl::StrCat(DescribeInput(index), " must hold integers"));
+  }
+  std::vector<Expr> elements;
+  for (int64_t element : value.constant->AsInts()) elements.push_back(Expr(element));
+  return elements;
+}
+
+absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(size_t index) const {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, IntElements(index));
+  std::vector<int64_t> values;
+  for (const Expr& element : elements) {
+    std::optional<int64_t> value = Simplify(element, bounds()).AsInt();
+    if (!value) {
+      return absl::UnimplementedError(
+          absl::StrCat(DescribeInput(index), " must not depend on symbolic dims"));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+const Constant* OpContext::ConstInput(size_t index) const {
+  if (!HasInput(index)) return nullptr;
+  const Value& value = graph_.values[node_.inputs[index]];
+  return value.constant ? &*value.constant : nullptr;
+}
+
+absl::StatusOr<int> OpContext::NormalizeAxis(int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("axis ", axis, " is out of range for rank ", rank));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+absl::StatusOr<int> OpContext::Axis(std::string_view name, int64_t fallback, int rank) const {
+  return NormalizeAxis(attributes().Int(name, fallback), rank);
+}
+
+void OpContext::SetOutput(size_t index, const Tensor& tensor) {
+  if (!WantsOutput(index)) return;
+  builder_.SetOutput(index, tensor, graph_.values[node_.outputs[index]].name);
+}
+
+Kernel OpContext::Finish() {
+  std::vector<std::string> names;  // of all operands, before unused ones are dropped
+  for (const Tensor& operand : operand_tensors_)
+    names.push_back(builder_.tensor(operand.id()).name);
+  Kernel kernel = builder_.Finish(graph_.symbols);
+  std::set<std::string> used;
+  for (TensorId id : kernel.params) used.insert(kernel.tensors[id].name);
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    if (used.count(names[i]) != 0) kept.push_back(operands_[i]);
+  }
+  operands_ = std::move(kept);
+  for (const Location& location : node_.locations) {
+    kernel.sources.push_back(absl::StrCat(location.node, " (", location.op, ")"));
+  }
+  return kernel;
+}
+
+absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node) {
+  const OpDef* op = FindOp(node.op);
+  if (op == nullptr || op->compute == nullptr) {
+    return absl::UnimplementedError(absl::StrCat("op ", node.op, " is not supported"));
+  }
+  OpContext context(graph, node);
+  AOTC_RETURN_IF_ERROR(op->compute(context));
+  NodeKernel result;
+  result.kernel = context.Finish();
+  for (size_t operand : context.operands()) result.inputs.push_back(node.inputs[operand]);
+  for (ValueId output : node.outputs) {
+    if (output.valid()) result.outputs.push_back(output);
+  }
+  size_t params = result.inputs.size() + result.outputs.size();
+  if (result.kernel.params.size() != params) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(node.op, " does not have ", node.outputs.size(), " outputs"));
+  }
+  return result;
+}
+
+}  // namespace aotc

@@ -1,0 +1,118 @@
+// Pad: elements added before and after (or, with negative counts, dropped) along some axes.
+#include "absl/strings/str_cat.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+struct Pads {
+  std::vector<Expr> begin;
+  std::vector<Expr> end;
+};
+
+// Input 1 holds all begins, then all ends, of the axes in input 3 or of all.
+absl::StatusOr<Pads> PadsOf(const OpContext& op, int rank) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> given, op.IntElements(1));
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < rank; ++d) axes.push_back(d);
+  if (op.HasInput(3)) {
+    AOTC_ASSIGN_OR_RETURN(axes, op.ConstInts(3));
+  }
+  if (given.size() != 2 * axes.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pads has ", given.size(), " elements for ", axes.size(), " axes"));
+  }
+  auto count = static_cast<size_t>(rank);
+  Pads pads = {Indices(count, Expr(0)), Indices(count, Expr(0))};
+  for (size_t k = 0; k < axes.size(); ++k) {
+    AOTC_ASSIGN_OR_RETURN(int axis, op.NormalizeAxis(axes[k], rank));
+    pads.begin[static_cast<size_t>(axis)] = given[k];
+    pads.end[static_cast<size_t>(axis)] = given[k + axes.size()];
+  }
+  return pads;
+}
+
+// The index of the element that position `p` of an axis shows, p being negative before the first
+// one.
+using Fold = Expr (*)(const Expr& p, const Expr& dim);
+
+Expr Edge(const Expr& p, const Expr& dim) { return Clamp(p, 0, dim - 1); }
+Expr Wrap(const Expr& p, const Expr& dim) { return Mod(p, dim); }
+
+// 0 1 2 1 0 1 2 ... for a dim of 3: the period is 2 * (dim - 1).
+Expr Reflect(const Expr& p, const Expr& dim) {
+  if (dim.IsInt(1)) return 0;
+  Expr period = (dim - 1) * 2;
+  Expr place = Mod(p, period);
+  return Min(place, period - place);
+}
+
+absl::StatusOr<Fold> FoldOf(const std::string& mode) {
+  if (mode == "edge") return Edge;
+  if (mode == "wrap") return Wrap;
+  if (mode == "reflect") return Reflect;
+  return absl::InvalidArgumentError(absl::StrCat("unknown mode '", mode, "'"));
+}
+
+// The fill of mode constant: known, or an operand of one element; default 0.
+absl::StatusOr<Expr> FillValue(OpContext& op, const Tensor& x) {
+  DType compute = ComputeType(x.dtype());
+  if (!op.HasInput(2)) return NumberConst(0, compute);
+  if (op.InputType(2).dtype != x.dtype()) {
+    return absl::InvalidArgumentError("the fill value must have the element type of the input");
+  }
+  const Constant* known = op.ConstInput(2);
+  if (known != nullptr && known->element_count() == 1) return ElementOf(*known, 0, compute);
+  AOTC_ASSIGN_OR_RETURN(Tensor fill, op.Input(2));
+  return fill(Indices(static_cast<size_t>(fill.rank()), Expr(0)));
+}
+
+absl::Status Pad(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(Pads pads, PadsOf(op, x.rank()));
+  std::string mode = op.attributes().String("mode", "constant");
+  Shape shape;
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    shape.push_back(Simplify(x.shape()[d] + pads.begin[d] + pads.end[d], op.bounds()));
+    if (Prove(Lt(shape[d], 0), op.bounds()) == true) {
+      return absl::InvalidArgumentError(absl::StrCat("more is dropped than axis ", d, " has"));
+    }
+  }
+  TensorBuilder::Body body;
+  if (mode == "constant") {
+    AOTC_ASSIGN_OR_RETURN(Expr fill, FillValue(op, x));
+    body = [&, fill](const Indices& i) {
+      Indices indices;
+      Expr inside = Bool(true);
+      for (size_t d = 0; d < i.size(); ++d) {
+        indices.push_back(i[d] - pads.begin[d]);
+        inside = And(inside, InBounds(indices[d], x.shape()[d]));
+      }
+      return Select(inside, x(indices), fill);
+    };
+  } else {
+    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode));
+    body = [&, fold](const Indices& i) {
+      Indices indices;
+      for (size_t d = 0; d < i.size(); ++d) {
+        bool unpadded = pads.begin[d].IsInt(0) && pads.end[d].IsInt(0);
+        indices.push_back(unpadded ? i[d] : fold(i[d] - pads.begin[d], x.shape()[d]));
+      }
+      return x.Stored(indices);
+    };
+  }
+  op.SetOutput(0, op.b().Compute(x.dtype(), shape, body));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Pad", .compute = Pad, .summary = "adds or drops elements at the ends of axes"},
+};
+
+}  // namespace
+
+std::span<const OpDef> PadOps() { return kOps; }
+
+}  // namespace aotc

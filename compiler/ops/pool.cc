@@ -1,0 +1,125 @@
+// Pools: a reduction over the taps of a sliding window, or over all spatial axes.
+#include <numeric>
+
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/ops/window.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+struct Pool {
+  Tensor x;  // [N, C, spatial...]
+  Window window;
+
+  Shape OutShape() const {
+    Shape shape = {x.dim(0), x.dim(1)};
+    shape.insert(shape.end(), window.out.begin(), window.out.end());
+    return shape;
+  }
+};
+
+absl::StatusOr<Pool> PoolOf(OpContext& op) {
+  Pool pool;
+  AOTC_ASSIGN_OR_RETURN(pool.x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireNumber(pool.x));
+  AOTC_RETURN_IF_ERROR(RequireRank(pool.x, 3));
+  Shape spatial(pool.x.shape().begin() + 2, pool.x.shape().end());
+  std::vector<int64_t> kernel = op.attributes().Ints("kernel_shape");
+  AOTC_ASSIGN_OR_RETURN(pool.window, MakeWindow(op, spatial, kernel));
+  return pool;
+}
+
+// The reduction over all taps of lift(element), with `outside` in the padding.
+Tensor ReduceTaps(OpContext& op, const Pool& pool, std::string_view combiner, const Expr& outside,
+                  const std::function<Expr(const Expr&)>& lift = {}) {
+  Shape taps = MakeShape(pool.window.kernel);
+  auto body = [&](const Indices& i, const Indices& r) {
+    Indices windows(i.begin() + 2, i.end());
+    Indices indices = {i[0], i[1]};
+    for (const Expr& position : pool.window.Positions(windows, r)) indices.push_back(position);
+    Expr value = lift ? lift(pool.x(indices)) : pool.x(indices);
+    return Select(pool.window.Inside(windows, r), value, outside);
+  };
+  return op.b().Reduce(combiner, outside.dtype(), pool.OutShape(), taps, body);
+}
+
+absl::Status MaxPool(OpContext& op) {
+  if (op.WantsOutput(1)) return absl::UnimplementedError("output Indices is not supported");
+  AOTC_ASSIGN_OR_RETURN(Pool pool, PoolOf(op));
+  Tensor top = ReduceTaps(op, pool, "max", LowestOf(ComputeType(pool.x.dtype())));
+  op.SetOutput(0, op.b().Convert(top, pool.x.dtype()));
+  return absl::OkStatus();
+}
+
+absl::Status AveragePool(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Pool pool, PoolOf(op));
+  AOTC_RETURN_IF_ERROR(RequireFloat(pool.x));
+  DType compute = ComputeType(pool.x.dtype());
+  Tensor total = ReduceTaps(op, pool, "sum", NumberConst(0, compute));
+  bool count_padding = op.attributes().Int("count_include_pad") != 0;
+  auto divide = [&](const Indices& i) {
+    Indices windows(i.begin() + 2, i.end());
+    return Div(total(i), Cast(compute, pool.window.TapCount(windows, count_padding)));
+  };
+  op.SetOutput(0, op.b().Compute(pool.x.dtype(), pool.OutShape(), divide));
+  return absl::OkStatus();
+}
+
+// (sum of |x|^p)^(1/p)
+absl::Status LpPool(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Pool pool, PoolOf(op));
+  AOTC_RETURN_IF_ERROR(RequireFloat(pool.x));
+  double p = static_cast<double>(op.attributes().Int("p", 2));
+  if (p < 1) return absl::InvalidArgumentError("attribute p must be at least 1");
+  auto power = [&](const Expr& x, double exponent) {
+    return Binary(ExprOp::kPow, x, Number(exponent, x));
+  };
+  auto lift = [&](const Expr& x) { return power(Unary(ExprOp::kAbs, x), p); };
+  Tensor total = ReduceTaps(op, pool, "sum", NumberConst(0, ComputeType(pool.x.dtype())), lift);
+  auto root = [&](const auto& v) { return power(v[0], 1 / p); };
+  op.SetOutput(0, op.b().Map({total}, root, pool.x.dtype()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<int>> SpatialAxes(const Tensor& x) {
+  AOTC_RETURN_IF_ERROR(RequireNumber(x));
+  AOTC_RETURN_IF_ERROR(RequireRank(x, 3));
+  std::vector<int> axes(static_cast<size_t>(x.rank() - 2));
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+absl::Status GlobalMaxPool(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int> axes, SpatialAxes(x));
+  Tensor top = op.b().ReduceAxes("max", x, axes, /*keep_dims=*/true);
+  op.SetOutput(0, op.b().Convert(top, x.dtype()));
+  return absl::OkStatus();
+}
+
+absl::Status GlobalAveragePool(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int> axes, SpatialAxes(x));
+  Tensor total = op.b().ReduceAxes("sum", x, axes, /*keep_dims=*/true);
+  Expr count = ElementCount(Shape(x.shape().begin() + 2, x.shape().end()));
+  auto divide = [&](const auto& v) { return Div(v[0], Cast(v[0].dtype(), count)); };
+  op.SetOutput(0, op.b().Map({total}, divide, x.dtype()));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "AveragePool", .compute = AveragePool, .summary = "mean over a sliding window"},
+    {.name = "GlobalAveragePool", .compute = GlobalAveragePool, .summary = "mean of each channel"},
+    {.name = "GlobalMaxPool", .compute = GlobalMaxPool, .summary = "maximum of each channel"},
+    {.name = "LpPool", .compute = LpPool, .summary = "p-norm over a sliding window"},
+    {.name = "MaxPool", .compute = MaxPool, .summary = "maximum over a sliding window"},
+};
+
+}  // namespace
+
+std::span<const OpDef> PoolOps() { return kOps; }
+
+}  // namespace aotc

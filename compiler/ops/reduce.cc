@@ -1,0 +1,153 @@
+// Reductions along axes.
+//
+// `axes` is an input known at compile time; absent or empty it means all axes, or none with
+// noop_with_empty_axes (then only what is done before and after the reduction takes place).
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+struct Reduction {
+  Tensor x;
+  std::vector<int> axes;  // ascending
+  bool keep_dims = true;
+  Expr count;  // elements that meet in one result
+};
+
+absl::StatusOr<std::vector<int>> ReduceAxesOf(const OpContext& op, int rank) {
+  std::vector<int64_t> given;
+  if (op.HasInput(1)) {
+    AOTC_ASSIGN_OR_RETURN(given, op.ConstInts(1));
+  }
+  std::vector<int> axes;
+  if (given.empty() && op.attributes().Int("noop_with_empty_axes") == 0) {
+    axes.resize(static_cast<size_t>(rank));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  for (int64_t axis : given) {
+    AOTC_ASSIGN_OR_RETURN(int normalized, op.NormalizeAxis(axis, rank));
+    axes.push_back(normalized);
+  }
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
+    return absl::InvalidArgumentError("an axis is named twice");
+  }
+  return axes;
+}
+
+absl::StatusOr<Reduction> ReductionOf(OpContext& op) {
+  Reduction result;
+  AOTC_ASSIGN_OR_RETURN(result.x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(result.axes, ReduceAxesOf(op, result.x.rank()));
+  result.keep_dims = op.attributes().Int("keepdims", 1) != 0;
+  Shape reduced;
+  for (int axis : result.axes) reduced.push_back(result.x.dim(axis));
+  result.count = ElementCount(reduced);
+  return result;
+}
+
+Expr Same(const Expr& x) { return x; }
+Expr Absolute(const Expr& x) { return Unary(ExprOp::kAbs, x); }
+Expr Square(const Expr& x) { return x * x; }
+Expr Logarithm(const Expr& x) { return Unary(ExprOp::kLog, x); }
+Expr Root(const Expr& x) { return IsFloat(x.dtype()) ? Sqrt(x) : Sqrt(Cast(DType::kF64, x)); }
+
+// finish(sum of lift(x))
+template <Expr (*kLift)(const Expr&), Expr (*kFinish)(const Expr&)>
+absl::Status ReduceSumOf(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
+  AOTC_RETURN_IF_ERROR(RequireNumber(r.x));
+  Tensor total = op.b().ReduceAxes("sum", r.x, r.axes, r.keep_dims, kLift);
+  if (kFinish == Same) {
+    op.SetOutput(0, op.b().Convert(total, r.x.dtype()));
+  } else {
+    auto finish = [](const auto& v) { return kFinish(v[0]); };
+    op.SetOutput(0, op.b().Map({total}, finish, r.x.dtype()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReduceMean(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
+  AOTC_RETURN_IF_ERROR(RequireNumber(r.x));
+  Tensor total = op.b().ReduceAxes("sum", r.x, r.axes, r.keep_dims);
+  auto divide = [&](const auto& v) { return Div(v[0], Cast(v[0].dtype(), r.count)); };
+  op.SetOutput(0, op.b().Map({total}, divide, r.x.dtype()));
+  return absl::OkStatus();
+}
+
+absl::Status ReduceProd(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
+  AOTC_RETURN_IF_ERROR(RequireNumber(r.x));
+  Tensor product = op.b().ReduceAxes("prod", r.x, r.axes, r.keep_dims);
+  op.SetOutput(0, op.b().Convert(product, r.x.dtype()));
+  return absl::OkStatus();
+}
+
+// Over nothing: the least (greatest) value of the type. On bool the order is false < true.
+template <bool kMaximum>
+absl::Status ReduceExtreme(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
+  std::string_view combiner = kMaximum ? "max" : "min";
+  if (r.x.dtype() == DType::kBool) combiner = kMaximum ? "or" : "and";
+  Tensor extreme = op.b().ReduceAxes(combiner, r.x, r.axes, r.keep_dims);
+  op.SetOutput(0, op.b().Convert(extreme, r.x.dtype()));
+  return absl::OkStatus();
+}
+
+// top + log(sum(exp(x - top))) with top = max(x), or 0 where that is infinite.
+absl::Status ReduceLogSumExp(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
+  AOTC_RETURN_IF_ERROR(RequireFloat(r.x));
+  TensorBuilder& b = op.b();
+  Tensor largest = b.ReduceAxes("max", r.x, r.axes, /*keep_dims=*/true);
+  Tensor top = b.Map({largest}, [](const auto& v) {
+    return Select(Unary(ExprOp::kIsInf, v[0]), Number(0, v[0]), v[0]);
+  });
+  DType compute = ComputeType(r.x.dtype());
+  Tensor powers = b.Map({r.x, top}, [](const auto& v) { return Exp(v[0] - v[1]); }, compute);
+  Tensor total = b.ReduceAxes("sum", powers, r.axes, /*keep_dims=*/true);
+  auto logarithm = [&](const Indices& i) {
+    Indices kept;
+    size_t next = 0;
+    for (int d = 0; d < r.x.rank(); ++d) {
+      bool reduced = std::binary_search(r.axes.begin(), r.axes.end(), d);
+      kept.push_back(reduced ? Expr(0) : i[next]);
+      if (!reduced || r.keep_dims) ++next;
+    }
+    return top(kept) + Logarithm(total(kept));
+  };
+  Shape shape;
+  for (int d = 0; d < r.x.rank(); ++d) {
+    bool reduced = std::binary_search(r.axes.begin(), r.axes.end(), d);
+    if (!reduced || r.keep_dims) shape.push_back(reduced ? Expr(1) : r.x.dim(d));
+  }
+  op.SetOutput(0, b.Compute(r.x.dtype(), shape, logarithm));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "ReduceL1", .compute = ReduceSumOf<Absolute, Same>, .summary = "sum of |x|"},
+    {.name = "ReduceL2",
+     .compute = ReduceSumOf<Square, Root>,
+     .summary = "root of the sum of x * x"},
+    {.name = "ReduceLogSum", .compute = ReduceSumOf<Same, Logarithm>, .summary = "log of the sum"},
+    {.name = "ReduceLogSumExp", .compute = ReduceLogSumExp, .summary = "log of the sum of exp(x)"},
+    {.name = "ReduceMax", .compute = ReduceExtreme<true>, .summary = "maximum along axes"},
+    {.name = "ReduceMean", .compute = ReduceMean, .summary = "mean along axes"},
+    {.name = "ReduceMin", .compute = ReduceExtreme<false>, .summary = "minimum along axes"},
+    {.name = "ReduceProd", .compute = ReduceProd, .summary = "product along axes"},
+    {.name = "ReduceSum", .compute = ReduceSumOf<Same, Same>, .summary = "sum along axes"},
+    {.name = "ReduceSumSquare", .compute = ReduceSumOf<Square, Same>, .summary = "sum of x * x"},
+};
+
+}  // namespace
+
+std::span<const OpDef> ReduceOps() { return kOps; }
+
+}  // namespace aotc

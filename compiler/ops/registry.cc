@@ -1,0 +1,48 @@
+#include "compiler/ops/registry.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+constexpr OpFamily kFamilies[] = {
+    ActivationOps, ArithmeticOps, ArgOps,       CastOps,      ConcatOps,        ConvOps,
+    ExpandOps,     GatherOps,     LogicOps,     MatMulOps,    NormalizationOps, PadOps,
+    PoolOps,       ReduceOps,     ReshapeOps,   ResizeOps,    SelectOps,        ShapeOps,
+    SliceOps,      SoftmaxOps,    TransposeOps, UnaryMathOps,
+};
+
+using OpTable = std::map<std::string_view, const OpDef*>;
+
+OpTable MakeTable() {
+  OpTable table;
+  for (OpFamily family : kFamilies) {
+    for (const OpDef& op : family()) {
+      AOTC_CHECK(table.emplace(op.name, &op).second) << op.name << " is defined twice";
+    }
+  }
+  return table;
+}
+
+const OpTable& Table() {
+  static const OpTable table = MakeTable();
+  return table;
+}
+
+}  // namespace
+
+const OpDef* FindOp(std::string_view name) {
+  auto found = Table().find(name);
+  return found == Table().end() ? nullptr : found->second;
+}
+
+std::vector<const OpDef*> AllOps() {
+  std::vector<const OpDef*> ops;
+  for (const auto& [name, op] : Table()) ops.push_back(op);
+  return ops;
+}
+
+}  // namespace aotc

@@ -1,0 +1,38 @@
+// The families of op definitions. A new family is one file and one line here and in registry.cc.
+#ifndef AOTC_COMPILER_OPS_REGISTRY_H_
+#define AOTC_COMPILER_OPS_REGISTRY_H_
+
+#include <span>
+
+#include "compiler/ops/op.h"
+
+namespace aotc {
+
+using OpFamily = std::span<const OpDef> (*)();
+
+std::span<const OpDef> ActivationOps();
+std::span<const OpDef> ArithmeticOps();
+std::span<const OpDef> ArgOps();
+std::span<const OpDef> CastOps();
+std::span<const OpDef> ConcatOps();
+std::span<const OpDef> ConvOps();
+std::span<const OpDef> ExpandOps();
+std::span<const OpDef> GatherOps();
+std::span<const OpDef> LogicOps();
+std::span<const OpDef> MatMulOps();
+std::span<const OpDef> NormalizationOps();
+std::span<const OpDef> PadOps();
+std::span<const OpDef> PoolOps();
+std::span<const OpDef> ReduceOps();
+std::span<const OpDef> ReshapeOps();
+std::span<const OpDef> ResizeOps();
+std::span<const OpDef> SelectOps();
+std::span<const OpDef> ShapeOps();
+std::span<const OpDef> SliceOps();
+std::span<const OpDef> SoftmaxOps();
+std::span<const OpDef> TransposeOps();
+std::span<const OpDef> UnaryMathOps();
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPS_REGISTRY_H_

@@ -1,0 +1,205 @@
+// Resize: sampling a tensor at other places along its axes.
+#include "absl/strings/str_cat.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/ops/resize_geometry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// A Resize with its attributes read.
+struct Sampler {
+  Tensor x;
+  std::vector<ResizedAxis> axes;
+  std::string coordinate_mode;
+  DType compute = DType::kF32;
+
+  // Valid: coordinate_mode was checked when the sampler was made.
+  Fraction PlaceAt(size_t d, const Expr& i) const { return *Place(axes[d], coordinate_mode, i); }
+  Expr LastOf(size_t d) const { return axes[d].in - 1; }
+};
+
+Expr Floor(const Fraction& f) { return FloorDiv(f.numerator, f.denominator); }
+
+// place - floor(place)
+Expr Remainder(const Fraction& f, DType type) {
+  return Div(Cast(type, Mod(f.numerator, f.denominator)), Cast(type, f.denominator));
+}
+
+absl::StatusOr<Expr> Nearest(const Fraction& f, const std::string& mode) {
+  const Expr &n = f.numerator, &d = f.denominator;
+  if (mode == "floor") return FloorDiv(n, d);
+  if (mode == "ceil") return CeilDiv(n, d);
+  if (mode == "round_prefer_floor") return CeilDiv(n * 2 - d, d * 2);
+  if (mode == "round_prefer_ceil") return FloorDiv(n * 2 + d, d * 2);
+  return absl::InvalidArgumentError(absl::StrCat("unknown nearest_mode '", mode, "'"));
+}
+
+// Multilinear interpolation: blends along axis d what the axes after it give.
+Expr Linear(const Sampler& s, const Indices& i, size_t d, Indices& indices) {
+  if (d == i.size()) return Cast(s.compute, s.x(indices));
+  if (!s.axes[d].resized) {
+    indices[d] = i[d];
+    return Linear(s, i, d + 1, indices);
+  }
+  Fraction place = s.PlaceAt(d, i[d]);
+  indices[d] = Clamp(Floor(place), 0, s.LastOf(d));
+  Expr low = Linear(s, i, d + 1, indices);
+  indices[d] = Clamp(Floor(place) + 1, 0, s.LastOf(d));
+  Expr high = Linear(s, i, d + 1, indices);
+  Expr weight = Remainder(place, s.compute);
+  return low * (Number(1, weight) - weight) + high * weight;
+}
+
+// The cubic kernel at a distance in [0, 2], coefficient a: equation (4) of Keys, 1981.
+Expr CubicWeight(const Expr& distance, double a) {
+  auto number = [&](double value) { return Number(value, distance); };
+  Expr square = distance * distance, cube = square * distance;
+  Expr near = number(a + 2) * cube - number(a + 3) * square + number(1);
+  Expr far = number(a) * cube - number(5 * a) * square + number(8 * a) * distance - number(4 * a);
+  return Select(Le(distance, number(1)), near, far);
+}
+
+struct Cubic {
+  double coefficient = -0.75;
+  bool exclude_outside = false;
+
+  // Weight of tap r (0 to 3, at floor(place) - 1 + r) along axis d.
+  Expr Weight(const Sampler& s, size_t d, const Fraction& place, const Expr& r) const {
+    Expr offset = Cast(s.compute, r - 1) - Remainder(place, s.compute);
+    Expr weight = CubicWeight(Unary(ExprOp::kAbs, offset), coefficient);
+    if (!exclude_outside) return weight;
+    return Select(InBounds(Floor(place) - 1 + r, s.axes[d].in), weight, Number(0, weight));
+  }
+};
+
+// The sum over four taps along each resized axis.
+Tensor CubicSums(TensorBuilder& b, const Sampler& s, const Cubic& cubic, const Shape& shape) {
+  Shape taps;
+  for (const ResizedAxis& axis : s.axes) {
+    if (axis.resized) taps.push_back(4);
+  }
+  return b.Reduce("sum", s.compute, shape, taps, [&](const Indices& i, const Indices& r) {
+    Indices indices = i;
+    Expr weight = NumberConst(1, s.compute);
+    size_t next = 0;
+    for (size_t d = 0; d < i.size(); ++d) {
+      if (!s.axes[d].resized) continue;
+      Fraction place = s.PlaceAt(d, i[d]);
+      indices[d] = Clamp(Floor(place) - 1 + r[next], 0, s.LastOf(d));
+      weight = weight * cubic.Weight(s, d, place, r[next++]);
+    }
+    return Cast(s.compute, s.x(indices)) * weight;
+  });
+}
+
+// What the weights of an element add up to: 1 unless taps outside are excluded.
+Expr CubicTotal(const Sampler& s, const Cubic& cubic, const Indices& i) {
+  Expr product = NumberConst(1, s.compute);
+  for (size_t d = 0; d < i.size(); ++d) {
+    if (!s.axes[d].resized) continue;
+    Fraction place = s.PlaceAt(d, i[d]);
+    Expr sum = NumberConst(0, s.compute);
+    for (int r = 0; r < 4; ++r) sum = sum + cubic.Weight(s, d, place, r);
+    product = product * sum;
+  }
+  return product;
+}
+
+// Whether the place of an element lies within the input along all axes: what is not cropped away.
+Expr WithinInput(const Sampler& s, const Indices& i) {
+  Expr within = Bool(true);
+  for (size_t d = 0; d < i.size(); ++d) {
+    if (!s.axes[d].resized) continue;
+    Fraction place = s.PlaceAt(d, i[d]);
+    Expr last = s.LastOf(d) * place.denominator;
+    within = And(within, And(Le(0, place.numerator), Le(place.numerator, last)));
+  }
+  return within;
+}
+
+absl::Status CheckAntialias(const OpContext& op, const Sampler& s) {
+  if (op.attributes().Int("antialias") == 0) return absl::OkStatus();
+  for (const ResizedAxis& axis : s.axes) {
+    bool grows = Prove(Le(axis.scale.denominator, axis.scale.numerator), op.bounds()) == true;
+    if (axis.resized && !grows) {
+      return absl::UnimplementedError("antialias is not supported where an axis shrinks");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Sampler> SamplerOf(OpContext& op) {
+  Sampler s;
+  AOTC_ASSIGN_OR_RETURN(s.x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireNumber(s.x));
+  s.coordinate_mode = op.attributes().String("coordinate_transformation_mode", "half_pixel");
+  AOTC_ASSIGN_OR_RETURN(s.axes, ResizedAxes(op, s.x.shape()));
+  if (s.x.dtype() == DType::kF64) s.compute = DType::kF64;
+  for (const ResizedAxis& axis : s.axes) {
+    AOTC_RETURN_IF_ERROR(Place(axis, s.coordinate_mode, 0).status());
+  }
+  return s;
+}
+
+absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
+                                               const Shape& shape) {
+  std::string mode = op.attributes().String("mode", "nearest");
+  if (mode == "nearest") {
+    std::string rounding = op.attributes().String("nearest_mode", "round_prefer_floor");
+    AOTC_RETURN_IF_ERROR(Nearest({}, rounding).status());
+    return TensorBuilder::Body([&s, rounding](const Indices& i) {
+      Indices indices = i;
+      for (size_t d = 0; d < i.size(); ++d) {
+        if (!s.axes[d].resized) continue;
+        indices[d] = Clamp(*Nearest(s.PlaceAt(d, i[d]), rounding), 0, s.LastOf(d));
+      }
+      return s.x.Stored(indices);
+    });
+  }
+  AOTC_RETURN_IF_ERROR(CheckAntialias(op, s));
+  if (mode == "linear") {
+    return TensorBuilder::Body([&s](const Indices& i) {
+      Indices indices(i.size());
+      return Linear(s, i, 0, indices);
+    });
+  }
+  if (mode == "cubic") {
+    Cubic cubic = {.coefficient = op.attributes().Float("cubic_coeff_a", -0.75F),
+                   .exclude_outside = op.attributes().Int("exclude_outside") != 0};
+    Tensor sums = CubicSums(op.b(), s, cubic, shape);
+    return TensorBuilder::Body([&s, cubic, sums](const Indices& i) {
+      return cubic.exclude_outside ? Div(sums(i), CubicTotal(s, cubic, i)) : sums(i);
+    });
+  }
+  return absl::InvalidArgumentError(absl::StrCat("unknown mode '", mode, "'"));
+}
+
+absl::Status Resize(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Sampler s, SamplerOf(op));
+  Shape shape;
+  for (const ResizedAxis& axis : s.axes) shape.push_back(axis.out);
+  AOTC_ASSIGN_OR_RETURN(TensorBuilder::Body sample, SampleBody(op, s, shape));
+  bool crops = s.coordinate_mode == "tf_crop_and_resize";
+  double outside = op.attributes().Float("extrapolation_value", 0);
+  op.SetOutput(0, op.b().Compute(s.x.dtype(), shape, [&](const Indices& i) {
+    Expr value = sample(i);
+    if (!crops) return value;
+    value = Cast(ComputeType(value.dtype()), value);
+    return Select(WithinInput(s, i), value, Number(outside, value));
+  }));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Resize",
+     .compute = Resize,
+     .summary = "samples at other places: nearest, linear, cubic"},
+};
+
+}  // namespace
+
+std::span<const OpDef> ResizeOps() { return kOps; }
+
+}  // namespace aotc

@@ -1,0 +1,201 @@
+#include "compiler/ops/resize_geometry.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// The axes that roi, scales and sizes are about.
+absl::StatusOr<std::vector<size_t>> NamedAxes(const OpContext& op, size_t rank) {
+  std::vector<size_t> axes;
+  if (!op.attributes().Has("axes")) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), size_t{0});
+    return axes;
+  }
+  for (int64_t axis : op.attributes().Ints("axes")) {
+    AOTC_ASSIGN_OR_RETURN(int normalized, op.NormalizeAxis(axis, static_cast<int>(rank)));
+    axes.push_back(static_cast<size_t>(normalized));
+  }
+  return axes;
+}
+
+// The floats of an input that must be known; empty where it is absent or empty.
+absl::StatusOr<std::vector<float>> KnownFloats(const OpContext& op, size_t index) {
+  std::vector<float> values;
+  if (!op.HasInput(index)) return values;
+  const Constant* constant = op.ConstInput(index);
+  if (constant == nullptr) {
+    return absl::UnimplementedError(absl::StrCat("needs input ", index, " at compile time"));
+  }
+  for (int64_t i = 0; i < constant->element_count(); ++i) {
+    values.push_back(static_cast<float>(constant->FloatAt(i)));
+    if (!std::isfinite(values.back())) {
+      return absl::InvalidArgumentError(absl::StrCat("input ", index, " is not finite"));
+    }
+  }
+  return values;
+}
+
+absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
+                       const std::vector<size_t>& axes, std::vector<ResizedAxis>& result) {
+  if (scales.size() != axes.size()) {
+    return absl::InvalidArgumentError("scales must have one element per axis");
+  }
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (!(scales[k] > 0)) return absl::InvalidArgumentError("scales must be positive");
+    ResizedAxis& axis = result[axes[k]];
+    axis.scale = SimplestFraction(scales[k]);
+    axis.out = Simplify(FloorDiv(axis.in * axis.scale.numerator * axis.roi_size.numerator,
+                                 axis.scale.denominator * axis.roi_size.denominator),
+                        op.bounds());
+    axis.resized = scales[k] != 1;
+  }
+  return absl::OkStatus();
+}
+
+// One scale for all axes, that of the axis with the least (greatest) ratio; lengths round to the
+// nearest.
+absl::Status KeepAspectRatio(const std::vector<size_t>& axes, bool not_larger,
+                             std::vector<ResizedAxis>& result) {
+  const ResizedAxis* chosen = nullptr;
+  auto number = [](const Expr& e) { return e.AsInt().value_or(-1); };
+  for (size_t k : axes) {
+    const ResizedAxis& axis = result[k];
+    if (number(axis.in) < 1 || number(axis.out) < 0) {
+      return absl::UnimplementedError("keep_aspect_ratio_policy needs static dims");
+    }
+    if (chosen == nullptr) chosen = &axis;
+    int64_t here = number(axis.out) * number(chosen->in),
+            best = number(chosen->out) * number(axis.in);
+    if (not_larger ? here < best : here > best) chosen = &axis;
+  }
+  if (chosen == nullptr) return absl::OkStatus();
+  Fraction scale = chosen->scale;
+  for (size_t k : axes) {
+    ResizedAxis& axis = result[k];
+    axis.scale = scale;
+    axis.out = Simplify(
+        FloorDiv(axis.in * scale.numerator * 2 + scale.denominator, scale.denominator * 2));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetSizes(const OpContext& op, const std::vector<size_t>& axes,
+                      std::vector<ResizedAxis>& result) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(3));
+  if (sizes.size() != axes.size()) {
+    return absl::InvalidArgumentError("sizes must have one element per axis");
+  }
+  for (size_t k = 0; k < axes.size(); ++k) {
+    ResizedAxis& axis = result[axes[k]];
+    axis.out = Simplify(sizes[k], op.bounds());
+    axis.scale = {axis.out, axis.in};
+  }
+  std::string policy = op.attributes().String("keep_aspect_ratio_policy", "stretch");
+  if (policy == "not_larger" || policy == "not_smaller") {
+    AOTC_RETURN_IF_ERROR(KeepAspectRatio(axes, policy == "not_larger", result));
+  } else if (policy != "stretch") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown keep_aspect_ratio_policy '", policy, "'"));
+  }
+  for (size_t k : axes) {
+    result[k].resized =
+        !ProveEqual(result[k].scale.numerator, result[k].scale.denominator, op.bounds());
+  }
+  return absl::OkStatus();
+}
+
+// Input 1: all starts, then all ends, as parts of the input's lengths.
+absl::Status SetRegions(const OpContext& op, const std::vector<size_t>& axes,
+                        std::vector<ResizedAxis>& result) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<float> roi, KnownFloats(op, 1));
+  if (roi.size() != 2 * axes.size()) {
+    return absl::InvalidArgumentError("roi must have a start and an end per axis");
+  }
+  for (size_t k = 0; k < axes.size(); ++k) {
+    Fraction start = SimplestFraction(roi[k]), end = SimplestFraction(roi[k + axes.size()]);
+    ResizedAxis& axis = result[axes[k]];
+    axis.roi_start = start;
+    axis.roi_size = {end.numerator * start.denominator - start.numerator * end.denominator,
+                     start.denominator * end.denominator};
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// The continued fraction of the value, until it rounds to it.
+Fraction SimplestFraction(float value) {
+  double rest = std::abs(static_cast<double>(value));
+  int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+  constexpr int kMaxTerms = 40;
+  for (int term = 0; term < kMaxTerms; ++term) {
+    auto whole = static_cast<int64_t>(std::floor(rest));
+    int64_t p = whole * p1 + p0, q = whole * q1 + q0;
+    p0 = p1, q0 = q1, p1 = p, q1 = q;
+    double ratio = static_cast<double>(p) / static_cast<double>(q);
+    if (static_cast<float>(ratio) == std::abs(value)) break;
+    rest = 1 / (rest - static_cast<double>(whole));
+  }
+  return {.numerator = std::signbit(value) ? -p1 : p1, .denominator = q1};
+}
+
+absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(const OpContext& op, const Shape& shape) {
+  std::vector<ResizedAxis> result;
+  for (const Expr& dim : shape) result.push_back({.in = dim, .out = dim});
+  AOTC_ASSIGN_OR_RETURN(std::vector<size_t> axes, NamedAxes(op, shape.size()));
+  bool crops = op.attributes().String("coordinate_transformation_mode") == "tf_crop_and_resize";
+  if (crops) AOTC_RETURN_IF_ERROR(SetRegions(op, axes, result));
+  AOTC_ASSIGN_OR_RETURN(std::vector<float> scales, KnownFloats(op, 2));
+  if (!scales.empty()) {
+    AOTC_RETURN_IF_ERROR(SetScales(op, scales, axes, result));
+  } else {
+    AOTC_RETURN_IF_ERROR(SetSizes(op, axes, result));
+  }
+  for (size_t k : axes) {
+    const Fraction &start = result[k].roi_start, &size = result[k].roi_size;
+    bool whole = start.numerator.IsInt(0) && Same(size.numerator, size.denominator);
+    result[k].resized |= crops && !whole;
+  }
+  return result;
+}
+
+absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode, const Expr& i) {
+  const Expr &p = axis.scale.numerator, &q = axis.scale.denominator;
+  // (i + 1/2) / scale - 1/2
+  Fraction half_pixel = {(i * 2 + 1) * q - p, p * 2};
+  if (mode == "half_pixel") return half_pixel;
+  if (mode == "pytorch_half_pixel") return axis.out.IsInt(1) ? Fraction{} : half_pixel;
+  if (mode == "half_pixel_symmetric") {
+    // Moved so that the middles of input and result meet also where the length was rounded.
+    return Fraction{half_pixel.numerator + axis.in * p - axis.out * q, half_pixel.denominator};
+  }
+  if (mode == "asymmetric") return Fraction{i * q, p};
+  if (mode == "align_corners") {
+    if (axis.out.IsInt(1)) return Fraction{};
+    return Fraction{i * (axis.in - 1), Max(axis.out - 1, 1)};
+  }
+  if (mode == "tf_crop_and_resize") {
+    const Fraction &start = axis.roi_start, &size = axis.roi_size;
+    Expr last = axis.in - 1;
+    if (axis.out.IsInt(1)) {  // the middle of the region
+      return Fraction{
+          last * (start.numerator * size.denominator * 2 + size.numerator * start.denominator),
+          start.denominator * size.denominator * 2};
+    }
+    Expr steps = Max(axis.out - 1, 1);
+    return Fraction{last * (start.numerator * size.denominator * steps +
+                            i * size.numerator * start.denominator),
+                    start.denominator * size.denominator * steps};
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown coordinate_transformation_mode '", mode, "'"));
+}
+
+}  // namespace aotc

@@ -1,0 +1,44 @@
+// Geometry of Resize: from an index of the result to a place in the input, as an exact fraction.
+//
+// A scale that is given as a float stands for the simplest fraction that rounds to it (0.6 is 3/5),
+// so that places, which are then floored or rounded, are integers over integers and never suffer
+// from rounding.
+#ifndef AOTC_COMPILER_OPS_RESIZE_GEOMETRY_H_
+#define AOTC_COMPILER_OPS_RESIZE_GEOMETRY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ops/op.h"
+
+namespace aotc {
+
+// numerator / denominator; the denominator is positive.
+struct Fraction {
+  Expr numerator = 0;
+  Expr denominator = 1;
+};
+
+// The fraction of least denominator that rounds to `value` as a float. Requires a finite value.
+Fraction SimplestFraction(float value);
+
+struct ResizedAxis {
+  bool resized = false;  // false: the index passes through
+  Expr in = {};
+  Expr out = {};
+  Fraction scale = {};      // of the result to the input
+  Fraction roi_start = {};  // of the input's length, for tf_crop_and_resize
+  Fraction roi_size = {.numerator = 1};
+};
+
+// One per axis of the input, from the inputs roi, scales or sizes and the attributes axes and
+// keep_aspect_ratio_policy.
+absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(const OpContext& op, const Shape& shape);
+
+// Place in the input of index i of the result, by attribute coordinate_transformation_mode.
+absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode, const Expr& i);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPS_RESIZE_GEOMETRY_H_

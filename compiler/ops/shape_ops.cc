@@ -1,0 +1,152 @@
+// Ops about shapes and values known at compile time: Shape, Size, Constant, ConstantOfShape, Range.
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// values[i], as a chain of selects.
+Expr Choose(const std::vector<Expr>& values, const Expr& i) {
+  if (values.empty()) return 0;
+  Expr result = values.back();
+  for (size_t k = values.size() - 1; k-- > 0;) {
+    result = Select(Eq(i, static_cast<int64_t>(k)), values[k], result);
+  }
+  return result;
+}
+
+absl::StatusOr<Shape> DimsOf(const OpContext& op) {
+  const ValueType& type = op.InputType(0);
+  if (type.kind != ValueKind::kTensor || !type.ranked) {
+    return absl::InvalidArgumentError("input 0 is not a tensor of known rank");
+  }
+  return type.dims;
+}
+
+// Attributes start and end select axes as a slice does.
+absl::Status ShapeOp(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Shape dims, DimsOf(op));
+  auto rank = static_cast<int64_t>(dims.size());
+  auto limit = [&](int64_t axis) {
+    return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
+  };
+  int64_t start = limit(op.attributes().Int("start")),
+          end = limit(op.attributes().Int("end", rank));
+  Shape chosen;
+  if (start < end) chosen.assign(dims.begin() + start, dims.begin() + end);
+  Shape shape = {Expr(static_cast<int64_t>(chosen.size()))};
+  auto body = [&](const Indices& i) { return Choose(chosen, i[0]); };
+  op.SetOutput(0, op.b().Compute(DType::kI64, shape, body));
+  return absl::OkStatus();
+}
+
+absl::Status Size(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Shape dims, DimsOf(op));
+  Expr count = ElementCount(dims);
+  op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) { return count; }));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Constant> ConstantValue(const Attributes& a) {
+  if (const AttributeValue* value = a.Find("value"); value != nullptr) {
+    if (const auto* constant = std::get_if<Constant>(value)) return *constant;
+  }
+  if (a.Has("value_float")) return Constant::Splat(DType::kF32, {}, a.Float("value_float"));
+  if (a.Has("value_int")) return Constant::SplatInt(DType::kI64, {}, a.Int("value_int"));
+  if (a.Has("value_ints")) return Constant::Ints(a.Ints("value_ints"));
+  if (a.Has("value_floats")) {
+    std::vector<float> floats = a.Floats("value_floats");
+    std::vector<uint8_t> bytes(floats.size() * sizeof(float));
+    for (size_t i = 0; i < floats.size(); ++i) {
+      StoreElement(DType::kF32, bytes.data(), static_cast<int64_t>(i), floats[i]);
+    }
+    return Constant::Dense(DType::kF32, {static_cast<int64_t>(floats.size())}, std::move(bytes));
+  }
+  if (a.Has("value_string")) return Constant::Strings({}, {a.String("value_string")});
+  return absl::UnimplementedError("a constant of this kind is not supported");
+}
+
+absl::Status ConstantOp(Rebuilder& rebuilder, const Node& node) {
+  AOTC_ASSIGN_OR_RETURN(Constant value, ConstantValue(node.attributes));
+  const std::string& name = rebuilder.old_graph().values[node.outputs[0]].name;
+  rebuilder.Replace(node.outputs[0], rebuilder.graph().AddConstant(name, std::move(value)));
+  return absl::OkStatus();
+}
+
+absl::Status ConstantOfShape(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Shape shape, op.IntElements(0));
+  for (Expr& dim : shape) {
+    dim = Simplify(dim, op.bounds());
+    if (Prove(Lt(dim, 0), op.bounds()) == true)
+      return absl::InvalidArgumentError("a dim is negative");
+  }
+  Expr value = FloatConst(0);
+  DType dtype = DType::kF32;
+  if (const AttributeValue* attribute = op.attributes().Find("value"); attribute != nullptr) {
+    const auto* constant = std::get_if<Constant>(attribute);
+    if (constant == nullptr || constant->element_count() != 1) {
+      return absl::InvalidArgumentError("attribute value must be a tensor of one element");
+    }
+    dtype = constant->dtype();
+    if (!IsFloat(dtype) && !IsInteger(dtype) && dtype != DType::kBool) {
+      return absl::UnimplementedError(absl::StrCat("a value of type ", TypeName(dtype)));
+    }
+    value = ElementOf(*constant, 0, ComputeType(dtype));
+  }
+  op.SetOutput(0, op.b().Compute(dtype, shape, [&](const Indices&) { return value; }));
+  return absl::OkStatus();
+}
+
+// ceil((limit - start) / delta) elements, from constants of any type or from integers over the
+// dims.
+absl::StatusOr<Expr> RangeLength(const OpContext& op) {
+  const Constant* constants[3] = {op.ConstInput(0), op.ConstInput(1), op.ConstInput(2)};
+  if (constants[0] != nullptr && constants[1] != nullptr && constants[2] != nullptr &&
+      IsFloat(constants[0]->dtype())) {
+    double start = constants[0]->FloatAt(0), limit = constants[1]->FloatAt(0);
+    double length = std::ceil((limit - start) / constants[2]->FloatAt(0));
+    if (!(length < INT32_MAX)) return absl::InvalidArgumentError("the range has no finite length");
+    return Expr(static_cast<int64_t>(std::max(length, 0.0)));
+  }
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> start, op.IntElements(0));
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> limit, op.IntElements(1));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> delta, op.ConstInts(2));
+  if (start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta[0] == 0) {
+    return absl::InvalidArgumentError("needs a start, a limit and a step other than 0");
+  }
+  Expr span = delta[0] > 0 ? limit[0] - start[0] : start[0] - limit[0];
+  return Simplify(Max(CeilDiv(span, std::abs(delta[0])), 0), op.bounds());
+}
+
+absl::Status Range(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Expr length, RangeLength(op));
+  AOTC_ASSIGN_OR_RETURN(Tensor start, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(Tensor delta, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireSameType({start, delta}));
+  AOTC_RETURN_IF_ERROR(RequireNumber(start));
+  auto only = [](const Tensor& x) { return x(Indices(static_cast<size_t>(x.rank()), Expr(0))); };
+  op.SetOutput(0, op.b().Compute(start.dtype(), {length}, [&](const Indices& i) {
+    return only(start) + Cast(ComputeType(start.dtype()), i[0]) * only(delta);
+  }));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Constant", .expand = ConstantOp, .summary = "a tensor given by an attribute"},
+    {.name = "ConstantOfShape", .compute = ConstantOfShape, .summary = "one value everywhere"},
+    {.name = "Range", .compute = Range, .summary = "numbers from a start to a limit by a step"},
+    {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor"},
+    {.name = "Size", .compute = Size, .summary = "number of elements of a tensor"},
+};
+
+}  // namespace
+
+std::span<const OpDef> ShapeOps() { return kOps; }
+
+}  // namespace aotc

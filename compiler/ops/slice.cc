@@ -1,0 +1,106 @@
+// Slice: every step-th element of a range along some axes.
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+struct AxisRange {
+  Expr start = 0;
+  Expr size = {};
+  int64_t step = 1;
+};
+
+// A position as users write it (negative from the end, any size) within [low, high] of an axis of
+// `dim`. Sizes beyond the range of dims are settled here: the integer algebra never sees them.
+Expr ClampPosition(const Expr& position, const Expr& dim, const Expr& low, const Expr& high) {
+  constexpr int64_t kFar = int64_t{1} << 40;
+  if (std::optional<int64_t> value = position.AsInt()) {
+    if (*value >= kFar) return high;
+    if (*value <= -kFar) return low;
+    return Clamp(*value < 0 ? dim + position : position, low, high);
+  }
+  return Clamp(Select(Lt(position, 0), position + dim, position), low, high);
+}
+
+AxisRange RangeOfAxis(const Expr& start, const Expr& end, int64_t step, const Expr& dim) {
+  AxisRange range = {.step = step};
+  if (step > 0) {
+    range.start = ClampPosition(start, dim, 0, dim);
+    range.size = CeilDiv(ClampPosition(end, dim, 0, dim) - range.start, step);
+  } else {
+    range.start = ClampPosition(start, dim, 0, dim - 1);
+    range.size = CeilDiv(range.start - ClampPosition(end, dim, -1, dim - 1), -step);
+  }
+  range.size = Max(range.size, 0);
+  return range;
+}
+
+// The axes that starts and ends are about: input 3, or the first ones.
+absl::StatusOr<std::vector<int>> SlicedAxes(const OpContext& op, size_t count, int rank) {
+  std::vector<int64_t> given;
+  for (size_t d = 0; d < count; ++d) given.push_back(static_cast<int64_t>(d));
+  if (op.HasInput(3)) {
+    AOTC_ASSIGN_OR_RETURN(given, op.ConstInts(3));
+  }
+  std::vector<int> axes;
+  for (int64_t axis : given) {
+    AOTC_ASSIGN_OR_RETURN(int normalized, op.NormalizeAxis(axis, rank));
+    axes.push_back(normalized);
+  }
+  return axes;
+}
+
+absl::StatusOr<std::vector<AxisRange>> Ranges(const OpContext& op, const Tensor& x) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> starts, op.IntElements(1));
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> ends, op.IntElements(2));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int> axes, SlicedAxes(op, starts.size(), x.rank()));
+  std::vector<int64_t> steps(starts.size(), 1);
+  if (op.HasInput(4)) {
+    AOTC_ASSIGN_OR_RETURN(steps, op.ConstInts(4));
+  }
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    return absl::InvalidArgumentError("starts, ends, axes and steps have different lengths");
+  }
+  std::vector<AxisRange> ranges;
+  for (int d = 0; d < x.rank(); ++d) ranges.push_back({.size = x.dim(d)});
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (steps[k] == 0) return absl::InvalidArgumentError("a step of 0");
+    // Steps beyond the dims take one element, as the largest of them does.
+    int64_t step = std::clamp<int64_t>(steps[k], -INT32_MAX, INT32_MAX);
+    AxisRange range = RangeOfAxis(starts[k], ends[k], step, x.dim(axes[k]));
+    range.start = Simplify(range.start, op.bounds());
+    range.size = Simplify(range.size, op.bounds());
+    ranges[static_cast<size_t>(axes[k])] = range;
+  }
+  return ranges;
+}
+
+absl::Status Slice(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(std::vector<AxisRange> ranges, Ranges(op, x));
+  Shape shape;
+  for (const AxisRange& range : ranges) shape.push_back(range.size);
+  op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
+    Indices indices;
+    for (size_t d = 0; d < i.size(); ++d)
+      indices.push_back(ranges[d].start + i[d] * ranges[d].step);
+    return x.Stored(indices);
+  }));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Slice", .compute = Slice, .summary = "ranges along some axes, with steps"},
+};
+
+}  // namespace
+
+std::span<const OpDef> SliceOps() { return kOps; }
+
+}  // namespace aotc

@@ -1,0 +1,87 @@
+// Elementwise functions of one operand that the expression language has as an operator.
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+enum class Operands { kFloats, kNumbers };
+
+template <ExprOp kOp, Operands kOperands>
+absl::Status UnaryOp(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(kOperands == Operands::kFloats ? RequireFloat(x) : RequireNumber(x));
+  op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Unary(kOp, v[0]); }));
+  return absl::OkStatus();
+}
+
+template <ExprOp kOp>
+constexpr auto FloatOp = UnaryOp<kOp, Operands::kFloats>;
+template <ExprOp kOp>
+constexpr auto NumberOp = UnaryOp<kOp, Operands::kNumbers>;
+
+absl::Status Reciprocal(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Div(Number(1, v[0]), v[0]); }));
+  return absl::OkStatus();
+}
+
+absl::Status IsNan(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Unary(ExprOp::kIsNan, v[0]); }));
+  return absl::OkStatus();
+}
+
+// Attributes detect_negative and detect_positive say which infinities count.
+absl::Status IsInf(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  bool negative = op.attributes().Int("detect_negative", 1) != 0;
+  bool positive = op.attributes().Int("detect_positive", 1) != 0;
+  op.SetOutput(0, op.b().Map({x}, [&](const auto& v) {
+    if (!negative && !positive) return Bool(false);
+    Expr infinite = Unary(ExprOp::kIsInf, v[0]);
+    if (negative && positive) return infinite;
+    Expr zero = Number(0, v[0]);
+    return And(infinite, negative ? Lt(v[0], zero) : Lt(zero, v[0]));
+  }));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Abs", .compute = NumberOp<ExprOp::kAbs>, .summary = "|x|"},
+    {.name = "Acos", .compute = FloatOp<ExprOp::kAcos>, .summary = "arc cosine"},
+    {.name = "Acosh", .compute = FloatOp<ExprOp::kAcosh>, .summary = "inverse hyperbolic cosine"},
+    {.name = "Asin", .compute = FloatOp<ExprOp::kAsin>, .summary = "arc sine"},
+    {.name = "Asinh", .compute = FloatOp<ExprOp::kAsinh>, .summary = "inverse hyperbolic sine"},
+    {.name = "Atan", .compute = FloatOp<ExprOp::kAtan>, .summary = "arc tangent"},
+    {.name = "Atanh", .compute = FloatOp<ExprOp::kAtanh>, .summary = "inverse hyperbolic tangent"},
+    {.name = "Ceil", .compute = FloatOp<ExprOp::kCeil>, .summary = "rounds up"},
+    {.name = "Cos", .compute = FloatOp<ExprOp::kCos>, .summary = "cosine"},
+    {.name = "Cosh", .compute = FloatOp<ExprOp::kCosh>, .summary = "hyperbolic cosine"},
+    {.name = "Erf", .compute = FloatOp<ExprOp::kErf>, .summary = "error function"},
+    {.name = "Exp", .compute = FloatOp<ExprOp::kExp>, .summary = "e to the power of x"},
+    {.name = "Floor", .compute = FloatOp<ExprOp::kFloor>, .summary = "rounds down"},
+    {.name = "IsInf", .compute = IsInf, .summary = "whether x is infinite"},
+    {.name = "IsNaN", .compute = IsNan, .summary = "whether x is not a number"},
+    {.name = "Log", .compute = FloatOp<ExprOp::kLog>, .summary = "natural logarithm"},
+    {.name = "Neg", .compute = NumberOp<ExprOp::kNeg>, .summary = "-x"},
+    {.name = "Reciprocal", .compute = Reciprocal, .summary = "1 / x"},
+    {.name = "Round", .compute = FloatOp<ExprOp::kRound>, .summary = "rounds, halves to even"},
+    {.name = "Sigmoid", .compute = FloatOp<ExprOp::kSigmoid>, .summary = "1 / (1 + exp(-x))"},
+    {.name = "Sign", .compute = NumberOp<ExprOp::kSign>, .summary = "-1, 0 or 1"},
+    {.name = "Sin", .compute = FloatOp<ExprOp::kSin>, .summary = "sine"},
+    {.name = "Sinh", .compute = FloatOp<ExprOp::kSinh>, .summary = "hyperbolic sine"},
+    {.name = "Sqrt", .compute = FloatOp<ExprOp::kSqrt>, .summary = "square root"},
+    {.name = "Tan", .compute = FloatOp<ExprOp::kTan>, .summary = "tangent"},
+    {.name = "Tanh", .compute = FloatOp<ExprOp::kTanh>, .summary = "hyperbolic tangent"},
+};
+
+}  // namespace
+
+std::span<const OpDef> UnaryMathOps() { return kOps; }
+
+}  // namespace aotc
