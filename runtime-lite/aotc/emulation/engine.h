@@ -66,7 +66,16 @@ enum {
   AOTC_EMULATION_SHARED_BYTES = 512 * 1024,        // room for regions and red zones
 };
 
-struct aotc_emulation_shadow_byte;  // shadow.h
+// Who touched a byte of shared memory, for the checking mode (shadow.h). Epochs count barriers;
+// orders are the `warp_order` of the thread at that time.
+struct aotc_emulation_shadow_byte {
+  uint32_t write_epoch, read_epoch;
+  uint32_t write_order, read_order;
+  uint16_t writer, reader;  // thread numbers
+  uint8_t readers;          // in read_epoch: see aotc_emulation_reader_set
+  bool atomic;              // the write was one
+  bool pending;             // an asynchronous copy of `writer` is on its way
+};
 
 // A launch as the engines see it. Written before they start, except for `next_block` and `fault`.
 struct aotc_emulation_grid {

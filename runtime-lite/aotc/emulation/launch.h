@@ -103,7 +103,7 @@ static inline cudaError_t aotc_launch(const aotc_launch_config &config,
   launch->grid.block_count = static_cast<uint64_t>(grid.x) * grid.y * grid.z;
   launch->grid.invoke = aotc_emulation_invoke<Parameters...>;
   launch->grid.work = aotc_emulation_work;
-  aotc_emulation_pack<Parameters...>(&launch->arguments, arguments...);
+  aotc_emulation_pack(&launch->arguments, arguments...);
   return aotc_emulation_enqueue(config.stream, operation);
 }
 

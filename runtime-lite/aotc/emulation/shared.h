@@ -95,9 +95,10 @@ static inline bool aotc_emulation_shared_check(aotc_emulation_engine *engine) {
   return true;
 }
 
-// The memory of the static declaration `key`; the same for all threads of a block.
-static AOTC_EMULATION_OPAQUE unsigned char *aotc_emulation_declare(const void *key,
-                                                                   const char *name, size_t bytes) {
+// Declares `key` on its first use in a launch.
+static AOTC_EMULATION_OPAQUE const aotc_emulation_region *aotc_emulation_declare(const void *key,
+                                                                                 const char *name,
+                                                                                 size_t bytes) {
   aotc_emulation_engine *const engine = aotc_emulation_self.engine;
   size_t total = bytes;
   for (uint32_t i = 1; i < engine->region_count; ++i) total += engine->regions[i].bytes;
@@ -108,21 +109,26 @@ static AOTC_EMULATION_OPAQUE unsigned char *aotc_emulation_declare(const void *k
   if (region == nullptr) {
     aotc_emulation_fail("declares '%s': too many declarations of shared memory", name);
   }
-  return engine->shared + region->offset;
+  return region;
 }
 
-static inline unsigned char *aotc_emulation_static_shared(const void *key, const char *name,
-                                                          size_t bytes) {
-  aotc_emulation_engine *const engine = aotc_emulation_self.engine;
+// The memory of the static declaration `key`; the same for all threads of a block.
+static inline const aotc_emulation_region *aotc_emulation_static_shared(const void *key,
+                                                                        const char *name,
+                                                                        size_t bytes) {
+  const aotc_emulation_engine *const engine = aotc_emulation_self.engine;
   for (uint32_t i = 1; i < engine->region_count; ++i) {
-    if (engine->regions[i].key == key) return engine->shared + engine->regions[i].offset;
+    if (engine->regions[i].key == key) return &engine->regions[i];
   }
   return aotc_emulation_declare(key, name, bytes);
 }
 
-static inline unsigned char *aotc_emulation_dynamic_shared() {
-  aotc_emulation_engine *const engine = aotc_emulation_self.engine;
-  return engine->shared + engine->regions[0].offset;
+static inline const aotc_emulation_region *aotc_emulation_dynamic_shared() {
+  return &aotc_emulation_self.engine->regions[0];
+}
+
+static inline unsigned char *aotc_emulation_region_begin(const aotc_emulation_region *region) {
+  return aotc_emulation_self.engine->shared + region->offset;
 }
 
 // The region that holds all of [address, address + bytes), or null.
@@ -144,13 +150,15 @@ static inline const aotc_emulation_region *aotc_emulation_region_of(const void *
 
 #define AOTC_SHARED_POINTER(type) type *
 
-#define AOTC_SHARED(type, name, size)                                           \
-  static char aotc_shared_key_##name;                                           \
-  type *const name = reinterpret_cast<type *>(aotc_emulation_static_shared(     \
-      &aotc_shared_key_##name, #name, sizeof(type) * static_cast<size_t>(size)))
+#define AOTC_SHARED(type, name, size)                                               \
+  static char aotc_shared_key_##name;                                               \
+  type *const name = reinterpret_cast<type *>(                                      \
+      aotc_emulation_region_begin(aotc_emulation_static_shared(                     \
+          &aotc_shared_key_##name, #name, sizeof(type) * static_cast<size_t>(size))))
 
 #define AOTC_DYNAMIC_SHARED(type, name) \
-  type *const name = reinterpret_cast<type *>(aotc_emulation_dynamic_shared())
+  type *const name =                    \
+      reinterpret_cast<type *>(aotc_emulation_region_begin(aotc_emulation_dynamic_shared()))
 
 // The same memory as elements of another type.
 template <typename To, typename From>
