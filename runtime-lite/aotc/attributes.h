@@ -1,4 +1,5 @@
-// Function attributes that decide inlining, spelled once for GCC and Clang.
+// Function attributes that decide inlining, spelled once for GCC, Clang and nvcc (where functions
+// that kernels call are functions of the device).
 //
 //   AOTC_INLINE float aotc_half(float x) { return x * 0.5f; }
 //   template <int N> AOTC_KERNEL void aotc_tile(...);
@@ -6,7 +7,11 @@
 #define AOTC_ATTRIBUTES_H_
 
 // For members of function objects (accessors, epilogues): inlined at every optimisation level.
+#if defined(__CUDACC__)
+#define AOTC_MEMBER __device__ __forceinline__
+#else
 #define AOTC_MEMBER inline __attribute__((always_inline))
+#endif
 
 // For free functions that must disappear into their caller.
 #define AOTC_INLINE static AOTC_MEMBER
@@ -21,7 +26,10 @@
 
 // AOTC_UNROLL(n) and AOTC_NO_UNROLL stand before a loop.
 #define AOTC_PRAGMA(text) _Pragma(#text)
-#if defined(__clang__)
+#if defined(__CUDACC__)
+#define AOTC_UNROLL(n) AOTC_PRAGMA(unroll n)
+#define AOTC_NO_UNROLL AOTC_PRAGMA(unroll 1)
+#elif defined(__clang__)
 #define AOTC_UNROLL(n) AOTC_PRAGMA(clang loop unroll_count(n))
 #define AOTC_NO_UNROLL AOTC_PRAGMA(clang loop unroll(disable))
 #else

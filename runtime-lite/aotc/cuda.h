@@ -8,7 +8,7 @@
 //     aotc_syncthreads();
 //   }
 //   const aotc_launch_config config = {{rows, 1, 1}, {256, 1, 1}, 0, stream, "sum_rows"};
-//   cudaError_t error = aotc_launch(config, sum_rows, x, y, columns);
+//   return aotc_cuda_status(aotc_launch(config, sum_rows, x, y, columns));
 //
 // Rules for code that uses it: every function and kernel is static; types with member functions are
 // in an unnamed namespace; collectives are called by all 32 lanes of a warp and barriers by all
@@ -22,7 +22,10 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "aotc/attributes.h"
+#include "aotc/cuda_host.h"
 #include "aotc/cuda_lanes.h"
+#include "aotc/half.h"
 
 #if defined(AOTC_CUDA_EMULATE)
 
@@ -32,8 +35,6 @@
 #include "aotc/emulation/warp.h"
 
 #define AOTC_DEVICE static inline
-#define AOTC_DEVICE_MEMBER inline
-#define AOTC_UNROLL
 
 #else
 

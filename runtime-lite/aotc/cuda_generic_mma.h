@@ -5,33 +5,29 @@
 #define AOTC_CUDA_GENERIC_MMA_H_
 
 #include <stdint.h>
-#include <string.h>
+
+#include "aotc/attributes.h"
+#include "aotc/half.h"
 
 // Included by cuda.h, after shuffles and conversions.
-
-AOTC_DEVICE float aotc_bits_to_f32(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 // Products of what one register of A and one of B hold, added to `sum`.
 namespace {
 struct aotc_dot_f16 {
-  AOTC_DEVICE_MEMBER float operator()(uint32_t a, uint32_t b, float sum) const {
-    sum += aotc_device_f16_to_f32(static_cast<uint16_t>(a)) *
-           aotc_device_f16_to_f32(static_cast<uint16_t>(b));
-    return sum + aotc_device_f16_to_f32(static_cast<uint16_t>(a >> 16)) *
-                     aotc_device_f16_to_f32(static_cast<uint16_t>(b >> 16));
+  AOTC_MEMBER float operator()(uint32_t a, uint32_t b, float sum) const {
+    sum += aotc_f16_to_f32(static_cast<uint16_t>(a)) *
+           aotc_f16_to_f32(static_cast<uint16_t>(b));
+    return sum + aotc_f16_to_f32(static_cast<uint16_t>(a >> 16)) *
+                     aotc_f16_to_f32(static_cast<uint16_t>(b >> 16));
   }
 };
 struct aotc_dot_tf32 {
-  AOTC_DEVICE_MEMBER float operator()(uint32_t a, uint32_t b, float sum) const {
-    return sum + aotc_bits_to_f32(a & 0xFFFFE000u) * aotc_bits_to_f32(b & 0xFFFFE000u);
+  AOTC_MEMBER float operator()(uint32_t a, uint32_t b, float sum) const {
+    return sum + aotc_f32_of_bits(a & 0xFFFFE000u) * aotc_f32_of_bits(b & 0xFFFFE000u);
   }
 };
 struct aotc_dot_s8 {
-  AOTC_DEVICE_MEMBER int32_t operator()(uint32_t a, uint32_t b, int32_t sum) const {
+  AOTC_MEMBER int32_t operator()(uint32_t a, uint32_t b, int32_t sum) const {
     for (int shift = 0; shift < 32; shift += 8) {
       sum += static_cast<int8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
     }

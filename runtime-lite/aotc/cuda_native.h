@@ -10,8 +10,6 @@
 #include "aotc/cuda_launch_config.h"
 
 #define AOTC_DEVICE static __device__ __forceinline__
-#define AOTC_DEVICE_MEMBER __device__ __forceinline__
-#define AOTC_UNROLL _Pragma("unroll")
 
 #define AOTC_SHARED_POINTER(type) type *
 #define AOTC_SHARED(type, name, size) __shared__ __align__(128) type name[size]
@@ -109,16 +107,5 @@ AOTC_NATIVE_ATOMICS(int64_t, aotc_native_u64, aotc_native_i64)
 AOTC_NATIVE_ATOMICS(uint64_t, aotc_native_u64, aotc_native_u64)
 #undef AOTC_NATIVE_ATOMICS
 #undef AOTC_NATIVE_ATOMIC
-
-AOTC_DEVICE float aotc_device_f16_to_f32(uint16_t bits) {
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
-AOTC_DEVICE uint16_t aotc_device_f32_to_f16(float value) {
-  uint16_t bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
 
 #endif  // AOTC_CUDA_NATIVE_H_

@@ -20,7 +20,7 @@ template <int Bytes>
 AOTC_DEVICE void aotc_native_copy(void *destination, const void *source, int source_bytes) {
   const uint8_t *from = static_cast<const uint8_t *>(source);
   uint32_t *const to = static_cast<uint32_t *>(destination);
-  AOTC_UNROLL
+  AOTC_UNROLL(4)
   for (int i = 0; i < Bytes / 4; ++i) {
     uint32_t word = 0;
     if (source_bytes >= 4 * i + 4) {

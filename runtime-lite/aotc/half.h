@@ -4,7 +4,7 @@
 //   float x = aotc_f16_to_f32(h);
 //
 // Both directions keep infinities, denormals and the sign of zero. A NaN stays one: its payload is
-// cut or extended, its quiet bit set, as the processor's own conversions do. aotc_f16 and aotc_bf16
+// cut or extended, its quiet bit set, as the processor's own conversions do (a GPU's drop it). aotc_f16 and aotc_bf16
 // only tell the two formats apart where functions are overloaded on the element type.
 #ifndef AOTC_HALF_H_
 #define AOTC_HALF_H_
@@ -35,6 +35,11 @@ AOTC_INLINE float aotc_f32_of_bits(uint32_t bits) {
 }
 
 AOTC_INLINE float aotc_f16_to_f32(uint16_t half) {
+#if defined(__CUDA_ARCH__)
+  float converted;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(converted) : "h"(half));
+  return converted;
+#else
   const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
   const uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;
   if (magnitude >= 0x0f800000u) {  // infinity and NaN
@@ -46,9 +51,15 @@ AOTC_INLINE float aotc_f16_to_f32(uint16_t half) {
     return aotc_f32_of_bits(sign | aotc_bits_of_f32(value));
   }
   return aotc_f32_of_bits(sign | (magnitude + 0x38000000u));  // exponent bias 15 becomes 127
+#endif
 }
 
 AOTC_INLINE uint16_t aotc_f16_from_f32(float value) {
+#if defined(__CUDA_ARCH__)
+  uint16_t converted;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(converted) : "f"(value));
+  return converted;
+#else
   const uint32_t bits = aotc_bits_of_f32(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
@@ -60,6 +71,7 @@ AOTC_INLINE uint16_t aotc_f16_from_f32(float value) {
   }
   const uint32_t odd = (magnitude >> 13) & 1u;
   return (uint16_t)(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+#endif
 }
 
 AOTC_INLINE float aotc_bf16_to_f32(uint16_t bfloat) {

@@ -148,7 +148,7 @@ static __global__ void ReadFreshMemory(float *y) {
   AOTC_SHARED(float, fixed, 4);
   AOTC_DYNAMIC_SHARED(uint16_t, dynamic);
   y[2 * blockIdx.x] = fixed[3];
-  y[2 * blockIdx.x + 1] = aotc_device_f16_to_f32(dynamic[7]);
+  y[2 * blockIdx.x + 1] = aotc_f16_to_f32(dynamic[7]);
   fixed[3] = 1;
   dynamic[7] = 0;
 }

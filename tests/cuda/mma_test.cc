@@ -20,7 +20,7 @@ struct F16Shape {
   static constexpr int kK = 16, kPacked = 2;
   static constexpr Map kMapA = aotc_mma_m16n8k16_a_position, kMapB = aotc_mma_m16n8k16_b_position;
   using Dot = aotc_dot_f16;
-  static uint32_t Bits(int value) { return aotc_device_f32_to_f16(static_cast<float>(value)); }
+  static uint32_t Bits(int value) { return aotc_f16_from_f32(static_cast<float>(value)); }
   static void Mma(Value *d, const uint32_t *a, const uint32_t *b, const Value *c) {
     aotc_mma_m16n8k16_f16_f32(d, a, b, c);
   }
@@ -188,7 +188,7 @@ TEST(MatrixLoads, ArePlainAndTransposed) {
 
 TEST(HalfFloats, ConvertBothWaysForAllPatterns) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const float value = aotc_device_f16_to_f32(static_cast<uint16_t>(bits));
+    const float value = aotc_f16_to_f32(static_cast<uint16_t>(bits));
     _Float16 native;
     const uint16_t narrow = static_cast<uint16_t>(bits);
     std::memcpy(&native, &narrow, sizeof native);
@@ -197,12 +197,12 @@ TEST(HalfFloats, ConvertBothWaysForAllPatterns) {
       continue;
     }
     ASSERT_EQ(value, static_cast<float>(native)) << bits;
-    ASSERT_EQ(aotc_device_f32_to_f16(value), bits);
+    ASSERT_EQ(aotc_f16_from_f32(value), bits);
     for (const float factor : {1.0f + 0x1p-11f, 1.0f - 0x1p-11f, 1.0f + 0x1p-12f, 1.0f + 0x3p-11f}) {
       const _Float16 rounded = static_cast<_Float16>(value * factor);
       uint16_t want;
       std::memcpy(&want, &rounded, sizeof want);
-      ASSERT_EQ(aotc_device_f32_to_f16(value * factor), want) << value * factor;
+      ASSERT_EQ(aotc_f16_from_f32(value * factor), want) << value * factor;
     }
   }
 }

@@ -71,18 +71,41 @@ static __global__ void sample_mma(const uint32_t *x, float *y, int32_t *z, uint3
   aotc_atomic_max(z, aotc_shuffle_xor(integers[0], 1));
 }
 
-extern "C" __attribute__((visibility("hidden"))) int32_t sample_launch(
-    const float *x, float *y, int32_t *z, uint32_t *error, struct CUstream_st *stream) {
+// Reads one element beyond the static (kind 0) or the dynamic (kind 1) shared memory.
+static __global__ void sample_read_outside(float *y, int kind) {
+  AOTC_SHARED(float, fixed, 3);
+  AOTC_DYNAMIC_SHARED(float, dynamic);
+  if (kind == 0) y[0] = fixed[3];
+  if (kind == 1) y[0] = dynamic[5];
+}
+
+#define SAMPLE_PASTE(prefix, name) prefix##_##name
+#define SAMPLE_NAME(prefix, name) SAMPLE_PASTE(prefix, name)
+#if !defined(SAMPLE_PREFIX)
+#define SAMPLE_PREFIX sample
+#endif
+#define SAMPLE_EXPORT extern "C" __attribute__((visibility("hidden"))) int32_t
+
+SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, launch)(const float *x, float *y,
+                                                 struct CUstream_st *stream) {
   const sample_params params = {x, y, 1000};
-  int32_t status = 0;
   const aotc_launch_config scale = {{4, 1, 1}, {256, 1, 1}, 0, stream, "sample_scale"};
-  status |= static_cast<int32_t>(aotc_launch(scale, sample_scale, params));
+  int32_t status = aotc_cuda_status(aotc_launch(scale, sample_scale, params));
   const aotc_launch_config rows = {{8, 1, 1}, {128, 1, 1}, 0, stream, "sample_row_sum"};
-  status |= static_cast<int32_t>(aotc_launch(rows, sample_row_sum, x, y, 100));
+  status |= aotc_cuda_status(aotc_launch(rows, sample_row_sum, x, y + 1000, 100));
   const aotc_launch_config copy = {{1, 1, 1}, {64, 1, 1}, 64 * 7 * 4, stream, "sample_copy"};
-  status |= static_cast<int32_t>(aotc_launch(copy, sample_copy, x, y, 250));
+  return status | aotc_cuda_status(aotc_launch(copy, sample_copy, x, y + 1008, 250));
+}
+
+SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, multiply)(const float *x, float *y, int32_t *z,
+                                                   uint32_t *error, struct CUstream_st *stream) {
   const aotc_launch_config mma = {{1, 1, 1}, {32, 1, 1}, 0, stream, "sample_mma"};
-  status |= static_cast<int32_t>(
-      aotc_launch(mma, sample_mma, reinterpret_cast<const uint32_t *>(x), y, z, error));
-  return status;
+  const uint32_t *const bits = reinterpret_cast<const uint32_t *>(x);
+  return aotc_cuda_status(aotc_launch(mma, sample_mma, bits, y, z, error));
+}
+
+SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, read_outside)(float *y, int kind,
+                                                       struct CUstream_st *stream) {
+  const aotc_launch_config one = {{1, 1, 1}, {1, 1, 1}, 20, stream, "sample_read_outside"};
+  return aotc_cuda_status(aotc_launch(one, sample_read_outside, y, kind));
 }

@@ -6,34 +6,7 @@
 #include "aotc/cuda_lanes.h"
 #include "aotc/emulation/shared.h"
 #include "aotc/emulation/warp.h"
-
-static inline float aotc_device_f16_to_f32(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-  const uint32_t magnitude = bits & 0x7FFFu;
-  if (magnitude >= 0x7C00u) return __uint_as_float(sign | 0x7F800000u | (magnitude & 0x3FFu) << 13);
-  if (magnitude >= 0x0400u) return __uint_as_float(sign | ((magnitude << 13) + 0x38000000u));
-  const float subnormal = static_cast<float>(magnitude) * 0x1p-24f;
-  return sign != 0 ? -subnormal : subnormal;
-}
-
-// Rounds to nearest, ties to even; too large becomes infinite.
-static inline uint16_t aotc_device_f32_to_f16(float value) {
-  const uint32_t bits = __float_as_uint(value);
-  const uint32_t sign = bits >> 16 & 0x8000u;
-  const uint32_t magnitude = bits & 0x7FFFFFFFu;
-  uint32_t half;
-  if (magnitude > 0x7F800000u) {
-    half = 0x7FFFu;
-  } else if (magnitude >= 0x477FF000u) {
-    half = 0x7C00u;
-  } else if (magnitude >= 0x38800000u) {
-    half = (magnitude - 0x38000000u + 0xFFFu + (magnitude >> 13 & 1u)) >> 13;
-  } else {
-    // The sum's last bit is 2^-24, the unit of subnormals; the addition rounds.
-    half = __float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3F000000u;
-  }
-  return static_cast<uint16_t>(sign | half);
-}
+#include "aotc/half.h"
 
 namespace {
 struct aotc_emulation_f16_operand {
@@ -41,7 +14,7 @@ struct aotc_emulation_f16_operand {
   typedef float value;
   static value get(const uint32_t *registers, int element) {
     const uint32_t word = registers[element / 2];
-    return aotc_device_f16_to_f32(static_cast<uint16_t>(element % 2 == 0 ? word : word >> 16));
+    return aotc_f16_to_f32(static_cast<uint16_t>(element % 2 == 0 ? word : word >> 16));
   }
 };
 struct aotc_emulation_tf32_operand {
