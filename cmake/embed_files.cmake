@@ -1,0 +1,18 @@
+# Writes OUTPUT, a C++ source that holds the content of FILES (relative to ROOT) as literals;
+# compiler/support/embedded_files.h declares what it defines.
+set(text "#include \"compiler/support/embedded_files.h\"\n\nnamespace aotc {\nnamespace {\n\n")
+string(APPEND text "constexpr EmbeddedFile kFiles[] = {\n")
+set(delimiter "AOTC_EMBED")
+foreach(name IN LISTS FILES)
+  file(READ "${ROOT}/${name}" content)
+  string(FIND "${content}" ")${delimiter}\"" clash)
+  if(NOT clash EQUAL -1)
+    message(FATAL_ERROR "${name} contains the delimiter of its own literal")
+  endif()
+  string(APPEND text "    {\"${name}\", R\"${delimiter}(${content})${delimiter}\"},\n")
+endforeach()
+string(APPEND text "    {\"\", \"\"},\n};\n\n}  // namespace\n\n")
+string(APPEND text "std::span<const EmbeddedFile> EmbeddedFiles() {\n")
+string(APPEND text "  return std::span(kFiles).first(std::size(kFiles) - 1);\n}\n\n")
+string(APPEND text "}  // namespace aotc\n")
+file(WRITE "${OUTPUT}" "${text}")
