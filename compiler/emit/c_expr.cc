@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/support/literals.h"
+#include "compiler/support/strings.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -154,7 +155,7 @@ CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
   const bool mixed = infix.precedence <= kBitAndLevel;
   const int left = mixed && e.arg(0).op() != e.op() ? kEquality : infix.precedence;
   const int right = mixed ? kEquality : infix.precedence + 1;
-  return {absl::StrCat(Wrapped(e.arg(0), left), " ", infix.symbol, " ", Wrapped(e.arg(1), right)),
+  return {StrCat(Wrapped(e.arg(0), left), " ", infix.symbol, " ", Wrapped(e.arg(1), right)),
           infix.precedence};
 }
 
@@ -164,13 +165,13 @@ CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
     const Expr& stride = e.arg(1);
     const std::string from = Pointer(e->tensor, e.arg(0));
     if (e.args().size() == 3) {
-      return {absl::StrCat("aotc_load_first(", from, ", ", Print(e.arg(2)), ")"), kPostfix};
+      return {StrCat("aotc_load_first(", from, ", ", Print(e.arg(2)), ")"), kPostfix};
     }
-    if (stride.IsInt(1)) return {absl::StrCat("aotc_load(", from, ")"), kPostfix};
-    return {absl::StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
+    if (stride.IsInt(1)) return {StrCat("aotc_load(", from, ")"), kPostfix};
+    return {StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
   }
-  std::string element = absl::StrCat(name, "[", Print(e.arg(0)), "]");
-  if (e.dtype() == DType::kBool) return {absl::StrCat(element, " != 0"), kEquality};
+  std::string element = StrCat(name, "[", Print(e.arg(0)), "]");
+  if (e.dtype() == DType::kBool) return {StrCat(element, " != 0"), kEquality};
   return {element, kPostfix};
 }
 
@@ -183,16 +184,16 @@ CExprPrinter::Text CExprPrinter::PrintCast(const Expr& e) const {
                                          ComputeType(to) == to) ||
                                         (to == DType::kF64 && from == DType::kF32) ||
                                         (to == DType::kF32 && from == DType::kF64));
-  if (plain) return {absl::StrCat("(", CValueType(to), ")", Wrapped(x, kPrefix)), kPrefix};
+  if (plain) return {StrCat("(", CValueType(to), ")", Wrapped(x, kPrefix)), kPrefix};
   if (to == DType::kBool) {
-    return {absl::StrCat(Wrapped(x, kEquality + 1), " != ", CLiteral(NumberConst(0, from))),
+    return {StrCat(Wrapped(x, kEquality + 1), " != ", CLiteral(NumberConst(0, from))),
             kEquality};
   }
-  return {absl::StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
+  return {StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
 }
 
 CExprPrinter::Text CExprPrinter::PrintCall(const Expr& e) const {
-  std::string name = absl::StrCat("aotc_", ExprOpName(e.op()));
+  std::string name = StrCat("aotc_", ExprOpName(e.op()));
   std::vector<Expr> args = e.args();
   if ((e.op() == ExprOp::kMax || e.op() == ExprOp::kMin) && IsFloat(e.dtype())) {
     if (IsKnownNumber(args[1])) std::swap(args[0], args[1]);

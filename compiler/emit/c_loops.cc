@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -80,7 +81,7 @@ class Emitter {
   void EmitVariable(std::string_view qualifier, const StmtNode& variable, std::string& out) {
     const Expr& value = variable.value;
     types_[variable.name] = {value.dtype(), value.lanes()};
-    absl::StrAppend(&out, qualifier, CValueType(value.dtype(), value.lanes()), " ", variable.name,
+    StrAppend(&out, qualifier, CValueType(value.dtype(), value.lanes()), " ", variable.name,
                     " = ", printer_.Print(value), ";\n");
   }
 
