@@ -13,6 +13,12 @@ namespace {
 
 bool IsFloat8(DType type) { return IsFloat(type) && BitWidth(type) <= 8; }
 
+// A float as an integer of `target`.
+Expr Truncated(const Expr& x, DType target) {
+  if (target == DType::kU32) return Cast(target, Cast(DType::kI64, x));
+  return BitWidth(target) < 32 ? Cast(target, Cast(DType::kI32, x)) : Cast(target, x);
+}
+
 absl::Status CastTo(OpContext& op, DType target) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   bool has_arithmetic = target == DType::kBool || IsInteger(target) || IsFloat(target);
@@ -22,7 +28,7 @@ absl::Status CastTo(OpContext& op, DType target) {
   auto body = [&](const Indices& i) {
     if (x.dtype() == target) return x.Stored(i);
     if (target == DType::kBool) return Ne(x(i), Number(0, x(i)));
-    return x(i);
+    return IsFloat(x.dtype()) && IsInteger(target) ? Truncated(x(i), target) : x(i);
   };
   op.SetOutput(0, op.b().Compute(target, x.shape(), body));
   return absl::OkStatus();

@@ -124,15 +124,23 @@ absl::StatusOr<Expr> RangeLength(const OpContext& op) {
   return Simplify(Max(CeilDiv(span, std::abs(delta[0])), 0), op.bounds());
 }
 
+// The one element of an input: known, as the length of the range needs it to be.
+absl::StatusOr<Expr> KnownElement(const OpContext& op, size_t index, DType compute) {
+  if (const Constant* constant = op.ConstInput(index); constant != nullptr) {
+    if (constant->element_count() != 1) return absl::InvalidArgumentError("needs one element");
+    return ElementOf(*constant, 0, compute);
+  }
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(index));
+  return Cast(compute, elements[0]);
+}
+
 absl::Status Range(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Expr length, RangeLength(op));
-  AOTC_ASSIGN_OR_RETURN(Tensor start, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(Tensor delta, op.Input(2));
-  AOTC_RETURN_IF_ERROR(RequireSameType({start, delta}));
-  AOTC_RETURN_IF_ERROR(RequireNumber(start));
-  auto only = [](const Tensor& x) { return x(Indices(static_cast<size_t>(x.rank()), Expr(0))); };
-  op.SetOutput(0, op.b().Compute(start.dtype(), {length}, [&](const Indices& i) {
-    return only(start) + Cast(ComputeType(start.dtype()), i[0]) * only(delta);
+  DType dtype = op.InputType(0).dtype;
+  AOTC_ASSIGN_OR_RETURN(Expr start, KnownElement(op, 0, ComputeType(dtype)));
+  AOTC_ASSIGN_OR_RETURN(Expr delta, KnownElement(op, 2, ComputeType(dtype)));
+  op.SetOutput(0, op.b().Compute(dtype, {length}, [&](const Indices& i) {
+    return start + Cast(ComputeType(dtype), i[0]) * delta;
   }));
   return absl::OkStatus();
 }
