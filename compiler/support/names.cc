@@ -1,0 +1,86 @@
+#include "compiler/support/names.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/ascii.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr std::string_view kReserved[] = {
+    "EOF", "I", "INFINITY", "NAN", "NULL", "RAND_MAX", "_Alignas", "_Alignof", "_Atomic", "_Bool",
+    "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local", "alignas",
+    "alignof", "and", "and_eq", "aotc_model", "aotc_parallel", "aotc_status", "aotc_string",
+    "aotc_tensor", "aotc_value", "aotc_value_info", "asm", "assert", "auto", "bitand", "bitor",
+    "blockDim", "blockIdx", "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
+    "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "complex", "concept", "const",
+    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default",
+    "delete", "dim3", "do", "double", "double2", "dynamic_cast", "else", "enum", "errno",
+    "explicit", "export", "extern", "false", "far", "float", "float2", "float4", "for", "friend",
+    "goto", "gridDim", "half", "half2", "i386", "if", "inline", "int", "int16_t", "int2", "int32_t",
+    "int4", "int64_t", "int8_t", "interface", "linux", "long", "max", "min", "mutable", "namespace",
+    "near", "new", "noexcept", "not", "not_eq", "nullptr", "offsetof", "operator", "or", "or_eq",
+    "private", "protected", "ptrdiff_t", "public", "register", "reinterpret_cast", "requires",
+    "restrict", "return", "setjmp", "short", "signed", "size_t", "sizeof", "small", "static",
+    "static_assert", "static_cast", "stderr", "stdin", "stdout", "struct", "switch", "template",
+    "this", "threadIdx", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
+    "typeof", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "uintptr_t", "union", "unix",
+    "unsigned", "using", "virtual", "void", "volatile", "warpSize", "wchar_t", "while", "xor",
+    "xor_eq"};
+static_assert(std::is_sorted(std::begin(kReserved), std::end(kReserved)));
+
+bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_'; }
+
+}  // namespace
+
+bool IsReservedWord(std::string_view word) {
+  return std::binary_search(std::begin(kReserved), std::end(kReserved), word);
+}
+
+std::string CleanIdentifier(std::string_view text, std::string_view fallback) {
+  std::string result;
+  bool gap = false;
+  for (const char c : text) {
+    if (!absl::ascii_isalnum(c)) {
+      gap = true;
+      continue;
+    }
+    // A double underscore belongs to the implementation, as does one at the front.
+    if (gap && !result.empty()) result += '_';
+    gap = false;
+    result += c;
+  }
+  if (result.empty()) return std::string(fallback);
+  if (absl::ascii_isdigit(result[0])) result.insert(0, "m");
+  if (IsReservedWord(result)) result += '_';
+  return result;
+}
+
+std::string ModelPrefix(std::string_view text) {
+  if (text.empty()) return "model";
+  std::string result(text);
+  std::replace_if(result.begin(), result.end(), [](char c) { return !IsWord(c); }, '_');
+  if (absl::ascii_isdigit(result[0])) result.insert(0, "m");
+  if (IsReservedWord(result) || result == "main") result += "_model";
+  return result;
+}
+
+std::string MacroCase(std::string_view identifier) {
+  return absl::AsciiStrToUpper(View(identifier));
+}
+
+std::string NameTable::Unique(std::string_view text, std::string_view fallback) {
+  const std::string base = CleanIdentifier(text, fallback);
+  std::string name = base;
+  for (int i = 2; !Reserve(name); ++i) {
+    // "float_" becomes "float_2", not "float__2".
+    name = StrCat(base, base.back() == '_' ? "" : "_", i);
+  }
+  return name;
+}
+
+bool NameTable::Reserve(std::string_view name) { return taken_.emplace(name).second; }
+
+}  // namespace aotc
