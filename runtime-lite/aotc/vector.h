@@ -42,6 +42,11 @@ AOTC_INLINE aotc_vi aotc_lane_numbers() {
   return lanes;
 }
 
+// base, base + stride, ...: an index per lane, as i32.
+AOTC_INLINE aotc_vi aotc_ramp(int64_t base, int64_t stride) {
+  return aotc_broadcast((int32_t)base) + aotc_lane_numbers() * (int32_t)stride;
+}
+
 // Makes the compiler hold `vector` in a register here. Without it Clang hoists the broadcasts of a
 // register tile and spills, or splits 512-bit vectors in two.
 AOTC_INLINE void aotc_pin(aotc_vf &vector) {
