@@ -1,0 +1,218 @@
+#include "compiler/lower/lower_loops.h"
+
+#include <optional>
+#include <utility>
+
+#include "compiler/lower/nest_stages.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+Expr FullExtent(const NestAxis& axis) {
+  return Simplify(axis.extent + (axis.halo.before + axis.halo.after));
+}
+
+bool HasHalo(const NestAxis& axis) { return axis.halo.before + axis.halo.after > 0; }
+
+// Loops over the axes from `first` on, with the halo's fill around the interior.
+class PointLoops {
+ public:
+  PointLoops(const Nest& nest, int lanes) : nest_(nest), lanes_(lanes) {}
+
+  std::vector<Stmt> From(size_t first) {
+    if (first == nest_.outer.size()) return *PointStatements(nest_, nullptr);
+    const NestAxis& axis = nest_.outer[first];
+    std::vector<Stmt> loops;
+    if (axis.halo.before > 0) {
+      loops.push_back(For(axis.name, Expr(-axis.halo.before), axis.halo.before, Fill(first + 1)));
+    }
+    for (Stmt& stmt : Interior(first)) loops.push_back(std::move(stmt));
+    if (axis.halo.after > 0) {
+      loops.push_back(For(axis.name, axis.extent, axis.halo.after, Fill(first + 1)));
+    }
+    return loops;
+  }
+
+  // Writes the fill value over all of the axes from `first` on.
+  std::vector<Stmt> Fill(size_t first) const {
+    std::vector<Stmt> body;
+    for (const FlatStage& stage : nest_.stages) {
+      for (const FlatResult& result : stage.results) {
+        if (!result.index.valid()) continue;
+        body.push_back(Store(result.tensor, result.index, NumberConst(nest_.fill, result.dtype)));
+      }
+    }
+    for (size_t i = nest_.outer.size(); i-- > first;) {
+      const NestAxis& axis = nest_.outer[i];
+      body = {For(axis.name, Expr(-axis.halo.before), FullExtent(axis), std::move(body))};
+    }
+    return body;
+  }
+
+ private:
+  std::vector<Stmt> Interior(size_t index) {
+    const NestAxis& axis = nest_.outer[index];
+    if (index + 1 == nest_.outer.size() && lanes_ > 1) {
+      if (std::optional<std::vector<Stmt>> loops = Vectors(axis)) return *std::move(loops);
+    }
+    return {For(axis.name, 0, axis.extent, From(index + 1))};
+  }
+
+  // Whole vectors, then the lanes that are left, masked.
+  std::optional<std::vector<Stmt>> Vectors(const NestAxis& axis) {
+    const std::optional<int64_t> extent = axis.extent.AsInt();
+    if (extent && *extent * 2 < lanes_) return std::nullopt;
+    const Expr chunks = Simplify(FloorDiv(axis.extent, lanes_), nest_.bounds);
+    const Expr done = Simplify(chunks * lanes_, nest_.bounds);
+    const std::string chunk = axis.name + "_v";
+    std::vector<Stmt> loops;
+    if (!chunks.IsInt(0)) {
+      const Expr first = chunks.IsInt(1) ? Expr(0) : Var(chunk) * lanes_;
+      const Lanes whole{.var = axis.name, .first = first, .count = lanes_};
+      auto body = PointStatements(nest_, &whole);
+      if (!body) return std::nullopt;
+      if (chunks.IsInt(1)) {
+        loops.push_back(Block(*std::move(body)));
+      } else {
+        loops.push_back(For(chunk, 0, chunks, *std::move(body)));
+      }
+    }
+    const Expr left = Simplify(axis.extent - done, nest_.bounds);
+    if (left.IsInt(0)) return loops;
+    const Lanes tail{.var = axis.name, .first = done, .count = lanes_, .active = left};
+    auto body = PointStatements(nest_, &tail);
+    if (!body) {
+      loops.push_back(For(axis.name, done, left, From(nest_.outer.size())));
+    } else {
+      loops.push_back(left.IsConst() ? If(Bool(true), *std::move(body)) : If(Lt(Expr(0), left), *std::move(body)));
+    }
+    return loops;
+  }
+
+  const Nest& nest_;
+  const int lanes_;
+};
+
+// How many leading axes become tasks: the fewest that leave about `points` or less to each.
+size_t TaskAxes(const Nest& nest, int64_t points) {
+  std::vector<Expr> inner;
+  size_t count = nest.outer.size();
+  while (count > 0) {
+    Shape shape = {FullExtent(nest.outer[count - 1])};
+    for (const Expr& e : inner) shape.push_back(e);
+    std::optional<int64_t> total = MaxElements(shape, nest.bounds);
+    if (!total || *total > points) break;
+    inner.push_back(shape[0]);
+    --count;
+  }
+  // A whole innermost axis stays in the task: it carries the lanes.
+  if (count == nest.outer.size() && count > 0) --count;
+  return count;
+}
+
+// Cuts the only long axis into chunks: axis -> (axis_c, axis).
+void SplitLoneAxis(Nest& nest, int64_t points) {
+  if (nest.outer.empty() || !nest.is_point) return;
+  NestAxis& last = nest.outer.back();
+  const std::optional<int64_t> extent = last.extent.AsInt();
+  if (!extent || *extent <= points || HasHalo(last) || *extent % points != 0) return;
+  const std::string chunk = last.name + "_c";
+  const Substitution split = {{last.name, Var(chunk) * points + Var(last.name)}};
+  for (FlatStage& stage : nest.stages) {
+    for (Expr& body : stage.bodies) body = Substitute(body, split);
+    for (FlatResult& result : stage.results) {
+      if (result.index.valid()) result.index = Substitute(result.index, split);
+    }
+  }
+  last.extent = points;
+  nest.outer.insert(nest.outer.end() - 1, NestAxis{.name = chunk, .extent = *extent / points});
+  nest.bounds.Add(chunk, 0, *extent / points - 1);
+  nest.bounds.Add(nest.outer.back().name, 0, points - 1);
+}
+
+// Condition that all the given axes are in their interior; null where that always holds.
+Expr InInterior(const std::vector<NestAxis>& axes) {
+  Expr condition;
+  for (const NestAxis& axis : axes) {
+    for (const Expr& test : {Le(Expr(0), Var(axis.name)), Lt(Var(axis.name), axis.extent)}) {
+      if (HasHalo(axis)) condition = condition.valid() ? And(condition, test) : test;
+    }
+  }
+  return condition;
+}
+
+}  // namespace
+
+Expr CountOf(const std::vector<NestAxis>& axes) {
+  Shape shape;
+  for (const NestAxis& axis : axes) shape.push_back(FullExtent(axis));
+  return ElementCount(shape);
+}
+
+std::vector<Stmt> DecodeAxes(const std::vector<NestAxis>& axes, const Expr& number) {
+  std::vector<Stmt> lets;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const std::vector<NestAxis> rest(axes.begin() + static_cast<long>(i) + 1, axes.end());
+    const Expr extent = FullExtent(axes[i]);
+    Expr value = CountOf(rest).IsInt(1) ? number : Div(number, CountOf(rest));
+    if (extent.IsInt(1)) {
+      value = 0;
+    } else if (i > 0) {
+      value = Binary(ExprOp::kTruncMod, value, extent);
+    }
+    lets.push_back(Let(axes[i].name, value - axes[i].halo.before));
+  }
+  return lets;
+}
+
+LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
+  LoopFunction function{.name = kernel.name, .buffers = nest.buffers, .params = kernel.params,
+                        .symbols = kernel.symbols};
+  for (const LoopBuffer& buffer : nest.buffers) {
+    if (buffer.place != BufferPlace::kScratch) continue;
+    constexpr int64_t kAlign = 64;
+    const int64_t end = buffer.offset + buffer.elements * ByteWidth(buffer.dtype);
+    function.scratch_bytes = std::max(function.scratch_bytes, (end + kAlign - 1) / kAlign * kAlign);
+  }
+  return function;
+}
+
+absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOptions& options) {
+  AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
+  MergeAxes(nest);
+  SplitLoneAxis(nest, options.task_points);
+  LoopFunction function = StartFunction(kernel, nest);
+  const size_t count = nest.is_point ? TaskAxes(nest, options.task_points) : nest.outer.size();
+  const std::vector<NestAxis> task_axes(nest.outer.begin(), nest.outer.begin() + static_cast<long>(count));
+  function.tasks = CountOf(task_axes);
+  std::vector<Stmt> body = DecodeAxes(task_axes, Var("task"));
+  PointLoops loops(nest, options.lanes);
+  std::vector<Stmt> inside = nest.is_point ? loops.From(count) : RowStatements(nest, options.lanes);
+  const Expr interior = InInterior(task_axes);
+  if (interior.valid()) inside = {If(interior, std::move(inside), loops.Fill(count))};
+  body.insert(body.end(), inside.begin(), inside.end());
+  function.body = Block(std::move(body));
+  return function;
+}
+
+absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads) {
+  AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
+  MergeAxes(nest);
+  LoopFunction function = StartFunction(kernel, nest);
+  const Expr count = CountOf(nest.outer);
+  function.threads = threads;
+  function.tasks = Simplify(CeilDiv(count, threads), nest.bounds);
+  std::vector<Stmt> body = DecodeAxes(nest.outer, Var("point"));
+  std::vector<Stmt> inside = nest.is_point ? *PointStatements(nest, nullptr) : RowStatements(nest, 1);
+  const Expr interior = InInterior(nest.outer);
+  if (interior.valid()) {
+    inside = {If(interior, std::move(inside), PointLoops(nest, 1).Fill(nest.outer.size()))};
+  }
+  body.insert(body.end(), inside.begin(), inside.end());
+  function.body = Block({Let("point", Var("task") * threads + Var("thread")),
+                         If(Lt(Var("point"), count), std::move(body))});
+  return function;
+}
+
+}  // namespace aotc

@@ -1,0 +1,36 @@
+// Kernels to loops without tile functions: the realisation that always exists, and the oracle.
+//
+//   LoopFunction f = *LowerToLoops(kernel, {.lanes = 16});   // vectors along the innermost storage axis
+//   LoopFunction g = *LowerToLoops(kernel, {});              // scalars
+#ifndef AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
+#define AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/loops.h"
+#include "compiler/lower/nest.h"
+
+namespace aotc {
+
+struct LoopOptions {
+  int lanes = 1;                 // f32 lanes of a vector
+  int64_t task_points = 4096;    // a task has about this many points, so that partition costs little
+};
+
+// Tasks are products of leading axes; `task` counts them.
+absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOptions& options);
+
+// One thread per point (or per row): for GPUs. `threads` per block.
+absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads);
+
+// Statements that define the variables of `axes` from a number that counts their product, halos
+// included (the variable is negative in the halo before).
+std::vector<Stmt> DecodeAxes(const std::vector<NestAxis>& axes, const Expr& number);
+Expr CountOf(const std::vector<NestAxis>& axes);
+
+// An empty function with the kernel's name, params, symbols and buffers.
+LoopFunction StartFunction(const Kernel& kernel, const Nest& nest);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
