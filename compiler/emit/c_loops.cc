@@ -27,14 +27,22 @@ class Emitter {
         printer_([&](TensorId id) { return function_.buffers[id].name; }) {}
 
   CKernelText Run() {
-    EmitStmt(function_.body, text_.body);
+    if (function_.body.kind() == StmtKind::kBlock) {
+      EmitBody(function_.body->body, text_.body);
+    } else {
+      EmitStmt(function_.body, text_.body);
+    }
     return std::move(text_);
   }
 
  private:
   void EmitStmt(const Stmt& stmt, std::string& out) {
     switch (stmt.kind()) {
-      case StmtKind::kBlock: return EmitBody(stmt->body, out);
+      case StmtKind::kBlock:
+        absl::StrAppend(&out, "{\n");
+        EmitBody(stmt->body, out);
+        absl::StrAppend(&out, "}\n");
+        return;
       case StmtKind::kFor: return EmitFor(*stmt, out);
       case StmtKind::kIf: return EmitIf(*stmt, out);
       case StmtKind::kLet: return EmitVariable("const ", *stmt, out);

@@ -85,7 +85,8 @@ class PointLoops {
     if (!body) {
       loops.push_back(For(axis.name, done, left, From(nest_.outer.size())));
     } else {
-      loops.push_back(left.IsConst() ? If(Bool(true), *std::move(body)) : If(Lt(Expr(0), left), *std::move(body)));
+      loops.push_back(left.IsConst() ? Block(*std::move(body))
+                                     : If(Lt(Expr(0), left), *std::move(body)));
     }
     return loops;
   }

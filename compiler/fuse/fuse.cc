@@ -1,0 +1,186 @@
+#include "compiler/fuse/fuse.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/fuse/merge_kernels.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/lower/access.h"
+#include "compiler/ops/op.h"
+#include "compiler/support/names.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// A node as a kernel whose params are graph values with their layouts.
+absl::StatusOr<FusedKernel> KernelOf(const Graph& graph, const Node& node) {
+  AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, node));
+  FusedKernel fused{.kernel = std::move(built.kernel), .args = std::move(built.inputs)};
+  fused.args.insert(fused.args.end(), built.outputs.begin(), built.outputs.end());
+  for (size_t i = 0; i < fused.args.size(); ++i) {
+    KernelTensor& tensor = fused.kernel.tensors[fused.kernel.params[i]];
+    tensor.layout = graph.values[fused.args[i]].layout;
+  }
+  fused.kernel.sources.clear();
+  for (const Location& location : node.locations) {
+    fused.kernel.sources.push_back(absl::StrCat(location.node, " (", location.op, ")"));
+  }
+  const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
+  fused.kernel.name = CleanIdentifier(name);
+  InlineSplats(graph, fused);
+  return fused;
+}
+
+// The view that a kernel is: its one output is one input, element by element, at a fixed distance.
+std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
+  const Kernel& kernel = fused.kernel;
+  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return std::nullopt;
+  const Stage& stage = kernel.stages[0];
+  if (stage.IsReduction() || stage.body.size() != 1) return std::nullopt;
+  Expr body = stage.body[0];
+  while (body.op() == ExprOp::kCast) body = body.arg(0);
+  if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
+  const KernelTensor& from = kernel.tensors[kernel.params[0]];
+  const KernelTensor& to = kernel.tensors[kernel.params[1]];
+  if (from.dtype != to.dtype || !from.layout.IsPlain() || !to.layout.IsPlain()) return std::nullopt;
+  const Bounds bounds = StageBounds(kernel, stage);
+  std::vector<Expr> indices;
+  for (const Axis& axis : stage.axes) indices.push_back(Var(axis.name));
+  const Access access(kernel);
+  const Expr distance = Simplify(access.Offset(kernel.params[0], body.args(), bounds) -
+                                     access.Offset(kernel.params[1], indices, bounds),
+                                 bounds);
+  for (const Axis& axis : stage.axes) {
+    if (UsesVar(distance, axis.name)) return std::nullopt;
+  }
+  // Kernels rely on the alignment of whole buffers; a symbolic distance has none.
+  constexpr int64_t kAlignBytes = 64;
+  const std::optional<int64_t> elements = distance.AsInt();
+  if (!elements || *elements * ByteWidth(to.dtype) % kAlignBytes != 0) return std::nullopt;
+  return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
+}
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, const FuseOptions& options)
+      : graph_(graph), options_(options), uses_(UseCounts(graph)) {}
+
+  absl::StatusOr<FusedGraph> Run() {
+    for (NodeId id : graph_.main_region().nodes) {
+      const Node& node = graph_.nodes[id];
+      AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOf(graph_, node));
+      if (std::optional<ValueView> view = AsView(graph_, fused)) {
+        AddView(*view);
+        continue;
+      }
+      if (options_.enabled) fused = Absorb(std::move(fused));
+      Place(std::move(fused));
+    }
+    return Collect();
+  }
+
+ private:
+  void AddView(ValueView view) {
+    auto found = std::find_if(result_.views.begin(), result_.views.end(),
+                              [&](const ValueView& v) { return v.value == view.base; });
+    if (found != result_.views.end()) {
+      view.offset = Simplify(view.offset + found->offset);
+      view.base = found->base;
+    }
+    result_.views.push_back(view);
+  }
+
+  // Merges producers into the kernel as long as one is accepted.
+  FusedKernel Absorb(FusedKernel fused) {
+    std::set<ValueId> refused;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (ValueId value : std::vector<ValueId>(fused.args)) {
+        if (refused.contains(value)) continue;
+        std::optional<FusedKernel> merged = TryMerge(fused, value);
+        if (!merged) {
+          refused.insert(value);
+          continue;
+        }
+        fused = *std::move(merged);
+        changed = true;
+        break;
+      }
+    }
+    return fused;
+  }
+
+  std::optional<FusedKernel> TryMerge(const FusedKernel& consumer, ValueId value) {
+    auto producer = producer_.find(value);
+    if (producer == producer_.end()) return std::nullopt;
+    const FusedKernel& source = *placed_[producer->second];
+    const std::string what = absl::StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
+    if (uses_[value] > 1) {
+      result_.decisions.push_back(absl::StrCat(what, "no, its value has other readers"));
+      return std::nullopt;
+    }
+    absl::StatusOr<FusedKernel> merged = MergeKernels(source, consumer, value);
+    if (!merged.ok()) {
+      result_.decisions.push_back(absl::StrCat(what, "no, ", merged.status().message()));
+      return std::nullopt;
+    }
+    const std::string veto = options_.veto ? options_.veto(merged->kernel) : "";
+    if (!veto.empty()) {
+      result_.decisions.push_back(absl::StrCat(what, "no, ", veto));
+      return std::nullopt;
+    }
+    result_.decisions.push_back(absl::StrCat(what, "yes"));
+    placed_[producer->second].reset();
+    return *std::move(merged);
+  }
+
+  void Place(FusedKernel fused) {
+    for (size_t i = 0; i < fused.args.size(); ++i) {
+      const TensorRole role = fused.kernel.tensors[fused.kernel.params[i]].role;
+      if (role == TensorRole::kOutput) producer_[fused.args[i]] = placed_.size();
+    }
+    placed_.push_back(std::move(fused));
+  }
+
+  absl::StatusOr<FusedGraph> Collect() {
+    NameTable names;
+    for (std::optional<FusedKernel>& fused : placed_) {
+      if (!fused) continue;
+      constexpr size_t kLongestName = 48;
+      fused->kernel.name = names.Unique(fused->kernel.name.substr(0, kLongestName));
+      result_.kernels.push_back(*std::move(fused));
+    }
+    return std::move(result_);
+  }
+
+  const Graph& graph_;
+  const FuseOptions& options_;
+  const IdVector<ValueId, int> uses_;
+  FusedGraph result_;
+  std::vector<std::optional<FusedKernel>> placed_;
+  std::map<ValueId, size_t> producer_;  // value -> index in placed_
+};
+
+}  // namespace
+
+absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) {
+  return Fuser(graph, options).Run();
+}
+
+std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
+  std::string text;
+  for (const std::string& decision : fused.decisions) absl::StrAppend(&text, "// ", decision, "\n");
+  for (const ValueView& view : fused.views) {
+    absl::StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
+                    graph.values[view.base].name, "\n");
+  }
+  for (const FusedKernel& kernel : fused.kernels) absl::StrAppend(&text, PrintKernel(kernel.kernel), "\n");
+  return text;
+}
+
+}  // namespace aotc

@@ -1,0 +1,57 @@
+// Fusion: which nodes become one kernel. Derived from index maps, asked of the target, with reasons.
+//
+//   FusedGraph fused = *Fuse(graph, target_accepts);
+//   fused.kernels[0].kernel      // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
+//   fused.decisions              // "relu1 into conv1: epilogue reads the accumulator at its own index"
+//
+// The floor is Relay's FuseOps (Relay's Section on fusion, TVM src/relay/transforms/fuse_ops.cc): injective
+// chains, reductions and contractions with elementwise epilogues. A merge needs that its producer's value
+// has no other reader.
+#ifndef AOTC_COMPILER_FUSE_FUSE_H_
+#define AOTC_COMPILER_FUSE_FUSE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+// A kernel and the graph value that each of its params stands for.
+struct FusedKernel {
+  Kernel kernel = {};
+  std::vector<ValueId> args = {};
+};
+
+// `value` is the storage of `base` from an element offset on: no kernel is needed.
+struct ValueView {
+  ValueId value = {};
+  ValueId base = {};
+  Expr offset = 0;
+};
+
+struct FusedGraph {
+  std::vector<FusedKernel> kernels = {};  // in execution order
+  std::vector<ValueView> views = {};      // base is never itself a view
+  std::vector<std::string> decisions = {};
+};
+
+// Says why the target cannot realise a merged kernel well, or "" where it can.
+using FusionVeto = std::function<std::string(const Kernel& merged)>;
+
+struct FuseOptions {
+  bool enabled = true;  // false: one kernel per node
+  FusionVeto veto = {};
+};
+
+absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options);
+
+// Shows kernels, views and decisions: the dump of this phase.
+std::string PrintFused(const Graph& graph, const FusedGraph& fused);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_FUSE_FUSE_H_

@@ -1,0 +1,35 @@
+// Merging two kernels along the value that one defines and the other reads.
+#ifndef AOTC_COMPILER_FUSE_MERGE_KERNELS_H_
+#define AOTC_COMPILER_FUSE_MERGE_KERNELS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/fuse/fuse.h"
+
+namespace aotc {
+
+// A contraction: a sum over reduce axes of a product of two loads.
+bool IsContraction(const Stage& stage);
+bool HasReduction(const Kernel& kernel);
+
+// How often an element of `tensor` is read per run, at most: iterations of the stages that load it over
+// its elements; 1 where each is read once.
+double ReadsPerElement(const Kernel& kernel, TensorId tensor);
+
+// Stages of `producer` that define `value` become part of `consumer`: kept as a stage where all readers are
+// at the same index (the accumulator's epilogue), substituted into the readers where the producer is
+// pointwise. Error (with the reason): neither is possible, or elements would be computed repeatedly.
+absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
+                                         ValueId value);
+
+// Loads of constants that are one value everywhere become literals; constant params get their role.
+void InlineSplats(const Graph& graph, FusedKernel& kernel);
+
+// Drops tensors and stages that no output needs; renumbers.
+Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_FUSE_MERGE_KERNELS_H_
