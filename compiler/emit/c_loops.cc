@@ -126,12 +126,23 @@ class Emitter {
     if (const TilePointer* p = std::get_if<TilePointer>(&argument)) {
       return printer_.Pointer(p->buffer, p->offset);
     }
-    if (const TileRecord* record = std::get_if<TileRecord>(&argument)) {
-      std::vector<std::string> fields;
-      for (const Expr& field : record->fields) fields.push_back(printer_.Print(field));
-      return absl::StrCat(record->type, "{", absl::StrJoin(fields, ", "), "}");
-    }
+    if (const TileRecord* record = std::get_if<TileRecord>(&argument)) return EmitRecord(*record);
     return EmitObject(std::get<TileObject>(argument), out);
+  }
+
+  std::string EmitRecord(const TileRecord& record) const {
+    std::vector<std::string> groups;
+    for (const std::vector<TileField>& group : record.groups) {
+      std::vector<std::string> fields;
+      for (const TileField& field : group) {
+        const TilePointer* pointer = std::get_if<TilePointer>(&field);
+        fields.push_back(pointer != nullptr ? printer_.Pointer(pointer->buffer, pointer->offset)
+                                            : printer_.Print(std::get<Expr>(field)));
+      }
+      groups.push_back(absl::StrJoin(fields, ", "));
+    }
+    if (groups.size() == 1) return absl::StrCat(record.type, "{", groups[0], "}");
+    return absl::StrCat(record.type, "{{", absl::StrJoin(groups, "}, {"), "}}");
   }
 
   // Writes the struct before the kernel and an instance of it before the call; returns its name.
@@ -141,6 +152,7 @@ class Emitter {
     const std::string instance = absl::StrCat(object.name, objects_++);
     std::string fields;
     std::vector<std::string> values;
+    if (!object.base.empty()) values.push_back("{}");
     for (TensorId id : captures.buffers) {
       const LoopBuffer& buffer = function_.buffers[id];
       absl::StrAppend(&fields, buffer.written ? "" : "const ", CElementType(buffer.dtype), " *",
@@ -153,7 +165,8 @@ class Emitter {
     }
     std::string methods;
     for (const TileFunctor& method : object.methods) EmitMethod(method, methods);
-    absl::StrAppend(&text_.objects, "struct ", type, " {\n", fields, methods, "};\n\n");
+    absl::StrAppend(&text_.objects, "struct ", type, object.base.empty() ? "" : " : " + object.base,
+                    " {\n", fields, methods, "};\n\n");
     absl::StrAppend(&out, "const ", type, " ", instance, " = {", absl::StrJoin(values, ", "), "};\n");
     return instance;
   }

@@ -25,11 +25,22 @@ TileFunctor Map(TileFunctor functor, const ExprMap& rewrite) {
   return functor;
 }
 
+// Calls `see` on every expression of the record's fields.
+template <class Record, class See>
+void ForEachField(Record& record, const See& see) {
+  for (auto& group : record.groups) {
+    for (auto& field : group) {
+      if (auto* e = std::get_if<Expr>(&field)) see(*e);
+      if (auto* p = std::get_if<TilePointer>(&field)) see(p->offset);
+    }
+  }
+}
+
 TileArgument Map(TileArgument argument, const ExprMap& rewrite) {
   if (Expr* e = std::get_if<Expr>(&argument)) *e = Map(*e, rewrite);
   if (TilePointer* p = std::get_if<TilePointer>(&argument)) p->offset = Map(p->offset, rewrite);
   if (TileRecord* record = std::get_if<TileRecord>(&argument)) {
-    for (Expr& field : record->fields) field = Map(field, rewrite);
+    ForEachField(*record, [&](Expr& field) { field = Map(field, rewrite); });
   }
   if (TileObject* object = std::get_if<TileObject>(&argument)) {
     for (TileFunctor& method : object->methods) method = Map(std::move(method), rewrite);
@@ -57,7 +68,7 @@ void VisitOwnExprs(const StmtNode& node, const std::function<void(const Expr&)>&
     if (const Expr* e = std::get_if<Expr>(&argument)) see(*e);
     if (const TilePointer* p = std::get_if<TilePointer>(&argument)) see(p->offset);
     if (const TileRecord* record = std::get_if<TileRecord>(&argument)) {
-      for (const Expr& field : record->fields) see(field);
+      ForEachField(*record, see);
     }
     if (const TileObject* object = std::get_if<TileObject>(&argument)) {
       for (const TileFunctor& method : object->methods) {

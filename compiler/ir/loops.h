@@ -108,6 +108,7 @@ struct TileFunctor {
 // Several methods of one function object.
 struct TileObject {
   std::string name = {};  // for the struct's name: "input", "epilogue"
+  std::string base = {};  // struct that it derives from: "aotc_epilogue"
   std::vector<TileFunctor> methods = {};
 };
 // A buffer plus an offset in elements.
@@ -115,10 +116,12 @@ struct TilePointer {
   TensorId buffer = {};
   Expr offset = {};
 };
-// A braced list of numbers: a plain struct of the tile function.
+// A plain struct of the tile function: type{field, ...}, or type{{field, ...}, {...}} where it has several
+// groups.
+using TileField = std::variant<Expr, TilePointer>;
 struct TileRecord {
   std::string type = {};
-  std::vector<Expr> fields = {};
+  std::vector<std::vector<TileField>> groups = {};
 };
 using TileArgument = std::variant<Expr, TilePointer, TileObject, TileRecord>;
 

@@ -1,0 +1,31 @@
+// Register-tiled contractions: aotc_contract_tile called from loops over panels, row chunks and tiles.
+#ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
+#define AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "compiler/targets/cpu/contraction.h"
+#include "compiler/targets/cpu/cpu_target.h"
+
+namespace aotc {
+
+// Typed parameters of the realisation. Text: contract_tile{rows=14, vectors=2, split=1, chunk=4}
+struct ContractSchedule {
+  int64_t rows = 14;    // MR: rows of the register tile
+  int64_t vectors = 2;  // NV: vectors of columns
+  int64_t split = 1;    // KU: accumulators that share an output, for tiles of few rows
+  int64_t chunk = 1;    // iterations of the innermost outer axis that one task walks per panel
+};
+std::string PrintSchedule(const ContractSchedule& schedule);
+
+// Tile and blocking for one instruction set, from registers and extents.
+ContractSchedule ChooseContractSchedule(const Contraction& contraction, const Isa& isa);
+
+// The loops. Error: an epilogue without vector form.
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const Contraction& contraction,
+                                                   const ContractSchedule& schedule, const Isa& isa);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
