@@ -3,10 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/support/literals.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -93,8 +94,8 @@ std::string CInterfaceType(DType dtype) {
     case DType::kString: return "aotc_string";
     default: break;
   }
-  if (IsSignedInteger(dtype)) return absl::StrCat("int", std::max(8, BitWidth(dtype)), "_t");
-  return absl::StrCat("uint", std::max(8, BitWidth(dtype)), "_t");
+  if (IsSignedInteger(dtype)) return StrCat("int", std::max(8, BitWidth(dtype)), "_t");
+  return StrCat("uint", std::max(8, BitWidth(dtype)), "_t");
 }
 
 std::string CValueType(DType dtype, int lanes) {
@@ -108,40 +109,40 @@ std::string CLiteral(const Expr& constant) {
   if (dtype == DType::kF64) return DoubleLiteral(constant->float_value);
   if (IsFloat(dtype)) return FloatLiteral(static_cast<float>(constant->float_value));
   if (dtype == DType::kBool) return constant->int_value != 0 ? "true" : "false";
-  if (dtype == DType::kU64) return absl::StrCat(static_cast<uint64_t>(constant->int_value), "u");
+  if (dtype == DType::kU64) return StrCat(static_cast<uint64_t>(constant->int_value), "u");
   if (constant->int_value == std::numeric_limits<int64_t>::min()) return "INT64_MIN";
-  return absl::StrCat(constant->int_value);
+  return StrCat(constant->int_value);
 }
 
 std::string CExprPrinter::Print(const Expr& e) const { return PrintNode(e).text; }
 
 std::string CExprPrinter::Wrapped(const Expr& e, int least) const {
   Text text = PrintNode(e);
-  return text.precedence < least ? absl::StrCat("(", text.text, ")") : text.text;
+  return text.precedence < least ? StrCat("(", text.text, ")") : text.text;
 }
 
 std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
   if (offset.IsInt(0)) return buffer_name_(buffer);
-  return absl::StrCat(buffer_name_(buffer), " + ", Wrapped(offset, kSum));
+  return StrCat(buffer_name_(buffer), " + ", Wrapped(offset, kSum));
 }
 
 CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
   if (NeedsNarrowing(e)) {
     Text inner = IsBinary(e.op()) ? PrintBinary(e) : PrintCall(e);
-    return {absl::StrCat("(", CValueType(e.dtype()), ")(", inner.text, ")"), kPrefix};
+    return {StrCat("(", CValueType(e.dtype()), ")(", inner.text, ")"), kPrefix};
   }
   switch (e.op()) {
     case ExprOp::kConst: return {CLiteral(e), kPostfix};
     case ExprOp::kVar: return {e->name, kPostfix};
     case ExprOp::kLoad: return PrintLoad(e);
     case ExprOp::kCast: return PrintCast(e);
-    case ExprOp::kNeg: return {absl::StrCat("-", Wrapped(e.arg(0), kPostfix)), kPrefix};
+    case ExprOp::kNeg: return {StrCat("-", Wrapped(e.arg(0), kPostfix)), kPrefix};
     case ExprOp::kNot:
-      return {absl::StrCat(e.lanes() > 1 ? "~" : "!", Wrapped(e.arg(0), kPostfix)), kPrefix};
-    case ExprOp::kBitNot: return {absl::StrCat("~", Wrapped(e.arg(0), kPostfix)), kPrefix};
+      return {StrCat(e.lanes() > 1 ? "~" : "!", Wrapped(e.arg(0), kPostfix)), kPrefix};
+    case ExprOp::kBitNot: return {StrCat("~", Wrapped(e.arg(0), kPostfix)), kPrefix};
     case ExprOp::kSelect:
       if (e.arg(0).lanes() > 1) return PrintCall(e);
-      return {absl::StrCat(Wrapped(e.arg(0), kOrOr), " ? ", Wrapped(e.arg(1), kOrOr), " : ",
+      return {StrCat(Wrapped(e.arg(0), kOrOr), " ? ", Wrapped(e.arg(1), kOrOr), " : ",
                            Wrapped(e.arg(2), kTernary)),
               kTernary};
     default: return IsBinary(e.op()) ? PrintBinary(e) : PrintCall(e);
@@ -202,13 +203,13 @@ CExprPrinter::Text CExprPrinter::PrintCall(const Expr& e) const {
   if (e.op() == ExprOp::kLaneSum) name = "aotc_sum_lanes";
   if (e.op() == ExprOp::kLaneMax) name = "aotc_max_lanes";
   if (e.op() == ExprOp::kLaneMin) name = "aotc_min_lanes";
-  std::string text = absl::StrCat(name, "(");
+  std::string text = StrCat(name, "(");
   if (e.op() == ExprOp::kBroadcast && e.dtype() != DType::kF32) {
-    absl::StrAppend(&text, "(int32_t)");
-    return {absl::StrCat(text, Wrapped(args[0], kPrefix), ")"), kPostfix};
+    StrAppend(&text, "(int32_t)");
+    return {StrCat(text, Wrapped(args[0], kPrefix), ")"), kPostfix};
   }
   for (size_t i = 0; i < args.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", Print(args[i]));
+    StrAppend(&text, i == 0 ? "" : ", ", Print(args[i]));
   }
   return {text + ")", kPostfix};
 }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/support/status.h"
@@ -39,21 +39,21 @@ class Emitter {
   void EmitStmt(const Stmt& stmt, std::string& out) {
     switch (stmt.kind()) {
       case StmtKind::kBlock:
-        absl::StrAppend(&out, "{\n");
+        StrAppend(&out, "{\n");
         EmitBody(stmt->body, out);
-        absl::StrAppend(&out, "}\n");
+        StrAppend(&out, "}\n");
         return;
       case StmtKind::kFor: return EmitFor(*stmt, out);
       case StmtKind::kIf: return EmitIf(*stmt, out);
       case StmtKind::kLet: return EmitVariable("const ", *stmt, out);
       case StmtKind::kDeclare: return EmitVariable("", *stmt, out);
       case StmtKind::kAssign:
-        absl::StrAppend(&out, stmt->name, " = ", printer_.Print(stmt->value), ";\n");
+        StrAppend(&out, stmt->name, " = ", printer_.Print(stmt->value), ";\n");
         return;
       case StmtKind::kStore: return EmitStore(*stmt, out);
-      case StmtKind::kBarrier: absl::StrAppend(&out, spelling_.barrier, ";\n"); return;
+      case StmtKind::kBarrier: StrAppend(&out, spelling_.barrier, ";\n"); return;
       case StmtKind::kTile: return EmitTile(*stmt->tile, out);
-      case StmtKind::kComment: absl::StrAppend(&out, "// ", stmt->name, "\n"); return;
+      case StmtKind::kComment: StrAppend(&out, "// ", stmt->name, "\n"); return;
     }
   }
 
@@ -65,25 +65,25 @@ class Emitter {
     const std::string& name = loop.name;
     std::string start = printer_.Print(loop.min), step = "++" + name;
     if (loop.loop == LoopKind::kThread) {
-      start = absl::StrCat(loop.min.IsInt(0) ? "" : start + " + ", "aotc_thread()");
-      step = absl::StrCat(name, " += ", function_.threads);
+      start = StrCat(loop.min.IsInt(0) ? "" : start + " + ", "aotc_thread()");
+      step = StrCat(name, " += ", function_.threads);
     }
     const std::string end = printer_.Print(loop.min + loop.extent);
-    if (loop.loop == LoopKind::kUnrolled) absl::StrAppend(&out, "AOTC_UNROLL(8)\n");
-    absl::StrAppend(&out, "for (int64_t ", name, " = ", start, "; ", name, " < ", end, "; ", step,
+    if (loop.loop == LoopKind::kUnrolled) StrAppend(&out, "AOTC_UNROLL(8)\n");
+    StrAppend(&out, "for (int64_t ", name, " = ", start, "; ", name, " < ", end, "; ", step,
                     ") {\n");
     EmitBody(loop.body, out);
-    absl::StrAppend(&out, "}\n");
+    StrAppend(&out, "}\n");
   }
 
   void EmitIf(const StmtNode& branch, std::string& out) {
-    absl::StrAppend(&out, "if (", printer_.Print(branch.value), ") {\n");
+    StrAppend(&out, "if (", printer_.Print(branch.value), ") {\n");
     EmitBody(branch.body, out);
     if (!branch.else_body.empty()) {
-      absl::StrAppend(&out, "} else {\n");
+      StrAppend(&out, "} else {\n");
       EmitBody(branch.else_body, out);
     }
-    absl::StrAppend(&out, "}\n");
+    StrAppend(&out, "}\n");
   }
 
   void EmitVariable(std::string_view qualifier, const StmtNode& variable, std::string& out) {
@@ -100,13 +100,13 @@ class Emitter {
       // The store converts to a small type by itself.
       const bool converts = value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
       const bool masked = store.extent.valid();
-      absl::StrAppend(&out, masked ? "aotc_store_first(" : "aotc_store(",
+      StrAppend(&out, masked ? "aotc_store_first(" : "aotc_store(",
                       printer_.Pointer(store.buffer, store.index), ", ",
                       printer_.Print(converts ? value.arg(0) : value),
-                      masked ? absl::StrCat(", ", printer_.Print(store.extent)) : "", ");\n");
+                      masked ? StrCat(", ", printer_.Print(store.extent)) : "", ");\n");
       return;
     }
-    absl::StrAppend(&out, buffer.name, "[", printer_.Print(store.index),
+    StrAppend(&out, buffer.name, "[", printer_.Print(store.index),
                     "] = ", printer_.Print(value), ";\n");
   }
 
@@ -116,9 +116,9 @@ class Emitter {
     for (const TileArgument& argument : tile.args) args.push_back(EmitArgument(argument, out));
     std::string name = tile.function;
     if (!tile.template_args.empty()) {
-      absl::StrAppend(&name, "<", absl::StrJoin(tile.template_args, ", "), ">");
+      StrAppend(&name, "<", absl::StrJoin(tile.template_args, ", "), ">");
     }
-    absl::StrAppend(&out, name, "(", absl::StrJoin(args, ", "), ");\n");
+    StrAppend(&out, name, "(", absl::StrJoin(args, ", "), ");\n");
   }
 
   std::string EmitArgument(const TileArgument& argument, std::string& out) {
@@ -141,54 +141,54 @@ class Emitter {
       }
       groups.push_back(absl::StrJoin(fields, ", "));
     }
-    if (groups.size() == 1) return absl::StrCat(record.type, "{", groups[0], "}");
-    return absl::StrCat(record.type, "{{", absl::StrJoin(groups, "}, {"), "}}");
+    if (groups.size() == 1) return StrCat(record.type, "{", groups[0], "}");
+    return StrCat(record.type, "{{", absl::StrJoin(groups, "}, {"), "}}");
   }
 
   // Writes the struct before the kernel and an instance of it before the call; returns its name.
   std::string EmitObject(const TileObject& object, std::string& out) {
     Captures captures = CapturesOf(object);
-    const std::string type = absl::StrCat(function_.name, "_", object.name, objects_);
-    const std::string instance = absl::StrCat(object.name, objects_++);
+    const std::string type = StrCat(function_.name, "_", object.name, objects_);
+    const std::string instance = StrCat(object.name, objects_++);
     std::string fields;
     std::vector<std::string> values;
     if (!object.base.empty()) values.push_back("{}");
     for (TensorId id : captures.buffers) {
       const LoopBuffer& buffer = function_.buffers[id];
-      absl::StrAppend(&fields, buffer.written ? "" : "const ", CElementType(buffer.dtype), " *",
+      StrAppend(&fields, buffer.written ? "" : "const ", CElementType(buffer.dtype), " *",
                       buffer.name, ";\n");
       values.push_back(buffer.name);
     }
     for (const auto& [name, type_of] : captures.vars) {
-      absl::StrAppend(&fields, CValueType(type_of.first, type_of.second), " ", name, ";\n");
+      StrAppend(&fields, CValueType(type_of.first, type_of.second), " ", name, ";\n");
       values.push_back(name);
     }
     std::string methods;
     for (const TileFunctor& method : object.methods) EmitMethod(method, methods);
-    absl::StrAppend(&text_.objects, "struct ", type, object.base.empty() ? "" : " : " + object.base,
+    StrAppend(&text_.objects, "struct ", type, object.base.empty() ? "" : " : " + object.base,
                     " {\n", fields, methods, "};\n\n");
-    absl::StrAppend(&out, "const ", type, " ", instance, " = {", absl::StrJoin(values, ", "), "};\n");
+    StrAppend(&out, "const ", type, " ", instance, " = {", absl::StrJoin(values, ", "), "};\n");
     return instance;
   }
 
   void EmitMethod(const TileFunctor& method, std::string& out) {
     std::vector<std::string> params;
     for (const FunctorParam& param : method.params) {
-      params.push_back(absl::StrCat(CValueType(param.dtype, param.lanes), " ", param.name));
+      params.push_back(StrCat(CValueType(param.dtype, param.lanes), " ", param.name));
     }
     std::string result = "void";
     if (method.result.valid()) result = CValueType(method.result.dtype(), method.result.lanes());
     if (method.result_pointer.valid()) {
-      result = absl::StrCat("const ", CElementType(function_.buffers[method.result_pointer].dtype), " *");
+      result = StrCat("const ", CElementType(function_.buffers[method.result_pointer].dtype), " *");
     }
-    absl::StrAppend(&out, spelling_.object_qualifier, " ", result, " ", method.method, "(",
+    StrAppend(&out, spelling_.object_qualifier, " ", result, " ", method.method, "(",
                     absl::StrJoin(params, ", "), ") const {\n");
     EmitBody(method.body, out);
-    if (method.result.valid()) absl::StrAppend(&out, "return ", printer_.Print(method.result), ";\n");
+    if (method.result.valid()) StrAppend(&out, "return ", printer_.Print(method.result), ";\n");
     if (method.result_pointer.valid()) {
-      absl::StrAppend(&out, "return ", printer_.Pointer(method.result_pointer, method.result_offset), ";\n");
+      StrAppend(&out, "return ", printer_.Pointer(method.result_pointer, method.result_offset), ";\n");
     }
-    absl::StrAppend(&out, "}\n");
+    StrAppend(&out, "}\n");
   }
 
   Captures CapturesOf(const TileObject& object) {

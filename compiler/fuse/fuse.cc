@@ -6,13 +6,14 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/lower/access.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -28,7 +29,7 @@ absl::StatusOr<FusedKernel> KernelOf(const Graph& graph, const Node& node) {
   }
   fused.kernel.sources.clear();
   for (const Location& location : node.locations) {
-    fused.kernel.sources.push_back(absl::StrCat(location.node, " (", location.op, ")"));
+    fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
   }
   const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
   fused.kernel.name = CleanIdentifier(name);
@@ -119,22 +120,22 @@ class Fuser {
     auto producer = producer_.find(value);
     if (producer == producer_.end()) return std::nullopt;
     const FusedKernel& source = *placed_[producer->second];
-    const std::string what = absl::StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
+    const std::string what = StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
     if (uses_[value] > 1) {
-      result_.decisions.push_back(absl::StrCat(what, "no, its value has other readers"));
+      result_.decisions.push_back(StrCat(what, "no, its value has other readers"));
       return std::nullopt;
     }
     absl::StatusOr<FusedKernel> merged = MergeKernels(source, consumer, value);
     if (!merged.ok()) {
-      result_.decisions.push_back(absl::StrCat(what, "no, ", merged.status().message()));
+      result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
       return std::nullopt;
     }
     const std::string veto = options_.veto ? options_.veto(merged->kernel) : "";
     if (!veto.empty()) {
-      result_.decisions.push_back(absl::StrCat(what, "no, ", veto));
+      result_.decisions.push_back(StrCat(what, "no, ", veto));
       return std::nullopt;
     }
-    result_.decisions.push_back(absl::StrCat(what, "yes"));
+    result_.decisions.push_back(StrCat(what, "yes"));
     placed_[producer->second].reset();
     return *std::move(merged);
   }
@@ -174,12 +175,12 @@ absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) 
 
 std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
   std::string text;
-  for (const std::string& decision : fused.decisions) absl::StrAppend(&text, "// ", decision, "\n");
+  for (const std::string& decision : fused.decisions) StrAppend(&text, "// ", decision, "\n");
   for (const ValueView& view : fused.views) {
-    absl::StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
+    StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
                     graph.values[view.base].name, "\n");
   }
-  for (const FusedKernel& kernel : fused.kernels) absl::StrAppend(&text, PrintKernel(kernel.kernel), "\n");
+  for (const FusedKernel& kernel : fused.kernels) StrAppend(&text, PrintKernel(kernel.kernel), "\n");
   return text;
 }
 

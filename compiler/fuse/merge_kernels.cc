@@ -5,8 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -112,7 +113,7 @@ class Joiner {
     }
     if (value == edge_) tensor.role = TensorRole::kTemp;
     std::string name = tensor.name;
-    for (int i = 2; names_.contains(name); ++i) name = absl::StrCat(tensor.name, "_", i);
+    for (int i = 2; names_.contains(name); ++i) name = StrCat(tensor.name, "_", i);
     names_.insert(name);
     tensor.name = name;
     const TensorId id = kernel_.tensors.Add(std::move(tensor));
@@ -243,7 +244,7 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
     }
     Substitute(kernel, edge);
   }
-  return joiner.Finish(absl::StrCat(producer.kernel.name, "_", consumer.kernel.name));
+  return joiner.Finish(StrCat(producer.kernel.name, "_", consumer.kernel.name));
 }
 
 void InlineSplats(const Graph& graph, FusedKernel& fused) {

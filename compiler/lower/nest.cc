@@ -4,9 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/lower/access.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -79,7 +80,7 @@ class NestBuilder {
       const bool fits = nest_.is_point ? tensor.layout == Main().layout : tensor.layout.IsPlain();
       if (!fits) {
         return absl::UnimplementedError(
-            absl::StrCat("output ", tensor.name, " of kernel ", kernel_.name, " has layout ",
+            StrCat("output ", tensor.name, " of kernel ", kernel_.name, " has layout ",
                          PrintLayout(tensor.layout), ", which this nest cannot write"));
       }
     }
@@ -110,8 +111,8 @@ class NestBuilder {
     const Expr& extent = main.shape[axis.axis];
     NestAxis outer{.name = base, .extent = extent};
     if (!main.layout.halo.empty()) outer.halo = main.layout.halo[axis.axis];
-    if (axis.divisor > 1) outer = {absl::StrCat(base, "_o"), Simplify(CeilDiv(extent, axis.divisor))};
-    if (axis.modulus > 0) outer = {absl::StrCat(base, "_i"), axis.modulus};
+    if (axis.divisor > 1) outer = {StrCat(base, "_o"), Simplify(CeilDiv(extent, axis.divisor))};
+    if (axis.modulus > 0) outer = {StrCat(base, "_i"), axis.modulus};
     logical_[axis.axis] = logical_[axis.axis] + Var(outer.name) * axis.divisor;
     nest_.outer.push_back(outer);
   }

@@ -1,9 +1,10 @@
 #include "compiler/lower/nest_stages.h"
+#include "compiler/support/strings.h"
 
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 
 namespace aotc {
 namespace {
@@ -26,15 +27,15 @@ std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage, const std::v
   Lanes inner = lanes == nullptr ? Lanes{} : *lanes;
   std::vector<Stmt> body;
   for (size_t k = 0; k < elements.size(); ++k) {
-    operands[absl::StrCat("a", k)] = VariableOf(accumulators[k]->name, accumulators[k].dtype(), 1);
+    operands[StrCat("a", k)] = VariableOf(accumulators[k]->name, accumulators[k].dtype(), 1);
     if (elements.size() == 1) {
       operands["b0"] = elements[0];
     } else {
-      const std::string name = absl::StrCat(accumulators[k]->name, "_element");
+      const std::string name = StrCat(accumulators[k]->name, "_element");
       std::optional<Expr> element = OverLanes(elements[k], lanes, bounds);
       if (!element) return std::nullopt;
       body.push_back(Let(name, *element));
-      operands[absl::StrCat("b", k)] = VariableOf(name, elements[k].dtype(), 1);
+      operands[StrCat("b", k)] = VariableOf(name, elements[k].dtype(), 1);
       inner.vectors[name] = VariableOf(name, elements[k].dtype(), inner.count);
     }
   }
@@ -46,7 +47,7 @@ std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage, const std::v
     if (elements.size() == 1) {
       body.push_back(Assign(accumulators[k]->name, *value));
     } else {
-      const std::string name = absl::StrCat(accumulators[k]->name, "_next");
+      const std::string name = StrCat(accumulators[k]->name, "_next");
       body.push_back(Let(name, *value));
       assigns.push_back(Assign(accumulators[k]->name, VariableOf(name, value->dtype(), value->lanes())));
     }

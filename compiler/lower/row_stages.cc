@@ -2,8 +2,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/lower/nest_stages.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -177,8 +178,8 @@ class RowWriter {
       const DType dtype = stage.bodies[k].dtype();
       out_.push_back(Declare(name, stage.combiner.identity[k]));
       body.push_back(Let(name + "_element", stage.bodies[k]));
-      operands[absl::StrCat("a", k)] = Variable(name, dtype);
-      operands[absl::StrCat("b", k)] = Variable(name + "_element", dtype);
+      operands[StrCat("a", k)] = Variable(name, dtype);
+      operands[StrCat("b", k)] = Variable(name + "_element", dtype);
     }
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
       const std::string name = AccumulatorName(stage, k);

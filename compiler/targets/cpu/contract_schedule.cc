@@ -4,11 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/emit/c_expr.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -157,9 +158,9 @@ class ContractLoops {
     const std::string element = CElementType(kernel_.tensors[c_.input].dtype);
     const TilePointer start = {c_.input, Simplify(c_.input_offset + first_row * c_.row_stride, bounds_)};
     if (std::optional<int64_t> stride = c_.row_stride.AsInt()) {
-      return {absl::StrCat("aotc_rows<", element, ", ", *stride, ">"), {{start}}};
+      return {StrCat("aotc_rows<", element, ", ", *stride, ">"), {{start}}};
     }
-    return {absl::StrCat("aotc_rows_strided<", element, ">"), {{start, c_.row_stride}}};
+    return {StrCat("aotc_rows_strided<", element, ">"), {{start, c_.row_stride}}};
   }
 
   TileRecord NestRecord() const {
@@ -245,7 +246,7 @@ class ContractLoops {
 }  // namespace
 
 std::string PrintSchedule(const ContractSchedule& schedule) {
-  return absl::StrCat("contract_tile{rows=", schedule.rows, ", vectors=", schedule.vectors,
+  return StrCat("contract_tile{rows=", schedule.rows, ", vectors=", schedule.vectors,
                       ", split=", schedule.split, ", chunk=", schedule.chunk, "}");
 }
 

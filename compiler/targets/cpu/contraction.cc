@@ -4,15 +4,16 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/lower/access.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
-absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(reason); }
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
 // The load of an operand, under casts and a padding guard.
 Expr OperandLoad(const Expr& e) {

@@ -1,0 +1,125 @@
+#include "compiler/targets/cpu/cpu_target.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "compiler/lower/block_constants.h"
+#include "compiler/lower/lower_loops.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contract_schedule.h"
+#include "compiler/targets/cpu/contraction.h"
+
+namespace aotc {
+namespace {
+
+constexpr std::array<Isa, 4> kIsas = {{
+    {"portable", "AOTC_ISA_GENERIC", "generic", 4, 16},
+    {"x86-64", "AOTC_ISA_X86_64", "v1", 4, 16},
+    {"x86-64-v3", "AOTC_ISA_X86_64_V3", "v3", 8, 16},
+    {"x86-64-v4", "AOTC_ISA_X86_64_V4", "v4", 16, 32},
+}};
+
+const Isa* FindIsa(const std::string& name) {
+  auto found = std::find_if(kIsas.begin(), kIsas.end(), [&](const Isa& isa) { return isa.name == name; });
+  return found == kIsas.end() ? nullptr : &*found;
+}
+
+// The best instruction set of this machine.
+const Isa& NativeIsa() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return kIsas[3];
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kIsas[2];
+  return kIsas[1];
+#else
+  return kIsas[0];
+#endif
+}
+
+bool HasFloatMath(const Kernel& kernel) {
+  return std::any_of(kernel.stages.begin(), kernel.stages.end(), [](const Stage& stage) {
+    return std::any_of(stage.body.begin(), stage.body.end(),
+                       [](const Expr& e) { return ComputeType(e.dtype()) == DType::kF32; });
+  });
+}
+
+absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel, const Contraction& contraction,
+                                              const Isa& isa) {
+  const ContractSchedule schedule = ChooseContractSchedule(contraction, isa);
+  KernelVariant variant{.feature = std::string(isa.name), .realisation = "contract_tile",
+                        .schedule = PrintSchedule(schedule),
+                        .reason = "a contraction with constant weights and its columns innermost"};
+  AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule(kernel, contraction, schedule, isa));
+  return variant;
+}
+
+absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa, const std::string& why) {
+  const bool vectors = HasFloatMath(kernel);
+  KernelVariant variant{.feature = std::string(isa.name), .realisation = vectors ? "vector_loops" : "loops",
+                        .reason = why};
+  variant.schedule = StrCat(variant.realisation, "{lanes=", vectors ? isa.lanes : 1, "}");
+  AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToLoops(kernel, {.lanes = vectors ? isa.lanes : 1}));
+  return variant;
+}
+
+// All variants by the contraction tile, or the reason why not.
+absl::StatusOr<ProgramKernel> AsContraction(Kernel kernel, const CpuOptions& options) {
+  BlockConstants(kernel);
+  AOTC_ASSIGN_OR_RETURN(const Contraction contraction, AnalyzeContraction(kernel));
+  ProgramKernel result;
+  for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
+    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ContractVariant(kernel, contraction, *isa));
+    result.variants.push_back(std::move(variant));
+  }
+  result.kernel = std::move(kernel);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
+  std::vector<Isa> isas;
+  for (const auto& part : absl::StrSplit(View(list), ',')) {
+    const std::string name(part);
+    const Isa* isa = name == "native" ? &NativeIsa() : FindIsa(name);
+    if (isa == nullptr) {
+      return absl::InvalidArgumentError(
+          StrCat("unknown instruction set '", name,
+                 "'; known: native, portable, x86-64, x86-64-v3, x86-64-v4"));
+    }
+    isas.push_back(*isa);
+  }
+  std::sort(isas.begin(), isas.end(), [](const Isa& a, const Isa& b) { return a.suffix < b.suffix; });
+  isas.erase(std::unique(isas.begin(), isas.end(),
+                         [](const Isa& a, const Isa& b) { return a.name == b.name; }),
+             isas.end());
+  return isas;
+}
+
+absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {
+  std::string reason = "templates are off";
+  if (options.templates) {
+    absl::StatusOr<ProgramKernel> tiled = AsContraction(kernel, options);
+    if (tiled.ok()) return tiled;
+    reason = std::string(tiled.status().message());
+  }
+  BlockConstants(kernel);
+  ProgramKernel result;
+  for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
+    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, LoopVariant(kernel, *isa, reason));
+    result.variants.push_back(std::move(variant));
+    // Without vectors all instruction sets would get the same text.
+    if (result.variants.back().realisation == "loops") {
+      result.variants = {std::move(result.variants.back())};
+      result.variants[0].feature = std::string(options.isas.front().name);
+      break;
+    }
+  }
+  result.kernel = std::move(kernel);
+  return result;
+}
+
+}  // namespace aotc

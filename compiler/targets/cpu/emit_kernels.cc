@@ -1,0 +1,102 @@
+// Text of the CPU target's kernel files.
+#include <set>
+
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "compiler/emit/c_expr.h"
+#include "compiler/emit/c_loops.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_target.h"
+
+namespace aotc {
+namespace {
+
+// Text behind `// `, line by line; what could end or continue a comment is neutral there.
+std::string CommentLines(const std::string& text) {
+  std::string result;
+  for (const auto& piece : absl::StrSplit(text, '\n')) {
+    const std::string line(piece);
+    if (line.empty()) continue;
+    StrAppend(&result, "// ", line, line.back() == '\\' ? " |" : "", "\n");
+  }
+  return result;
+}
+
+std::string KernelComment(const Kernel& kernel, const KernelVariant& variant) {
+  std::string text = StrCat(StrJoin(kernel.sources, " + "), "\n", PrintStages(kernel), "\n");
+  StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason, "\n");
+  StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
+            static_cast<int64_t>(KernelBytes(kernel)), " bytes\n");
+  return CommentLines(text);
+}
+
+bool IsSmallFloat(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+
+// Parameters of the kernel as the host sees them, and lines that give them their names inside.
+struct Signature {
+  std::string params;
+  std::string prologue;
+};
+
+Signature SignatureOf(const LoopFunction& function) {
+  Signature signature;
+  for (TensorId id : function.params) {
+    const LoopBuffer& buffer = function.buffers[id];
+    const char* constness = buffer.written ? "" : "const ";
+    const std::string outside = IsSmallFloat(buffer.dtype) ? buffer.name + "_bits" : buffer.name;
+    StrAppend(&signature.params, constness, CInterfaceType(buffer.dtype), " *", outside, ", ");
+    if (outside != buffer.name) {
+      const std::string type = StrCat(constness, CElementType(buffer.dtype), " *");
+      StrAppend(&signature.prologue, type, buffer.name, " = (", type, ")", outside, ";\n");
+    }
+  }
+  for (const Symbol& symbol : function.symbols) StrAppend(&signature.params, "int64_t ", symbol.var, ", ");
+  StrAppend(&signature.params, "int64_t task_begin, int64_t task_end, void *scratch");
+  bool uses_scratch = false;
+  for (const LoopBuffer& buffer : function.buffers) {
+    if (buffer.place != BufferPlace::kScratch || buffer.elements == 0) continue;
+    uses_scratch = true;
+    const std::string type = CElementType(buffer.dtype);
+    StrAppend(&signature.prologue, type, " *", buffer.name, " = (", type, " *)((char *)scratch + ",
+              buffer.offset, ");\n");
+  }
+  if (!uses_scratch) StrAppend(&signature.prologue, "(void)scratch;\n");
+  for (const Symbol& symbol : function.symbols) StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
+  return signature;
+}
+
+std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol, std::set<std::string>& headers) {
+  const LoopFunction& function = ref.variant->loops;
+  const CKernelText text = EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .vectors = true});
+  headers.insert(text.headers.begin(), text.headers.end());
+  const Signature signature = SignatureOf(function);
+  std::string result = KernelComment(ref.kernel->kernel, *ref.variant);
+  if (!text.objects.empty()) StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
+  StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) void ", symbol, "(",
+            signature.params, ");\n");
+  StrAppend(&result, "void ", symbol, "(", signature.params, ") {\n", signature.prologue);
+  StrAppend(&result, "for (int64_t task = task_begin; task < task_end; ++task) {\n", text.body, "}\n}\n\n");
+  return result;
+}
+
+}  // namespace
+
+std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa, std::string_view prefix) {
+  std::set<std::string> headers;
+  std::string bodies;
+  for (const CpuKernelRef& ref : kernels) {
+    StrAppend(&bodies, EmitKernel(ref, StrCat(prefix, "_", ref.variant->loops.name, "_", isa.suffix), headers));
+  }
+  std::string text = StrCat("// Kernels of ", prefix, " for ", isa.name, ".\n",
+                            "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n#define ",
+                            isa.macro, "\n#include \"aotc/target_begin.h\"\n\n",
+                            "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n",
+                            "#include \"aotc/vector.h\"\n#include \"aotc/vector_convert.h\"\n",
+                            "#include \"aotc/vector_math.h\"\n");
+  for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
+  StrAppend(&text, "\n", bodies, "#include \"aotc/target_end.h\"\n");
+  return text;
+}
+
+}  // namespace aotc
