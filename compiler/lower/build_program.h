@@ -1,0 +1,26 @@
+// From fused kernels to a Program: buffers for values, weights packed, a step per kernel.
+#ifndef AOTC_COMPILER_LOWER_BUILD_PROGRAM_H_
+#define AOTC_COMPILER_LOWER_BUILD_PROGRAM_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "compiler/fuse/fuse.h"
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+// Turns a fused kernel into one with variants: the target's schedule rules.
+using Scheduler = std::function<absl::StatusOr<ProgramKernel>(Kernel kernel)>;
+
+// Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and dtype that
+// the schedules chose.
+absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused, const Scheduler& schedule);
+
+// The elements of `constant` in the storage of a tensor of this layout and dtype; padding is zero,
+// halos hold the fill value.
+std::vector<uint8_t> PackConstant(const Constant& constant, const Layout& layout, DType dtype);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LOWER_BUILD_PROGRAM_H_

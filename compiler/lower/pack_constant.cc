@@ -1,0 +1,79 @@
+// Packing of constants into the layouts that schedules want: once, at compile time.
+#include <cstring>
+
+#include "compiler/lower/build_program.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+// Walks storage in order; for each element finds the logical index by adding up storage axes.
+class Packer {
+ public:
+  Packer(const Constant& constant, const Layout& layout, DType dtype)
+      : constant_(constant), layout_(layout), dtype_(dtype) {
+    if (layout_.axes.empty()) {
+      for (size_t i = 0; i < constant.dims().size(); ++i) layout_.axes.push_back({static_cast<int>(i)});
+    }
+    extents_ = *StaticDims(StorageShape(layout_, MakeShape(constant.dims())));
+    strides_.assign(constant.dims().size(), 1);
+    for (size_t i = strides_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * constant.dims()[i];
+    logical_.assign(constant.dims().size(), 0);
+    for (size_t i = 0; i < logical_.size() && !layout_.halo.empty(); ++i) logical_[i] = -layout_.halo[i].before;
+  }
+
+  std::vector<uint8_t> Run() {
+    int64_t count = 1;
+    for (const int64_t extent : extents_) count *= extent;
+    bytes_.assign(static_cast<size_t>(count * ByteWidth(dtype_)), 0);
+    Walk(0);
+    return std::move(bytes_);
+  }
+
+ private:
+  void Walk(size_t level) {
+    if (level == extents_.size()) return Write();
+    const StorageAxis& axis = layout_.axes[level];
+    int64_t& logical = logical_[static_cast<size_t>(axis.axis)];
+    const int64_t start = logical;
+    for (int64_t i = 0; i < extents_[level]; ++i) {
+      Walk(level + 1);
+      logical += axis.divisor;
+    }
+    logical = start;
+  }
+
+  void Write() {
+    const int64_t to = next_++;
+    int64_t from = 0;
+    for (size_t i = 0; i < logical_.size(); ++i) {
+      if (logical_[i] < 0 || logical_[i] >= constant_.dims()[i]) {
+        if (layout_.HasHalo()) StoreElement(dtype_, bytes_.data(), to, layout_.fill);
+        return;
+      }
+      from += logical_[i] * strides_[i];
+    }
+    if (dtype_ != constant_.dtype()) {
+      StoreElement(dtype_, bytes_.data(), to, constant_.FloatAt(from));
+      return;
+    }
+    const int width = ByteWidth(dtype_);
+    const uint8_t* source = constant_.bytes().data() + (constant_.is_splat() ? 0 : from * width);
+    std::memcpy(bytes_.data() + to * width, source, static_cast<size_t>(width));
+  }
+
+  const Constant& constant_;
+  Layout layout_;
+  const DType dtype_;
+  std::vector<int64_t> extents_, strides_, logical_;
+  std::vector<uint8_t> bytes_;
+  int64_t next_ = 0;
+};
+
+}  // namespace
+
+std::vector<uint8_t> PackConstant(const Constant& constant, const Layout& layout, DType dtype) {
+  return Packer(constant, layout, dtype).Run();
+}
+
+}  // namespace aotc
