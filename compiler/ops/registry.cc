@@ -11,7 +11,7 @@ namespace {
 constexpr OpFamily kFamilies[] = {
     ActivationOps, ArithmeticOps, ArgOps,       CastOps,      ConcatOps,        ConvOps,
     ExpandOps,     GatherOps,     LogicOps,     MatMulOps,    NormalizationOps, PadOps,
-    PoolOps,       ReduceOps,     ReshapeOps,   ResizeOps,    SelectOps,        ShapeOps,
+    PoolOps,       ReduceOps,     RelayoutOps, ReshapeOps,   ResizeOps,    SelectOps,        ShapeOps,
     SliceOps,      SoftmaxOps,    TransposeOps, UnaryMathOps,
 };
 

@@ -24,6 +24,7 @@ std::span<const OpDef> NormalizationOps();
 std::span<const OpDef> PadOps();
 std::span<const OpDef> PoolOps();
 std::span<const OpDef> ReduceOps();
+std::span<const OpDef> RelayoutOps();
 std::span<const OpDef> ReshapeOps();
 std::span<const OpDef> ResizeOps();
 std::span<const OpDef> SelectOps();

@@ -23,7 +23,7 @@ int64_t MostRows(const Isa& isa, int64_t vectors) {
 
 class ContractLoops {
  public:
-  ContractLoops(const Kernel& kernel, const Contraction& c, const ContractSchedule& schedule, const Isa& isa)
+  ContractLoops(const Kernel& kernel, const TiledContraction& c, const ContractSchedule& schedule, const Isa& isa)
       : kernel_(kernel), c_(c), schedule_(schedule), isa_(isa) {
     bounds_ = c.nest.bounds;
     bounds_.Add("panel", 0, Panels() - 1);
@@ -237,7 +237,7 @@ class ContractLoops {
   }
 
   const Kernel& kernel_;
-  const Contraction& c_;
+  const TiledContraction& c_;
   const ContractSchedule& schedule_;
   const Isa& isa_;
   Bounds bounds_;
@@ -250,7 +250,7 @@ std::string PrintSchedule(const ContractSchedule& schedule) {
                       ", split=", schedule.split, ", chunk=", schedule.chunk, "}");
 }
 
-ContractSchedule ChooseContractSchedule(const Contraction& c, const Isa& isa) {
+ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
   ContractSchedule schedule;
   const int64_t panel_vectors = c.panel / isa.lanes;
   // Three vectors of columns suit the wide register file; two the narrow ones.
@@ -274,7 +274,7 @@ ContractSchedule ChooseContractSchedule(const Contraction& c, const Isa& isa) {
   return schedule;
 }
 
-absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const Contraction& contraction,
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const TiledContraction& contraction,
                                                    const ContractSchedule& schedule, const Isa& isa) {
   return ContractLoops(kernel, contraction, schedule, isa).Build();
 }

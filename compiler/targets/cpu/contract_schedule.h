@@ -20,10 +20,10 @@ struct ContractSchedule {
 std::string PrintSchedule(const ContractSchedule& schedule);
 
 // Tile and blocking for one instruction set, from registers and extents.
-ContractSchedule ChooseContractSchedule(const Contraction& contraction, const Isa& isa);
+ContractSchedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);
 
 // The loops. Error: an epilogue without vector form.
-absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const Contraction& contraction,
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const TiledContraction& contraction,
                                                    const ContractSchedule& schedule, const Isa& isa);
 
 }  // namespace aotc

@@ -143,7 +143,7 @@ std::vector<std::string> NamesOf(const Nest& nest) {
 }
 
 // Sorts the nest's axes into columns, rows and the rest.
-absl::Status ClassifyAxes(Contraction& c, const Expr& flat_weights) {
+absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
   for (const NestAxis& axis : c.nest.outer) {
     if (UsesVar(flat_weights, axis.name)) {
       c.column_axes.push_back(axis.name);
@@ -164,7 +164,7 @@ absl::Status ClassifyAxes(Contraction& c, const Expr& flat_weights) {
 }
 
 // Distances of the packed weights per panel and per step of each reduce axis.
-absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const Contraction& c, const Expr& load,
+absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const TiledContraction& c, const Expr& load,
                                    const std::string& column) {
   Bounds bounds = StageBounds(c.nest, c.nest.stages[0]);
   bounds.Add("panel", 0, CeilDiv(c.columns, c.panel) - 1);
@@ -181,7 +181,7 @@ absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const Contraction& c, c
   return *std::move(affine);
 }
 
-absl::Status ReadInput(Contraction& c, const Expr& flat_input, const Affine& weights) {
+absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine& weights) {
   Expr load = flat_input;
   while (load.op() == ExprOp::kCast) load = load.arg(0);
   if (load.op() != ExprOp::kLoad) return Refuse("padding is not in the input's halo");
@@ -230,13 +230,13 @@ int64_t ChoosePanel(int64_t columns) {
   return best;
 }
 
-absl::StatusOr<Contraction> AnalyzeContraction(Kernel& kernel) {
+absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
   Stage& stage = kernel.stages[0];
   AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, stage));
   AOTC_ASSIGN_OR_RETURN(const size_t column, ColumnAxis(stage, operands));
   const std::string column_name = stage.axes[column].name;
-  Contraction c{.input = operands.input->tensor, .weights = operands.weights->tensor};
+  TiledContraction c{.input = operands.input->tensor, .weights = operands.weights->tensor};
   const std::optional<int64_t> columns = stage.axes[column].extent.AsInt();
   if (!columns) return Refuse("the number of columns is symbolic");
   c.columns = *columns;

@@ -19,7 +19,7 @@ struct ContractLevel {
   Expr weight_stride = {};
 };
 
-struct Contraction {
+struct TiledContraction {
   Nest nest = {};               // stages[0] is the contraction, the others its epilogue
   TensorId input = {};
   TensorId weights = {};
@@ -42,7 +42,7 @@ int64_t ChoosePanel(int64_t columns);
 
 // Gives the constant operand its packed layout (and f32) in `kernel`, then reads the kernel as above.
 // Error: the reason why the tile cannot compute it.
-absl::StatusOr<Contraction> AnalyzeContraction(Kernel& kernel);
+absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel);
 
 }  // namespace aotc
 

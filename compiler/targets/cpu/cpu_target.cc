@@ -46,7 +46,7 @@ bool HasFloatMath(const Kernel& kernel) {
   });
 }
 
-absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel, const Contraction& contraction,
+absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel, const TiledContraction& contraction,
                                               const Isa& isa) {
   const ContractSchedule schedule = ChooseContractSchedule(contraction, isa);
   KernelVariant variant{.feature = std::string(isa.name), .realisation = "contract_tile",
@@ -68,7 +68,7 @@ absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa, 
 // All variants by the contraction tile, or the reason why not.
 absl::StatusOr<ProgramKernel> AsContraction(Kernel kernel, const CpuOptions& options) {
   BlockConstants(kernel);
-  AOTC_ASSIGN_OR_RETURN(const Contraction contraction, AnalyzeContraction(kernel));
+  AOTC_ASSIGN_OR_RETURN(const TiledContraction contraction, AnalyzeContraction(kernel));
   ProgramKernel result;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
     AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ContractVariant(kernel, contraction, *isa));

@@ -1,0 +1,24 @@
+// Relayout: the same tensor in another layout. Inserted by the layout phase; the layout is the output
+// value's own, so that the definition is the identity.
+#include "compiler/ops/op.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+absl::Status Relayout(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) { return x.Stored(i); }));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Relayout", .compute = Relayout, .summary = "x in another storage layout"},
+};
+
+}  // namespace
+
+std::span<const OpDef> RelayoutOps() { return kOps; }
+
+}  // namespace aotc
