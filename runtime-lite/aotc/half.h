@@ -4,8 +4,9 @@
 //   float x = aotc_f16_to_f32(h);
 //
 // Both directions keep infinities, denormals and the sign of zero. A NaN stays one: its payload is
-// cut or extended, its quiet bit set, as the processor's own conversions do (a GPU's drop it). aotc_f16 and aotc_bf16
-// only tell the two formats apart where functions are overloaded on the element type.
+// cut or extended, its quiet bit set, as the processor's own conversions do (a GPU's drop it).
+// aotc_f16 and aotc_bf16 only tell the two formats apart where functions are overloaded on the
+// element type.
 #ifndef AOTC_HALF_H_
 #define AOTC_HALF_H_
 

@@ -17,8 +17,8 @@
 
 // ---- Floats ---
 
-#define AOTC_DEFINE_UNARY(name, of_float, of_double)          \
-  AOTC_INLINE float name(float x) { return of_float; }        \
+#define AOTC_DEFINE_UNARY(name, of_float, of_double)   \
+  AOTC_INLINE float name(float x) { return of_float; } \
   AOTC_INLINE double name(double x) { return of_double; }
 
 AOTC_DEFINE_UNARY(aotc_abs, fabsf(x), fabs(x))
@@ -51,8 +51,8 @@ AOTC_INLINE bool aotc_is_nan(double x) { return x != x; }
 AOTC_INLINE bool aotc_is_inf(float x) { return fabsf(x) > 3.402823466e38f; }
 AOTC_INLINE bool aotc_is_inf(double x) { return fabs(x) > 1.7976931348623157e308; }
 
-#define AOTC_DEFINE_BINARY(name, of_float, of_double)                 \
-  AOTC_INLINE float name(float a, float b) { return of_float; }       \
+#define AOTC_DEFINE_BINARY(name, of_float, of_double)           \
+  AOTC_INLINE float name(float a, float b) { return of_float; } \
   AOTC_INLINE double name(double a, double b) { return of_double; }
 
 // NaN where either operand is NaN.
@@ -82,7 +82,9 @@ AOTC_INLINE double aotc_mod(double a, double b) {
 
 // T is the type that arithmetic on both operands gives. Operands are cast to it first, which
 // spares the templates warnings about mixed signs; there is none for vectors.
-#define AOTC_INTEGER_BINARY template <class A, class B, class T = decltype((A)1 + (B)1)> AOTC_INLINE
+#define AOTC_INTEGER_BINARY                                    \
+  template <class A, class B, class T = decltype((A)1 + (B)1)> \
+  AOTC_INLINE
 
 template <class T>
 AOTC_INLINE bool aotc_is_negative(T x) {
@@ -181,20 +183,30 @@ AOTC_INLINE T aotc_saturate(double x) {
 }
 
 template <class T>
-AOTC_INLINE T aotc_cast_to(float x, const T *) { return aotc_saturate<T>((double)x); }
+AOTC_INLINE T aotc_cast_to(float x, const T *) {
+  return aotc_saturate<T>((double)x);
+}
 template <class T>
-AOTC_INLINE T aotc_cast_to(double x, const T *) { return aotc_saturate<T>(x); }
+AOTC_INLINE T aotc_cast_to(double x, const T *) {
+  return aotc_saturate<T>(x);
+}
 template <class T>
-AOTC_INLINE T aotc_cast_to(aotc_f16 x, const T *) { return aotc_saturate<T>(aotc_to_f32(x)); }
+AOTC_INLINE T aotc_cast_to(aotc_f16 x, const T *) {
+  return aotc_saturate<T>(aotc_to_f32(x));
+}
 template <class T>
-AOTC_INLINE T aotc_cast_to(aotc_bf16 x, const T *) { return aotc_saturate<T>(aotc_to_f32(x)); }
+AOTC_INLINE T aotc_cast_to(aotc_bf16 x, const T *) {
+  return aotc_saturate<T>(aotc_to_f32(x));
+}
 template <class T, class From>
-AOTC_INLINE T aotc_cast_to(From x, const T *) { return (T)x; }
+AOTC_INLINE T aotc_cast_to(From x, const T *) {
+  return (T)x;
+}
 
-#define AOTC_DEFINE_CAST(name, T)                     \
-  template <class From>                               \
-  AOTC_INLINE T name(From x) {                        \
-    return aotc_cast_to(x, (const T *)nullptr);       \
+#define AOTC_DEFINE_CAST(name, T)               \
+  template <class From>                         \
+  AOTC_INLINE T name(From x) {                  \
+    return aotc_cast_to(x, (const T *)nullptr); \
   }
 AOTC_DEFINE_CAST(aotc_to_i8, int8_t)
 AOTC_DEFINE_CAST(aotc_to_i16, int16_t)
@@ -207,12 +219,16 @@ AOTC_DEFINE_CAST(aotc_to_u64, uint64_t)
 #undef AOTC_DEFINE_CAST
 
 template <class From>
-AOTC_INLINE float aotc_to_f32(From x) { return (float)x; }
+AOTC_INLINE float aotc_to_f32(From x) {
+  return (float)x;
+}
 
 AOTC_INLINE double aotc_to_f64(aotc_f16 x) { return (double)aotc_to_f32(x); }
 AOTC_INLINE double aotc_to_f64(aotc_bf16 x) { return (double)aotc_to_f32(x); }
 template <class From>
-AOTC_INLINE double aotc_to_f64(From x) { return (double)x; }
+AOTC_INLINE double aotc_to_f64(From x) {
+  return (double)x;
+}
 
 // The f32 next to `x` whose last bit says that something was cut: rounding it once more to fewer
 // bits is as good as rounding `x`.

@@ -28,15 +28,17 @@
 
 // Two regions, since one push takes one attribute; target_end.h closes both. The width keeps Clang
 // from splitting 512-bit vectors on processors where it prefers 256.
-#define AOTC_CLANG_TARGET(features, width)                                                        \
+#define AOTC_CLANG_TARGET(features, width)                                                         \
   AOTC_PRAGMA(clang attribute push(__attribute__((min_vector_width(width))), apply_to = function)) \
   AOTC_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
 
 #if defined(AOTC_ISA_X86_64_V4)
 #define AOTC_LANES 16
 #if defined(__clang__)
-AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt,"
-                  "avx512f,avx512bw,avx512cd,avx512dq,avx512vl" AOTC_VNNI_TARGET, 512)
+AOTC_CLANG_TARGET(
+    "avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt,"
+    "avx512f,avx512bw,avx512cd,avx512dq,avx512vl" AOTC_VNNI_TARGET,
+    512)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")

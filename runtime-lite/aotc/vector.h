@@ -217,17 +217,17 @@ AOTC_INLINE aotc_vf aotc_to_f32(aotc_vi x) { return __builtin_convertvector(x, a
 
 // ---- Across lanes: a balanced tree, so that the result does not depend on the compiler ---
 
-#define AOTC_DEFINE_REDUCTION(name, type, element, join)                        \
-  AOTC_INLINE element name(type vector) {                                       \
-    element lanes[AOTC_LANES];                                                  \
-    memcpy(lanes, &vector, sizeof lanes);                                       \
-    for (int half = AOTC_LANES / 2; half > 0; half /= 2) {                      \
-      for (int lane = 0; lane < half; ++lane) {                                 \
-        const element a = lanes[lane], b = lanes[lane + half];                  \
-        lanes[lane] = (join);                                                   \
-      }                                                                         \
-    }                                                                           \
-    return lanes[0];                                                            \
+#define AOTC_DEFINE_REDUCTION(name, type, element, join)       \
+  AOTC_INLINE element name(type vector) {                      \
+    element lanes[AOTC_LANES];                                 \
+    memcpy(lanes, &vector, sizeof lanes);                      \
+    for (int half = AOTC_LANES / 2; half > 0; half /= 2) {     \
+      for (int lane = 0; lane < half; ++lane) {                \
+        const element a = lanes[lane], b = lanes[lane + half]; \
+        lanes[lane] = (join);                                  \
+      }                                                        \
+    }                                                          \
+    return lanes[0];                                           \
   }
 
 AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vf, float, a + b)

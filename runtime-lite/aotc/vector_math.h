@@ -81,11 +81,11 @@ AOTC_INLINE aotc_vf aotc_sigmoid(aotc_vf x) {
 AOTC_INLINE aotc_vf aotc_erf(aotc_vf x) {
   const aotc_vf magnitude = aotc_abs(x), square = x * x;
   // erf = 1 - exp(polynomial); from 3.95 on it is 1.
-  static const float kLarge[] = {-0x1.bb27fp-13f, -0x1.20ab2p+0f, -0x1.464af4p-1f, -0x1.a9509ep-4f,
+  static const float kLarge[] = {-0x1.bb27fp-13f, -0x1.20ab2p+0f,  -0x1.464af4p-1f, -0x1.a9509ep-4f,
                                  0x1.6b6ab2p-6f,  -0x1.8d60ccp-9f, 0x1.9875aap-13f};
   const aotc_vf clamped = aotc_min_known(aotc_broadcast(3.95f), magnitude);
   const aotc_vf large = 1.0f - aotc_exp(aotc_polynomial(clamped, kLarge));
-  static const float kSmall[] = {0x1.06eba8p-3f,  -0x1.81274p-2f,  0x1.ce2d64p-4f, -0x1.b8011ap-6f,
+  static const float kSmall[] = {0x1.06eba8p-3f, -0x1.81274p-2f,   0x1.ce2d64p-4f, -0x1.b8011ap-6f,
                                  0x1.544a1ap-8f, -0x1.a60a2ep-11f, 0x1.4f676p-14f};
   const aotc_vf small = aotc_polynomial(square, kSmall) * x + x;
   return magnitude < 0.93f ? small : aotc_copysign(large, x);
@@ -102,10 +102,10 @@ AOTC_INLINE aotc_vi aotc_is_nan(aotc_vf x) { return x != x; }
 AOTC_INLINE aotc_vi aotc_is_inf(aotc_vf x) { return aotc_abs(x) == INFINITY; }
 
 // A lane at a time, through libm.
-#define AOTC_DEFINE_LANEWISE(name)                                                       \
-  AOTC_INLINE aotc_vf name(aotc_vf x) {                                                  \
-    for (int lane = 0; lane < AOTC_LANES; ++lane) x[lane] = name((float)x[lane]);        \
-    return x;                                                                            \
+#define AOTC_DEFINE_LANEWISE(name)                                                \
+  AOTC_INLINE aotc_vf name(aotc_vf x) {                                           \
+    for (int lane = 0; lane < AOTC_LANES; ++lane) x[lane] = name((float)x[lane]); \
+    return x;                                                                     \
   }
 AOTC_DEFINE_LANEWISE(aotc_sin)
 AOTC_DEFINE_LANEWISE(aotc_cos)

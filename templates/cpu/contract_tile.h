@@ -152,8 +152,8 @@ AOTC_KERNEL void aotc_contract_tile(const Input &input, aotc_panel<Element> weig
     for (int64_t i1 = 0; i1 < nest.extent[1]; ++i1) {
       AOTC_NO_UNROLL
       for (int64_t i2 = 0; i2 < nest.extent[2]; ++i2) {
-        const int64_t offset = i0 * nest.input_stride[0] + i1 * nest.input_stride[1] +
-                               i2 * nest.input_stride[2];
+        const int64_t offset =
+            i0 * nest.input_stride[0] + i1 * nest.input_stride[1] + i2 * nest.input_stride[2];
         const Element *row = weights.data + i0 * nest.weight_stride[0] +
                              i1 * nest.weight_stride[1] + i2 * nest.weight_stride[2];
         aotc_contract_loop<MR, NV, KU>(input, offset, row, nest, acc);

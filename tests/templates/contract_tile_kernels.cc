@@ -21,7 +21,7 @@ enum { kRows = 4, kVectors = 2 };
 enum { kTileColumns = kVectors * AOTC_LANES };
 
 struct final_epilogue : aotc_epilogue {
-  const MatmulArguments *of;
+  const MatmulArguments* of;
   int64_t m0, n0;
   bool partial;  // y holds the sums of earlier blocks of k
 
@@ -29,7 +29,7 @@ struct final_epilogue : aotc_epilogue {
     const int64_t column = n0 + v * AOTC_LANES;
     if (!partial || column >= of->n) return aotc_vf{};
     const int64_t left = of->n - column;
-    const float *sums = of->y + (m0 + m) * of->n + column;
+    const float* sums = of->y + (m0 + m) * of->n + column;
     return aotc_load_first(sums, left < AOTC_LANES ? left : AOTC_LANES);
   }
 
@@ -61,13 +61,13 @@ struct partial_epilogue : final_epilogue {
 };
 
 template <class Final, int Rows, int Steps, class A, class B>
-static void run_tile(const MatmulArguments &of, int64_t m0, int64_t n0) {
+static void run_tile(const MatmulArguments& of, int64_t m0, int64_t n0) {
   const int64_t block = of.k_block > 0 ? of.k_block : of.k;
   int64_t k0 = 0;
   do {
     const int64_t steps = of.k - k0 < block ? of.k - k0 : block;
-    const aotc_rows_strided<A> rows = {(const A *)of.a + m0 * of.a_stride + k0, of.a_stride};
-    const aotc_panel<B> panel = {(const B *)of.packed_b + n0 / 32 * 32 * of.k + k0 * 32 + n0 % 32};
+    const aotc_rows_strided<A> rows = {(const A*)of.a + m0 * of.a_stride + k0, of.a_stride};
+    const aotc_panel<B> panel = {(const B*)of.packed_b + n0 / 32 * 32 * of.k + k0 * 32 + n0 % 32};
     const aotc_nest nest = aotc_nest_dense(steps, 32);
     if (k0 + steps < of.k) {
       partial_epilogue epilogue;
@@ -83,7 +83,7 @@ static void run_tile(const MatmulArguments &of, int64_t m0, int64_t n0) {
 }
 
 template <class Final, int Rows, int Steps, class A, class B>
-static void run_matmul(const MatmulArguments &of) {
+static void run_matmul(const MatmulArguments& of) {
   for (int64_t m = 0; m < of.m; ++m) of.row_max[m] = 0.0f;
   for (int64_t n0 = 0; n0 < of.n; n0 += kTileColumns) {
     int64_t m0 = 0;
@@ -93,7 +93,7 @@ static void run_matmul(const MatmulArguments &of) {
 }
 
 template <class Final, int Rows, int Steps>
-static void select_kinds(const MatmulArguments *of) {
+static void select_kinds(const MatmulArguments* of) {
   if (of->a_kind == kF32 && of->b_kind == kF32) {
     run_matmul<Final, Rows, Steps, float, float>(*of);
   } else if (of->a_kind == kF16 && of->b_kind == kF32) {
@@ -105,23 +105,23 @@ static void select_kinds(const MatmulArguments *of) {
   }
 }
 
-static void matmul(const MatmulArguments *of) { select_kinds<final_epilogue, kRows, 1>(of); }
-static void matmul_rolled(const MatmulArguments *of) {
+static void matmul(const MatmulArguments* of) { select_kinds<final_epilogue, kRows, 1>(of); }
+static void matmul_rolled(const MatmulArguments* of) {
   select_kinds<rolled_epilogue, kRows, 1>(of);
 }
-static void gemv(const MatmulArguments *of) { select_kinds<final_epilogue, 1, 4>(of); }
+static void gemv(const MatmulArguments* of) { select_kinds<final_epilogue, 1, 4>(of); }
 
 struct store_epilogue : aotc_epilogue {
-  float *y;
+  float* y;
   AOTC_MEMBER void operator()(int m, int v, aotc_vf acc) const {
     aotc_store(y + m * 32 + v * AOTC_LANES, acc);
   }
 };
 
 template <int Pixels>
-static void conv_pixels(const ConvArguments &of, int64_t oh, int64_t ow, int64_t n0) {
+static void conv_pixels(const ConvArguments& of, int64_t oh, int64_t ow, int64_t n0) {
   const int64_t image = of.height * of.width * 16, row = of.width * 16;
-  const float *at = of.input + oh * of.stride * row + ow * of.stride * 16;
+  const float* at = of.input + oh * of.stride * row + ow * of.stride * 16;
   const int64_t out_width = (of.width - of.kw) / of.stride + 1;
   const aotc_nest nest = {{of.blocks, of.kh, of.kw, 16},
                           {image, row, 16, 1},
@@ -133,7 +133,7 @@ static void conv_pixels(const ConvArguments &of, int64_t oh, int64_t ow, int64_t
   aotc_contract_tile<Pixels, kVectors>(rows, panel, nest, epilogue);
 }
 
-static void conv(const ConvArguments *of) {
+static void conv(const ConvArguments* of) {
   const int64_t out_height = (of->height - of->kh) / of->stride + 1;
   const int64_t out_width = (of->width - of->kw) / of->stride + 1;
   for (int64_t oh = 0; oh < out_height; ++oh) {
@@ -149,6 +149,6 @@ const ContractKernels kernels = {AOTC_LANES, matmul, matmul_rolled, gemv, conv};
 
 }  // namespace
 
-extern "C" const ContractKernels *AOTC_TEST_EXPORT(contract)() { return &kernels; }
+extern "C" const ContractKernels* AOTC_TEST_EXPORT(contract)() { return &kernels; }
 
 #include "aotc/target_end.h"

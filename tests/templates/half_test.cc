@@ -25,14 +25,13 @@ struct Format {
   uint16_t (*narrow)(float);
 };
 
-const Format kFormats[] = {
-    {5, [](uint16_t h) { return aotc_f16_to_f32(h); },
-     [](float x) { return aotc_f16_from_f32(x); }},
-    {8, [](uint16_t h) { return aotc_bf16_to_f32(h); },
-     [](float x) { return aotc_bf16_from_f32(x); }}};
+const Format kFormats[] = {{5, [](uint16_t h) { return aotc_f16_to_f32(h); },
+                            [](float x) { return aotc_f16_from_f32(x); }},
+                           {8, [](uint16_t h) { return aotc_bf16_to_f32(h); },
+                            [](float x) { return aotc_bf16_from_f32(x); }}};
 
 TEST(Half, EveryPatternWidensToItsValueAndBack) {
-  for (const Format &format : kFormats) {
+  for (const Format& format : kFormats) {
     for (uint32_t bits = 0; bits < 65536; ++bits) {
       const uint16_t half = static_cast<uint16_t>(bits);
       const double expected = Decode(half, format.exponent_bits);
@@ -52,7 +51,7 @@ TEST(Half, EveryPatternWidensToItsValueAndBack) {
 
 // Nearest with ties to even, by the midpoints between neighbouring patterns.
 TEST(Half, NarrowingRoundsToNearestTiesToEven) {
-  for (const Format &format : kFormats) {
+  for (const Format& format : kFormats) {
     const uint32_t infinity = ((1u << format.exponent_bits) - 1) << (15 - format.exponent_bits);
     for (uint32_t bits = 0; bits < infinity; ++bits) {
       const double low = Decode(static_cast<uint16_t>(bits), format.exponent_bits);

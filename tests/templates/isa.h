@@ -24,22 +24,24 @@ namespace aotc_test {
 
 template <class Kernels>
 struct IsaTable {
-  const char *name;
-  const Kernels *kernels;
+  const char* name;
+  const Kernels* kernels;
 };
 
-inline bool CanRun(const std::string &isa) {
+inline bool CanRun(const std::string& isa) {
+#if defined(__x86_64__)
   __builtin_cpu_init();
   if (isa == "v4") return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   if (isa == "v4vnni") return CanRun("v4") && __builtin_cpu_supports("avx512vnni");
   if (isa == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
   return true;
 }
 
 template <class Kernels>
-std::vector<IsaTable<Kernels>> RunnableIsas(const std::vector<IsaTable<Kernels>> &all) {
+std::vector<IsaTable<Kernels>> RunnableIsas(const std::vector<IsaTable<Kernels>>& all) {
   std::vector<IsaTable<Kernels>> runnable;
-  for (const auto &isa : all) {
+  for (const auto& isa : all) {
     if (CanRun(isa.name)) runnable.push_back(isa);
   }
   return runnable;
@@ -47,18 +49,25 @@ std::vector<IsaTable<Kernels>> RunnableIsas(const std::vector<IsaTable<Kernels>>
 
 }  // namespace aotc_test
 
-#define AOTC_TEST_TABLES(name, Kernels)                                                    \
-  extern "C" const Kernels *aotc_test_##name##_generic();                                  \
-  extern "C" const Kernels *aotc_test_##name##_v1();                                       \
-  extern "C" const Kernels *aotc_test_##name##_v3();                                       \
-  extern "C" const Kernels *aotc_test_##name##_v4();                                       \
-  extern "C" const Kernels *aotc_test_##name##_v4vnni();                                   \
-  static const std::vector<aotc_test::IsaTable<Kernels>> name##_tables =                   \
-      aotc_test::RunnableIsas<Kernels>({{"generic", aotc_test_##name##_generic()},         \
-                                        {"v1", aotc_test_##name##_v1()},                   \
-                                        {"v3", aotc_test_##name##_v3()},                   \
-                                        {"v4", aotc_test_##name##_v4()},                   \
+#if defined(__x86_64__)
+#define AOTC_TEST_TABLES(name, Kernels)                                            \
+  extern "C" const Kernels* aotc_test_##name##_generic();                          \
+  extern "C" const Kernels* aotc_test_##name##_v1();                               \
+  extern "C" const Kernels* aotc_test_##name##_v3();                               \
+  extern "C" const Kernels* aotc_test_##name##_v4();                               \
+  extern "C" const Kernels* aotc_test_##name##_v4vnni();                           \
+  static const std::vector<aotc_test::IsaTable<Kernels>> name##_tables =           \
+      aotc_test::RunnableIsas<Kernels>({{"generic", aotc_test_##name##_generic()}, \
+                                        {"v1", aotc_test_##name##_v1()},           \
+                                        {"v3", aotc_test_##name##_v3()},           \
+                                        {"v4", aotc_test_##name##_v4()},           \
                                         {"v4vnni", aotc_test_##name##_v4vnni()}});
+#else
+#define AOTC_TEST_TABLES(name, Kernels)                                    \
+  extern "C" const Kernels* aotc_test_##name##_generic();                  \
+  static const std::vector<aotc_test::IsaTable<Kernels>> name##_tables = { \
+      {"generic", aotc_test_##name##_generic()}};
+#endif
 
 #endif  // AOTC_TEST_ISA
 #endif  // AOTC_TESTS_TEMPLATES_ISA_H_

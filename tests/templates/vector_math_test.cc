@@ -1,6 +1,4 @@
 // Vector functions against double-precision libm, over samples of every exponent, on every ISA.
-#include "tests/templates/vector_math_cases.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "aotc/half.h"
 #include "tests/templates/isa.h"
+#include "tests/templates/vector_math_cases.h"
 
 AOTC_TEST_TABLES(vector_math, VectorMathKernels)
 
@@ -19,8 +18,9 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// About 1.7 million patterns of all exponents and both signs, and the values where something changes.
-const std::vector<float> &Samples() {
+// About 1.7 million patterns of all exponents and both signs, and the values where something
+// changes.
+const std::vector<float>& Samples() {
   static const std::vector<float> samples = [] {
     std::vector<float> values = {0.0f, -0.0f, 1.0f, -1.0f, kInfinity, -kInfinity, kNan, 0x1p-149f};
     for (float edge : {0.6f, 0.93f, 3.95f, 88.72283f, 88.72284f, 103.97f, 87.33655f, 0.70710678f}) {
@@ -45,15 +45,16 @@ double Ulps(float got, double expected) {
     const double largest = std::numeric_limits<float>::max();
     if (got == rounded) return 0.0;
     // Within a few units of overflow either side of the limit is fair.
-    return std::fabs(expected) > largest * 0.9999995 && std::signbit(got) == (expected < 0) ? 1 : 1e30;
+    return std::fabs(expected) > largest * 0.9999995 && std::signbit(got) == (expected < 0) ? 1
+                                                                                            : 1e30;
   }
   const int exponent = expected == 0 ? -126 : std::max(std::ilogb(expected), -126);
   return std::fabs(got - expected) / std::ldexp(1.0, exponent - 23);
 }
 
-void CheckUnary(UnaryKernel VectorMathKernels::*kernel, double (*oracle)(double), double bound) {
-  const std::vector<float> &x = Samples();
-  for (const auto &isa : vector_math_tables) {
+void CheckUnary(UnaryKernel VectorMathKernels::* kernel, double (*oracle)(double), double bound) {
+  const std::vector<float>& x = Samples();
+  for (const auto& isa : vector_math_tables) {
     std::vector<float> y(x.size());
     (isa.kernels->*kernel)(x.data(), y.data(), static_cast<int64_t>(x.size()));
     double worst = 0;
@@ -88,8 +89,8 @@ TEST(VectorMath, ExactFunctions) {
 
 TEST(VectorMath, SignsOfZeroAreKept) {
   const std::vector<float> x = {-0.0f, 0.0f, -0.25f, 0.25f, -1e-30f};
-  for (const auto &isa : vector_math_tables) {
-    const VectorMathKernels &k = *isa.kernels;
+  for (const auto& isa : vector_math_tables) {
+    const VectorMathKernels& k = *isa.kernels;
     for (UnaryKernel kernel : {k.tanh, k.erf, k.sin, k.sqrt, k.round, k.trunc, k.sign}) {
       std::vector<float> y(x.size());
       kernel(x.data(), y.data(), static_cast<int64_t>(x.size()));
@@ -107,7 +108,7 @@ TEST(VectorMath, MaximumAndMinimumPropagateNan) {
   for (float x : values) {
     for (float y : values) a.push_back(x), b.push_back(y);
   }
-  for (const auto &isa : vector_math_tables) {
+  for (const auto& isa : vector_math_tables) {
     std::vector<float> most(a.size()), least(a.size()), known(a.size());
     isa.kernels->max(a.data(), b.data(), most.data(), a.size());
     isa.kernels->min(a.data(), b.data(), least.data(), a.size());
@@ -131,7 +132,7 @@ TEST(VectorMath, MaximumAndMinimumPropagateNan) {
 
 TEST(VectorMath, PowIsThatOfLibm) {
   const std::vector<float> a = {2.0f, -2.0f, 0.0f, 9.0f, -1.0f}, b = {10, 3, -1, 0.5f, 0.5f};
-  for (const auto &isa : vector_math_tables) {
+  for (const auto& isa : vector_math_tables) {
     std::vector<float> y(a.size());
     isa.kernels->pow(a.data(), b.data(), y.data(), a.size());
     for (size_t i = 0; i < a.size(); ++i) ASSERT_LE(Ulps(y[i], std::pow(double{a[i]}, b[i])), 1.0);
@@ -145,8 +146,8 @@ bool SameFloat(float a, float b) {
 TEST(VectorConvert, SmallFloatsAreThoseOfTheScalarConversion) {
   std::vector<uint16_t> halves(65536);
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
-  const std::vector<float> &x = Samples();
-  for (const auto &isa : vector_math_tables) {
+  const std::vector<float>& x = Samples();
+  for (const auto& isa : vector_math_tables) {
     std::vector<float> wide(halves.size());
     isa.kernels->widen_f16(halves.data(), wide.data(), wide.size());
     for (size_t i = 0; i < wide.size(); ++i) {
@@ -167,21 +168,21 @@ TEST(VectorConvert, SmallFloatsAreThoseOfTheScalarConversion) {
 }
 
 TEST(VectorConvert, BytesKeepTheirValueAndTailsTouchNothingElse) {
-  for (const auto &isa : vector_math_tables) {
+  for (const auto& isa : vector_math_tables) {
     for (int64_t count = 1; count < 40; ++count) {
       std::vector<uint8_t> x(64), y(64, 7);
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(250 + i * 37);
       isa.kernels->copy_u8(x.data(), y.data(), count);
       for (int64_t i = 0; i < 64; ++i) ASSERT_EQ(y[i], i < count ? x[i] : 7) << isa.name;
       std::fill(y.begin(), y.end(), 7);
-      isa.kernels->copy_i8((const int8_t *)x.data(), (int8_t *)y.data(), count);
+      isa.kernels->copy_i8((const int8_t*)x.data(), (int8_t*)y.data(), count);
       for (int64_t i = 0; i < 64; ++i) ASSERT_EQ(y[i], i < count ? x[i] : 7) << isa.name;
     }
   }
 }
 
 TEST(Vector, TailsOfFloatsTouchNothingElse) {
-  for (const auto &isa : vector_math_tables) {
+  for (const auto& isa : vector_math_tables) {
     for (int64_t count = 1; count <= isa.kernels->lanes; ++count) {
       std::vector<float> x(32, 4.0f), y(32, -1.0f);
       isa.kernels->sqrt(x.data(), y.data(), count);
@@ -191,7 +192,7 @@ TEST(Vector, TailsOfFloatsTouchNothingElse) {
 }
 
 TEST(Vector, LanesAreReduced) {
-  for (const auto &isa : vector_math_tables) {
+  for (const auto& isa : vector_math_tables) {
     std::vector<float> x(isa.kernels->lanes);
     float out[3];
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((i * 7 + 3) % x.size());
@@ -211,7 +212,7 @@ TEST(Vector, LanesAreReduced) {
 }
 
 TEST(Vector, StridedLanes) {
-  for (const auto &isa : vector_math_tables) {
+  for (const auto& isa : vector_math_tables) {
     std::vector<float> x(16 * 5), y(16 * 5, -1.0f);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
     isa.kernels->strided(x.data(), y.data(), 5);
