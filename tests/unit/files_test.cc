@@ -1,0 +1,126 @@
+#include "compiler/support/files.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+#include "compiler/support/strings.h"
+#include "gtest/gtest.h"
+
+namespace aotc {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FilesTest : public ::testing::Test {
+ protected:
+  FilesTest() : root_(fs::temp_directory_path() / StrCat("aotc_files_test_", getpid())) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  ~FilesTest() override { fs::remove_all(root_); }
+
+  std::string Path(std::string_view name) const { return (root_ / name).string(); }
+  void Write(std::string_view name, std::string_view text) {
+    fs::create_directories(fs::path(Path(name)).parent_path());
+    ASSERT_TRUE(WriteFileIfChanged(Path(name), text).ok());
+  }
+  // Everything below the root, as relative paths of files.
+  std::set<std::string> Listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+      if (!entry.is_directory()) names.insert(fs::relative(entry.path(), root_).string());
+    }
+    return names;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(FilesTest, ReadsWhatWasWritten) {
+  const std::string bytes("a\0b\n", 4);
+  EXPECT_TRUE(*WriteFileIfChanged(Path("x"), bytes));
+  EXPECT_EQ(*ReadFile(Path("x")), bytes);
+  EXPECT_EQ(Listing(), (std::set<std::string>{"x"}));
+}
+
+TEST_F(FilesTest, ErrorsNameThePath) {
+  const absl::Status missing = ReadFile(Path("none")).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(missing.message(),
+            StrCat("cannot read '", Path("none"), "': No such file or directory"));
+  EXPECT_FALSE(ReadFile(root_.string()).ok());
+  EXPECT_FALSE(WriteFileIfChanged(Path("no/folder"), "").ok());
+}
+
+TEST_F(FilesTest, SameContentKeepsTheTimeStamp) {
+  Write("x", "one");
+  const auto old_time = fs::last_write_time(Path("x")) - std::chrono::hours(1);
+  fs::last_write_time(Path("x"), old_time);
+  EXPECT_FALSE(*WriteFileIfChanged(Path("x"), "one"));
+  EXPECT_EQ(fs::last_write_time(Path("x")), old_time);
+  EXPECT_TRUE(*WriteFileIfChanged(Path("x"), "two"));
+  EXPECT_NE(fs::last_write_time(Path("x")), old_time);
+}
+
+TEST_F(FilesTest, OnlyPathsBelowStayInside) {
+  EXPECT_TRUE(StaysInside("a/b.h"));
+  EXPECT_TRUE(StaysInside("..a"));
+  EXPECT_FALSE(StaysInside(""));
+  EXPECT_FALSE(StaysInside("/etc/passwd"));
+  EXPECT_FALSE(StaysInside("a/../../b"));
+}
+
+TEST_F(FilesTest, ANewFolderAppearsWhole) {
+  OutputFolder folder(Path("deep/er/out/"));
+  folder.Add("m.h", "h");
+  folder.Add("aotc/model.h", "model");
+  ASSERT_TRUE(folder.Commit().ok());
+  EXPECT_EQ(Listing(), (std::set<std::string>{"deep/er/out/aotc/model.h", "deep/er/out/m.h"}));
+}
+
+TEST_F(FilesTest, AnOldFolderKeepsForeignFilesAndLosesStaleOnes) {
+  Write("out/m.h", "old");
+  Write("out/gone/m_kernels.cpp", "old");
+  Write("out/same.h", "same");
+  Write("out/notes.txt", "mine");
+  Write("secret", "s");
+  const auto old_time = fs::last_write_time(Path("out/same.h")) - std::chrono::hours(1);
+  fs::last_write_time(Path("out/same.h"), old_time);
+
+  OutputFolder folder(Path("out"));
+  folder.Add("m.h", "new");
+  folder.Add("same.h", "same");
+  ASSERT_TRUE(folder.Commit({"m.h", "gone/m_kernels.cpp", "../secret", "absent"}).ok());
+
+  EXPECT_EQ(Listing(), (std::set<std::string>{"out/m.h", "out/notes.txt", "out/same.h", "secret"}));
+  EXPECT_FALSE(fs::exists(Path("out/gone")));
+  EXPECT_EQ(*ReadFile(Path("out/m.h")), "new");
+  EXPECT_EQ(fs::last_write_time(Path("out/same.h")), old_time);
+}
+
+TEST_F(FilesTest, AForeignFileInTheWayIsAnErrorAndNothingChanges) {
+  Write("out/CMakeLists.txt", "mine");
+  OutputFolder folder(Path("out"));
+  folder.Add("CMakeLists.txt", "ours");
+  folder.Add("a.h", "ours");
+  const absl::Status status = folder.Commit();
+  EXPECT_NE(status.message().find("is in the way"), absl::string_view::npos) << status;
+  EXPECT_EQ(*ReadFile(Path("out/CMakeLists.txt")), "mine");
+  EXPECT_EQ(Listing(), (std::set<std::string>{"out/CMakeLists.txt"}));
+}
+
+TEST_F(FilesTest, APlaceThatCannotBeAFolderIsAnError) {
+  Write("file", "x");
+  OutputFolder on_file(Path("file"));
+  on_file.Add("a", "");
+  EXPECT_FALSE(on_file.Commit().ok());
+  OutputFolder below_file(Path("file/out"));
+  below_file.Add("a", "");
+  EXPECT_FALSE(below_file.Commit().ok());
+  EXPECT_EQ(Listing(), (std::set<std::string>{"file"}));
+}
+
+}  // namespace
+}  // namespace aotc
