@@ -22,7 +22,7 @@ target_compile_options(aotc_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror)
 
 if(AOTC_SANITIZE)
   # Abseil and protobuf come compiled without the sanitizers: containers that cross that border
-  # are not annotated alike, which is why container overflow is left out (see tests).
+  # are not annotated alike, which is why scripts/test runs with detect_container_overflow=0.
   add_compile_options(-fsanitize=${AOTC_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${AOTC_SANITIZE})

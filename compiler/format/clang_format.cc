@@ -1,0 +1,53 @@
+#include "compiler/format/clang_format.h"
+
+#include <clang/Format/Format.h>
+
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+using clang::format::FormatStyle;
+
+FormatStyle OutputStyle(SourceKind kind) {
+  FormatStyle style = clang::format::getGoogleStyle(FormatStyle::LK_Cpp);
+  style.ColumnLimit = 100;
+  style.Standard = kind == SourceKind::kC ? FormatStyle::LS_Cpp03 : FormatStyle::LS_Cpp17;
+  style.DerivePointerAlignment = false;
+  style.PointerAlignment = FormatStyle::PAS_Right;
+  style.SortIncludes = FormatStyle::SI_Never;
+  style.IncludeStyle.IncludeBlocks = clang::tooling::IncludeStyle::IBS_Preserve;
+  style.InsertNewlineAtEOF = true;
+  style.MaxEmptyLinesToKeep = 1;
+  style.AllowShortFunctionsOnASingleLine = FormatStyle::SFS_All;
+  // Comments carry kernel texts, one stage a line: they are not filled.
+  style.ReflowComments = false;
+  return style;
+}
+
+// clang-format chooses by it between C, C++ and what follows CUDA's `<<<`.
+llvm::StringRef FileName(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::kC: return "model.h";
+    case SourceKind::kCpp: return "model.cpp";
+    case SourceKind::kCuda: return "model.cu";
+  }
+  return "model.cpp";
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind) {
+  const std::string code(text);
+  const clang::tooling::Range everything(0, static_cast<unsigned>(code.size()));
+  clang::format::FormattingAttemptStatus attempt;
+  const clang::tooling::Replacements edits = clang::format::reformat(
+      OutputStyle(kind), code, {everything}, FileName(kind), &attempt);
+  if (!attempt.FormatComplete)
+    return absl::InternalError(StrCat("clang-format gave up at line ", attempt.Line));
+  llvm::Expected<std::string> result = clang::tooling::applyAllReplacements(code, edits);
+  if (!result) return absl::InternalError(llvm::toString(result.takeError()));
+  return *std::move(result);
+}
+
+}  // namespace aotc
