@@ -1,6 +1,6 @@
-// The device layer of emitted CUDA code: launches, shared memory, barriers, warp exchanges, atomics,
-// asynchronous copies and mma, with one text for nvcc and, under -DAOTC_CUDA_EMULATE, for any C++17
-// compiler on POSIX. Example:
+// The device layer of emitted CUDA code: launches, shared memory, barriers, warp exchanges,
+// atomics, asynchronous copies and mma, with one text for nvcc and, under -DAOTC_CUDA_EMULATE, for
+// any C++17 compiler on POSIX. Example:
 //
 //   static __global__ void sum_rows(const float *x, float *y, int columns) {
 //     AOTC_SHARED(float, partial, 32);

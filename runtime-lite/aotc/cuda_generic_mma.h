@@ -15,8 +15,7 @@
 namespace {
 struct aotc_dot_f16 {
   AOTC_MEMBER float operator()(uint32_t a, uint32_t b, float sum) const {
-    sum += aotc_f16_to_f32(static_cast<uint16_t>(a)) *
-           aotc_f16_to_f32(static_cast<uint16_t>(b));
+    sum += aotc_f16_to_f32(static_cast<uint16_t>(a)) * aotc_f16_to_f32(static_cast<uint16_t>(b));
     return sum + aotc_f16_to_f32(static_cast<uint16_t>(a >> 16)) *
                      aotc_f16_to_f32(static_cast<uint16_t>(b >> 16));
   }
@@ -42,8 +41,8 @@ AOTC_DEVICE void aotc_mma_generic(T d[4], const uint32_t a[4], const uint32_t b[
   const unsigned lane = aotc_lane();
   T sum[4] = {c[0], c[1], c[2], c[3]};
   for (unsigned i = 0; i < 4; ++i) {
-    const unsigned row = lane / 4 * 4 + i;         // holds rows lane/4 and lane/4 + 8 of A
-    const unsigned column = lane % 4 * 8 + i;      // holds column 2*(lane%4) of B; 4 on, the next
+    const unsigned row = lane / 4 * 4 + i;     // holds rows lane/4 and lane/4 + 8 of A
+    const unsigned column = lane % 4 * 8 + i;  // holds column 2*(lane%4) of B; 4 on, the next
     for (int half = 0; half < 2; ++half) {
       const uint32_t upper = aotc_shuffle(a[2 * half], row);
       const uint32_t lower = aotc_shuffle(a[2 * half + 1], row);

@@ -10,11 +10,11 @@ struct aotc_extent {
 };
 
 struct aotc_launch_config {
-  aotc_extent grid;         // in blocks
-  aotc_extent block;        // in threads
-  uint32_t shared_bytes;    // of dynamic shared memory
+  aotc_extent grid;       // in blocks
+  aotc_extent block;      // in threads
+  uint32_t shared_bytes;  // of dynamic shared memory
   struct CUstream_st *stream;
-  const char *name;         // appears in messages of the emulation; lives on
+  const char *name;  // appears in messages of the emulation; lives on
 };
 
 #endif  // AOTC_CUDA_LAUNCH_CONFIG_H_

@@ -13,8 +13,8 @@
 
 #define AOTC_SHARED_POINTER(type) type *
 #define AOTC_SHARED(type, name, size) __shared__ __align__(128) type name[size]
-#define AOTC_DYNAMIC_SHARED(type, name)                                     \
-  extern __shared__ __align__(128) unsigned char aotc_dynamic_shared_[];    \
+#define AOTC_DYNAMIC_SHARED(type, name)                                  \
+  extern __shared__ __align__(128) unsigned char aotc_dynamic_shared_[]; \
   type *const name = reinterpret_cast<type *>(aotc_dynamic_shared_)
 
 template <typename T>
@@ -85,21 +85,20 @@ AOTC_DEVICE bool aotc_vote_all(bool says) { return __all_sync(0xFFFFFFFFu, says)
 typedef unsigned long long aotc_native_u64;
 typedef long long aotc_native_i64;
 AOTC_DEVICE float aotc_atomic_add(float *address, float value) { return atomicAdd(address, value); }
-#define AOTC_NATIVE_ATOMIC(type, native, name, function)                             \
-  AOTC_DEVICE type name(type *address, type value) {                                 \
-    native *const target = reinterpret_cast<native *>(address);                      \
-    return static_cast<type>(function(target, static_cast<native>(value)));          \
+#define AOTC_NATIVE_ATOMIC(type, native, name, function)                    \
+  AOTC_DEVICE type name(type *address, type value) {                        \
+    native *const target = reinterpret_cast<native *>(address);             \
+    return static_cast<type>(function(target, static_cast<native>(value))); \
   }
-#define AOTC_NATIVE_ATOMICS(type, bits, ordered)                                     \
-  AOTC_NATIVE_ATOMIC(type, bits, aotc_atomic_add, atomicAdd)                         \
-  AOTC_NATIVE_ATOMIC(type, bits, aotc_atomic_or, atomicOr)                           \
-  AOTC_NATIVE_ATOMIC(type, bits, aotc_atomic_exchange, atomicExch)                   \
-  AOTC_NATIVE_ATOMIC(type, ordered, aotc_atomic_max, atomicMax)                      \
-  AOTC_NATIVE_ATOMIC(type, ordered, aotc_atomic_min, atomicMin)                      \
-  AOTC_DEVICE type aotc_atomic_cas(type *address, type expected, type desired) {     \
-    return static_cast<type>(atomicCAS(reinterpret_cast<bits *>(address),            \
-                                       static_cast<bits>(expected),                  \
-                                       static_cast<bits>(desired)));                 \
+#define AOTC_NATIVE_ATOMICS(type, bits, ordered)                                                  \
+  AOTC_NATIVE_ATOMIC(type, bits, aotc_atomic_add, atomicAdd)                                      \
+  AOTC_NATIVE_ATOMIC(type, bits, aotc_atomic_or, atomicOr)                                        \
+  AOTC_NATIVE_ATOMIC(type, bits, aotc_atomic_exchange, atomicExch)                                \
+  AOTC_NATIVE_ATOMIC(type, ordered, aotc_atomic_max, atomicMax)                                   \
+  AOTC_NATIVE_ATOMIC(type, ordered, aotc_atomic_min, atomicMin)                                   \
+  AOTC_DEVICE type aotc_atomic_cas(type *address, type expected, type desired) {                  \
+    return static_cast<type>(atomicCAS(reinterpret_cast<bits *>(address),                         \
+                                       static_cast<bits>(expected), static_cast<bits>(desired))); \
   }
 AOTC_NATIVE_ATOMICS(int32_t, int, int)
 AOTC_NATIVE_ATOMICS(uint32_t, unsigned, unsigned)

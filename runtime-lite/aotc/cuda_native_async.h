@@ -49,10 +49,10 @@ AOTC_DEVICE void aotc_cp_async_16(void *destination, const void *source, int sou
 
 AOTC_DEVICE void aotc_cp_async_8(void *destination, const void *source, int source_bytes) {
 #if AOTC_NATIVE_CP_ASYNC
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
-                   aotc_native_shared_address(destination)),
-               "l"(__cvta_generic_to_global(source)), "r"(source_bytes)
-               : "memory");
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(aotc_native_shared_address(destination)),
+      "l"(__cvta_generic_to_global(source)), "r"(source_bytes)
+      : "memory");
 #else
   aotc_native_copy<8>(destination, source, source_bytes);
 #endif
@@ -60,10 +60,10 @@ AOTC_DEVICE void aotc_cp_async_8(void *destination, const void *source, int sour
 
 AOTC_DEVICE void aotc_cp_async_4(void *destination, const void *source, int source_bytes) {
 #if AOTC_NATIVE_CP_ASYNC
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
-                   aotc_native_shared_address(destination)),
-               "l"(__cvta_generic_to_global(source)), "r"(source_bytes)
-               : "memory");
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(aotc_native_shared_address(destination)),
+      "l"(__cvta_generic_to_global(source)), "r"(source_bytes)
+      : "memory");
 #else
   aotc_native_copy<4>(destination, source, source_bytes);
 #endif

@@ -1,18 +1,22 @@
-// Combines one value of every thread, in a warp or in a block, by an associative combiner over a tuple
-// of accumulators. Example, the sum and the largest of a row, 256 threads to a block:
+// Combines one value of every thread, in a warp or in a block, by an associative combiner over a
+// tuple of accumulators. Example, the sum and the largest of a row, 256 threads to a block:
 //
 //   struct sum_and_max {                                     // in an unnamed namespace
 //     struct state { float sum, max; };
 //     AOTC_MEMBER state identity() const { return {0, -INFINITY}; }
-//     AOTC_MEMBER state combine(state a, state b) const { return {a.sum + b.sum, fmaxf(a.max, b.max)}; }
+//     AOTC_MEMBER state combine(state a, state b) const {
+//       return {a.sum + b.sum, fmaxf(a.max, b.max)};
+//     }
 //   };
 //   sum_and_max::state mine = combiner.identity();
-//   for (int64_t i = threadIdx.x; i < columns; i += 256) mine = combiner.combine(mine, lift(row[i]));
+//   for (int64_t i = threadIdx.x; i < columns; i += 256) {
+//     mine = combiner.combine(mine, {row[i], row[i]});
+//   }
 //   const sum_and_max::state all = aotc_block_reduce<256>(mine, combiner);
 //
 // All lanes of the warp, or all threads of the block, take part and get the same result. `combine`
-// gets the value of the lower threads first; the order of combination is the same in every run. With
-// elements dealt out as above that is not their order: ties must be broken by the state itself.
+// gets the value of the lower threads first; the order of combination is the same in every run.
+// With elements dealt out as above it is not theirs: ties must be broken by the state itself.
 #ifndef AOTC_CUDA_BLOCK_REDUCE_CUH_
 #define AOTC_CUDA_BLOCK_REDUCE_CUH_
 
@@ -46,8 +50,8 @@ AOTC_DEVICE State aotc_warp_reduce(State value, const Combiner &combiner) {
   return value;
 }
 
-// Combines over a block of `Threads` threads in one dimension, a multiple of 32. It may be called again
-// without a barrier between.
+// Combines over a block of `Threads` threads in one dimension, a multiple of 32. It may be called
+// again without a barrier between.
 template <int Threads, class State, class Combiner>
 AOTC_DEVICE State aotc_block_reduce(State value, const Combiner &combiner) {
   static_assert(Threads % 32 == 0 && Threads <= 1024, "whole warps");

@@ -1,5 +1,5 @@
-// A run of neighbouring outputs of a depthwise convolution in one thread: taps and inputs are held in
-// registers, each input is read once for all outputs that it serves.
+// A run of neighbouring outputs of a depthwise convolution in one thread: taps and inputs are held
+// in registers, each input is read once for all outputs that it serves.
 //
 //   acc[w] = sum over kh < KH, kw < KW of input(kh, w * StrideW + kw * DilationW) * filter(kh, kw)
 //   epilogue(w, acc[w])    for w in w_begin .. w_begin + Outputs, below w_end

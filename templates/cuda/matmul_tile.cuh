@@ -51,8 +51,8 @@ struct aotc_matmul_shape {
   static_assert(threads <= 1024 && 4 * shared_floats <= 48 * 1024, "the limits of a block");
 };
 
-// Where result `i` of the thread in place `place` lies along an axis of `size`: chunks are dealt out
-// in turn, so that neighbouring threads read neighbouring banks.
+// Where result `i` of the thread in place `place` lies along an axis of `size`: chunks are dealt
+// out in turn, so that neighbouring threads read neighbouring banks.
 template <int Size, int Count, int Chunk>
 AOTC_DEVICE int aotc_matmul_place(int place, int i) {
   return i / Chunk * (Size / Count * Chunk) + place * Chunk + i % Chunk;
@@ -72,14 +72,12 @@ AOTC_DEVICE void aotc_matmul_fetch(const A &a, const B &b, const aotc_tile_range
   const int thread = static_cast<int>(threadIdx.x);
   AOTC_UNROLL(16)
   for (int i = 0; i < Shape::a_loads; ++i) {
-    const aotc_matrix_position at =
-        aotc_matmul_load_place<BM, BK, Shape::threads, AByK>(thread, i);
+    const aotc_matrix_position at = aotc_matmul_load_place<BM, BK, Shape::threads, AByK>(thread, i);
     registers[i] = a(range.m_begin + at.row, k + at.column);
   }
   AOTC_UNROLL(16)
   for (int i = 0; i < Shape::b_loads; ++i) {
-    const aotc_matrix_position at =
-        aotc_matmul_load_place<BN, BK, Shape::threads, BByK>(thread, i);
+    const aotc_matrix_position at = aotc_matmul_load_place<BN, BK, Shape::threads, BByK>(thread, i);
     registers[Shape::a_loads + i] = b(k + at.column, range.n_begin + at.row);
   }
 }
@@ -89,14 +87,12 @@ AOTC_DEVICE void aotc_matmul_keep(AOTC_SHARED_POINTER(float) stage, const float 
   const int thread = static_cast<int>(threadIdx.x);
   AOTC_UNROLL(16)
   for (int i = 0; i < Shape::a_loads; ++i) {
-    const aotc_matrix_position at =
-        aotc_matmul_load_place<BM, BK, Shape::threads, AByK>(thread, i);
+    const aotc_matrix_position at = aotc_matmul_load_place<BM, BK, Shape::threads, AByK>(thread, i);
     stage[at.column * Shape::a_stride + at.row] = registers[i];
   }
   AOTC_UNROLL(16)
   for (int i = 0; i < Shape::b_loads; ++i) {
-    const aotc_matrix_position at =
-        aotc_matmul_load_place<BN, BK, Shape::threads, BByK>(thread, i);
+    const aotc_matrix_position at = aotc_matmul_load_place<BN, BK, Shape::threads, BByK>(thread, i);
     stage[BK * Shape::a_stride + at.column * Shape::b_stride + at.row] =
         registers[Shape::a_loads + i];
   }
@@ -126,8 +122,8 @@ AOTC_DEVICE void aotc_matmul_multiply(AOTC_SHARED_POINTER(const float) stage, in
   }
 }
 
-// Two stages of shared memory: while one is multiplied, the next step's elements are on their way to
-// registers; one barrier a step.
+// Two stages of shared memory: while one is multiplied, the next step's elements are on their way
+// to registers; one barrier a step.
 template <int BM, int BN, int BK, int TM, int TN, int AByK = 1, int BByK = 0, class A, class B,
           class Epilogue>
 AOTC_DEVICE void aotc_matmul_tile(const A &a, const B &b, const Epilogue &epilogue,

@@ -1,5 +1,5 @@
-// A tile of a contraction on tensor cores: f16 operands, f32 accumulators, by mma.sync m16n8k16, with
-// two stages of asynchronous copies.
+// A tile of a contraction on tensor cores: f16 operands, f32 accumulators, by mma.sync m16n8k16,
+// with two stages of asynchronous copies.
 //
 //   acc[m, n] = sum over k of A[m, k] * B[k, n];   epilogue(m, n, acc[m, n])
 //
@@ -12,11 +12,12 @@
 //   const aotc_tile_range range = {64 * tile_m, 64 * tile_n, rows, columns, 0, depth};
 //   aotc_mma_tile<64, 64, 32, 32, 32, 8, 1>(a, b, epilogue, range);
 //
-// Operands come in runs of `Run` elements that lie together: 8, 4 or 2 are copied asynchronously, and
-//   the address of a run is then a multiple of its size; 1 is for operands without such runs.
+// Operands come in runs of `Run` elements that lie together: 8, 4 or 2 are copied asynchronously,
+//   and the address of a run is then a multiple of its size; 1 is for operands without such runs.
 //   A: runs along k; at(m, k) is the address of a run, count(m, k) how many of its elements exist
 //     (any number: below 1 there is none, and `at` is not read; missing elements are zeros).
-//   B with BAlongN = 1: runs along n, at(k, n) and count(k, n). BAlongN = 0: along k, same arguments.
+//   B with BAlongN = 1: runs along n, at(k, n), count(k, n). With 0: along k, at(n, k), count(n,
+//   k).
 // epilogue(m, n, acc): called once for each result within the range, in the order of the fragments:
 //   a lane holds the results that aotc_mma_c_position tells.
 // Threads: exactly 32 * (BM / WM) * (BN / WN), in one dimension; a warp computes WM x WN results.
@@ -78,8 +79,8 @@ AOTC_DEVICE void aotc_mma_copy_run(AOTC_SHARED_POINTER(uint16_t) destination,
   }
 }
 
-// Begins to copy a Rows x Columns tile of an operand, whose runs lie along columns. Elements whose k,
-// the row or the column, is `k_end` or more become zeros.
+// Begins to copy a tile of an operand, whose runs lie along columns. Elements whose k, the row or
+// the column, is `k_end` or more become zeros.
 template <class Tile, int Threads, int Run, class Operand>
 AOTC_DEVICE void aotc_mma_copy_tile(AOTC_SHARED_POINTER(uint16_t) stage, const Operand &operand,
                                     int64_t row, int64_t column, int64_t k_end) {
@@ -139,8 +140,7 @@ AOTC_DEVICE void aotc_mma_multiply(AOTC_SHARED_POINTER(const uint16_t) stage, in
 
 template <class Shape, class Epilogue>
 AOTC_DEVICE void aotc_mma_finish(const Epilogue &epilogue, const aotc_tile_range &range, int64_t m,
-                                 int64_t n,
-                                 const float (&acc)[Shape::m_tiles][Shape::n_tiles][4]) {
+                                 int64_t n, const float (&acc)[Shape::m_tiles][Shape::n_tiles][4]) {
   const int lane = static_cast<int>(aotc_lane());
   AOTC_UNROLL(8)
   for (int i = 0; i < Shape::m_tiles; ++i) {

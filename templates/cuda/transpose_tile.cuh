@@ -1,12 +1,13 @@
-// Transposes a 32x32 tile through shared memory, so that both the reads and the writes of a warp lie
-// together. Example, y[c, r] = x[r, c] with 256 threads to a block:
+// Transposes a 32x32 tile through shared memory, so that both the reads and the writes of a warp
+// lie together. Example, y[c, r] = x[r, c] with 256 threads to a block:
 //
 //   const aotc_transpose_range range = {32 * tile_row, 32 * tile_column, rows, columns};
 //   aotc_transpose_tile<8>(load, store, range);
 //
 // load(r, c): the element, read with neighbouring threads at neighbouring c.
-// store(r, c, value): called once per element in range, with neighbouring threads at neighbouring r.
-// Threads: exactly 32 * Rows, in one dimension; Rows divides 32. Every thread of the block must call it.
+// store(r, c, value): called once per element in range, with neighbouring threads at neighbouring
+// r. Threads: exactly 32 * Rows, in one dimension; Rows divides 32. Every thread of the block must
+// call it.
 #ifndef AOTC_CUDA_TRANSPOSE_TILE_CUH_
 #define AOTC_CUDA_TRANSPOSE_TILE_CUH_
 

@@ -1,21 +1,20 @@
 // Kernels under the emulation give the numbers that CUDA promises.
 #define AOTC_CUDA_EMULATE 1
-#include "aotc/cuda.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "aotc/cuda.h"
 #include "tests/cuda/faults.h"
 
 namespace {
 
-static __global__ void WriteIndices(uint32_t *out) {
+static __global__ void WriteIndices(uint32_t* out) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-  uint32_t *mine = out + 6 * (block * threads + aotc_thread_number());
+  uint32_t* mine = out + 6 * (block * threads + aotc_thread_number());
   mine[0] = threadIdx.x;
   mine[1] = threadIdx.y;
   mine[2] = threadIdx.z;
@@ -39,10 +38,10 @@ TEST(Emulation, IndexesGridsAndBlocks) {
 }
 
 template <bool kDynamic>
-static __global__ void TreeSum(const float *x, float *y) {
+static __global__ void TreeSum(const float* x, float* y) {
   AOTC_SHARED(float, fixed, 256);
   AOTC_DYNAMIC_SHARED(float, dynamic);
-  float *const partial = kDynamic ? dynamic : fixed;
+  float* const partial = kDynamic ? dynamic : fixed;
   partial[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
   for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
     aotc_syncthreads();
@@ -65,9 +64,9 @@ TEST(Emulation, ReducesInStaticAndDynamicSharedMemory) {
   }
 }
 
-static __global__ void Exchange(int *out) {
+static __global__ void Exchange(int* out) {
   const int lane = static_cast<int>(aotc_lane());
-  int *mine = out + 8 * aotc_thread_number();
+  int* mine = out + 8 * aotc_thread_number();
   mine[0] = aotc_shuffle_down(lane, 5);
   mine[1] = aotc_shuffle_xor(lane, 9);
   mine[2] = aotc_shuffle(lane * 10, 7);
@@ -87,7 +86,7 @@ TEST(Emulation, ExchangesWithinWarps) {
     const int lane = t % 32;
     const std::vector<int> got(&out[8 * t], &out[8 * t] + 8);
     const std::vector<int> want = {lane + 5 < 32 ? lane + 5 : lane, lane ^ 9, 70, 3, 1, 0,
-                                   static_cast<int>(0x49249249u), t};
+                                   static_cast<int>(0x49249249u),   t};
     EXPECT_EQ(got, want) << "thread " << t;
   }
 }
@@ -99,7 +98,7 @@ struct AtomicTotals {
   uint32_t bits, tickets, exchanged;
 };
 
-static __global__ void CountAtomically(AtomicTotals *totals, int32_t *winner) {
+static __global__ void CountAtomically(AtomicTotals* totals, int32_t* winner) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   aotc_atomic_add(&totals->sum, 0.5f);
   aotc_atomic_add(&totals->signed_sum, i % 2 == 0 ? i : -i);
@@ -127,7 +126,7 @@ TEST(Emulation, AddsAtomicallyOverBlocks) {
 }
 
 // y[block] = sum of x over `steps` chunks of 4 * 32 floats, each fetched one step ahead.
-static __global__ void PipelinedSum(const float *x, float *y, int steps, int count) {
+static __global__ void PipelinedSum(const float* x, float* y, int steps, int count) {
   AOTC_SHARED(float, stages, 2 * 128);
   const int lane = static_cast<int>(threadIdx.x);
   const auto fetch = [&](int step) {
@@ -167,7 +166,7 @@ TEST(Emulation, CopiesAsynchronouslyInTwoStages) {
   EXPECT_EQ(got, want);
 }
 
-static __global__ void AddOne(float *x, int count) {
+static __global__ void AddOne(float* x, int count) {
   for (int i = 0; i < count; ++i) x[i] += 1;
 }
 
@@ -175,7 +174,7 @@ TEST(Emulation, KeepsTheOrderOfAStreamAndDoesItsWorkLate) {
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   float host[4] = {1, 2, 3, 4}, back[4] = {};
-  float *device = nullptr;
+  float* device = nullptr;
   ASSERT_EQ(cudaMalloc(&device, sizeof host), cudaSuccess);
   EXPECT_NE(device[0], device[0]) << "fresh device memory is poison";
   cudaMemcpyAsync(device, host, sizeof host, cudaMemcpyHostToDevice, stream);

@@ -1,19 +1,18 @@
 // Errors planted in kernels are found by the emulation as it is in every build.
 #define AOTC_CUDA_EMULATE 1
-#include "aotc/cuda.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
+#include "aotc/cuda.h"
 #include "tests/cuda/faults.h"
 
 namespace {
 
 // Expects a launch to fail with a message that holds `part` after the kernel's name and block.
 template <typename... Parameters, typename... Arguments>
-void ExpectFault(const char *part, aotc_launch_config config, void (*kernel)(Parameters...),
+void ExpectFault(const char* part, aotc_launch_config config, void (*kernel)(Parameters...),
                  Arguments... arguments) {
   EXPECT_EQ(LaunchAndWait(config, kernel, arguments...), cudaErrorLaunchFailure);
   EXPECT_NE(last_fault.find(part), std::string::npos) << last_fault;
@@ -54,7 +53,7 @@ TEST(Faults, BarriersInLoopsOfDifferentLength) {
   ExpectFault("thread (32,0,0) waits at barrier", Line(1, 64, "planted"), LoopsOfDifferentLength);
 }
 
-static __global__ void ShuffleOfSome(float *out) {
+static __global__ void ShuffleOfSome(float* out) {
   float value = 1;
   if (threadIdx.x % 4 != 3) value = aotc_shuffle_down(value, 1);
   out[threadIdx.x] = value;
@@ -90,7 +89,7 @@ TEST(Faults, MmaInAPartialWarp) {
   ExpectFault("in a warp of fewer than 32 lanes", Line(1, 16, "planted"), MmaOfHalfAWarp);
 }
 
-static __global__ void CopyWithoutWait(const float *x, float *y, bool wait) {
+static __global__ void CopyWithoutWait(const float* x, float* y, bool wait) {
   AOTC_SHARED(float, tile, 32 * 4);
   aotc_cp_async_16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x, 16);
   aotc_cp_async_commit();
@@ -108,7 +107,7 @@ TEST(Faults, AsynchronousCopyWithoutItsWait) {
   EXPECT_EQ(y[0], 0);
 }
 
-static __global__ void WaitForTooFew(const float *x, float *y) {
+static __global__ void WaitForTooFew(const float* x, float* y) {
   AOTC_SHARED(float, tile, 32 * 4);
   aotc_cp_async_16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x, 16);
   aotc_cp_async_commit();
@@ -127,13 +126,13 @@ TEST(Faults, AWaitThatIsTooWeakShowsPoison) {
   EXPECT_TRUE(std::isnan(sum));
 }
 
-static __global__ void CopyMisaligned(const float *x) {
+static __global__ void CopyMisaligned(const float* x) {
   AOTC_SHARED(float, tile, 32);
   aotc_cp_async_16(&tile[1], x, 16);
   aotc_cp_async_wait_all();
 }
 
-static __global__ void CopyOutside(const float *x, float *y) {
+static __global__ void CopyOutside(const float* x, float* y) {
   aotc_cp_async_16(y, x, 16);
   aotc_cp_async_wait_all();
 }
@@ -144,7 +143,7 @@ TEST(Faults, AsynchronousCopiesToBadPlaces) {
   ExpectFault("outside of shared memory", Line(1, 1, "planted"), CopyOutside, x, y);
 }
 
-static __global__ void ReadFreshMemory(float *y) {
+static __global__ void ReadFreshMemory(float* y) {
   AOTC_SHARED(float, fixed, 4);
   AOTC_DYNAMIC_SHARED(uint16_t, dynamic);
   y[2 * blockIdx.x] = fixed[3];
@@ -159,7 +158,7 @@ TEST(Faults, SharedMemoryIsPoisonWhenABlockBegins) {
   for (float value : y) EXPECT_TRUE(std::isnan(value));
 }
 
-static __global__ void ShuffleFromMissingLane(float *y) {
+static __global__ void ShuffleFromMissingLane(float* y) {
   y[threadIdx.x] = aotc_shuffle_down(1.0f, 16);
 }
 

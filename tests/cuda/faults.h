@@ -1,12 +1,15 @@
-// Keeps the faults that emulated kernels of a test file report. Include after "aotc/cuda.h".
+// Keeps the faults that emulated kernels of a test file report. The file says before in which mode
+// it uses the emulation.
 #ifndef AOTC_TESTS_CUDA_FAULTS_H_
 #define AOTC_TESTS_CUDA_FAULTS_H_
 
 #include <string>
 
+#include "aotc/cuda.h"
+
 static std::string last_fault;  // the latest, "" when there was none since ExpectFaults
 
-static inline void KeepFault(const char *message) { last_fault = message; }
+static inline void KeepFault(const char* message) { last_fault = message; }
 
 // Launches on a stream of its own, waits, and returns the error; last_fault tells the reason.
 template <typename... Parameters, typename... Arguments>
@@ -24,7 +27,7 @@ static cudaError_t LaunchAndWait(aotc_launch_config config, void (*kernel)(Param
 }
 
 // A launch of `blocks` blocks of `threads` threads, both in one dimension.
-static inline aotc_launch_config Line(uint32_t blocks, uint32_t threads, const char *name,
+static inline aotc_launch_config Line(uint32_t blocks, uint32_t threads, const char* name,
                                       uint32_t shared_bytes = 0) {
   return {{blocks, 1, 1}, {threads, 1, 1}, shared_bytes, nullptr, name};
 }

@@ -1,13 +1,12 @@
 // The mma shapes and ldmatrix against brute force, through the lane maps, in both realisations.
 #define AOTC_CUDA_EMULATE 1
-#include "aotc/cuda.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "aotc/cuda.h"
 #include "tests/cuda/faults.h"
 
 namespace {
@@ -21,7 +20,7 @@ struct F16Shape {
   static constexpr Map kMapA = aotc_mma_m16n8k16_a_position, kMapB = aotc_mma_m16n8k16_b_position;
   using Dot = aotc_dot_f16;
   static uint32_t Bits(int value) { return aotc_f16_from_f32(static_cast<float>(value)); }
-  static void Mma(Value *d, const uint32_t *a, const uint32_t *b, const Value *c) {
+  static void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
     aotc_mma_m16n8k16_f16_f32(d, a, b, c);
   }
 };
@@ -31,7 +30,7 @@ struct Tf32Shape {
   static constexpr Map kMapA = aotc_mma_m16n8k8_a_position, kMapB = aotc_mma_m16n8k8_b_position;
   using Dot = aotc_dot_tf32;
   static uint32_t Bits(int value) { return aotc_f32_to_tf32(static_cast<float>(value)); }
-  static void Mma(Value *d, const uint32_t *a, const uint32_t *b, const Value *c) {
+  static void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
     aotc_mma_m16n8k8_tf32_f32(d, a, b, c);
   }
 };
@@ -41,7 +40,7 @@ struct S8Shape {
   static constexpr Map kMapA = aotc_mma_m16n8k32_a_position, kMapB = aotc_mma_m16n8k32_b_position;
   using Dot = aotc_dot_s8;
   static uint32_t Bits(int value) { return static_cast<uint8_t>(value); }
-  static void Mma(Value *d, const uint32_t *a, const uint32_t *b, const Value *c) {
+  static void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
     aotc_mma_m16n8k32_s8_s32(d, a, b, c);
   }
 };
@@ -57,7 +56,7 @@ int ElementB(int k, int column) {
 
 // `wrong` plants an error in the lane map of A.
 template <typename Shape, bool kGeneric>
-static __global__ void Multiply(typename Shape::Value *out, bool wrong) {
+static __global__ void Multiply(typename Shape::Value* out, bool wrong) {
   constexpr int kPacked = Shape::kPacked, kBits = 32 / kPacked;
   const int lane = static_cast<int>(aotc_lane());
   uint32_t a[4] = {}, b[2] = {};
@@ -162,7 +161,7 @@ static_assert(aotc_mma_m16n8k8_a_position(6, 2).column == 6);
 static_assert(aotc_mma_m16n8k32_a_position(6, 9).row == 1);
 static_assert(aotc_mma_m16n8k32_a_position(6, 9).column == 25);
 
-static __global__ void LoadMatrices(uint32_t *plain, uint32_t *transposed) {
+static __global__ void LoadMatrices(uint32_t* plain, uint32_t* transposed) {
   AOTC_SHARED(uint16_t, rows, 32 * 8);
   const unsigned lane = aotc_lane();
   for (unsigned i = 0; i < 8; ++i) rows[8 * lane + i] = static_cast<uint16_t>(100 * lane + i);
@@ -198,7 +197,8 @@ TEST(HalfFloats, ConvertBothWaysForAllPatterns) {
     }
     ASSERT_EQ(value, static_cast<float>(native)) << bits;
     ASSERT_EQ(aotc_f16_from_f32(value), bits);
-    for (const float factor : {1.0f + 0x1p-11f, 1.0f - 0x1p-11f, 1.0f + 0x1p-12f, 1.0f + 0x3p-11f}) {
+    for (const float factor :
+         {1.0f + 0x1p-11f, 1.0f - 0x1p-11f, 1.0f + 0x1p-12f, 1.0f + 0x3p-11f}) {
       const _Float16 rounded = static_cast<_Float16>(value * factor);
       uint16_t want;
       std::memcpy(&want, &rounded, sizeof want);

@@ -1,18 +1,17 @@
 // The checking mode of the emulation finds races and misuse of shared memory, and only those.
 #define AOTC_CUDA_EMULATE 1
 #define AOTC_CUDA_CHECK_RACES 1
-#include "aotc/cuda.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "aotc/cuda.h"
 #include "tests/cuda/faults.h"
 
 namespace {
 
 template <typename... Parameters, typename... Arguments>
-void ExpectFault(const char *part, aotc_launch_config config, void (*kernel)(Parameters...),
+void ExpectFault(const char* part, aotc_launch_config config, void (*kernel)(Parameters...),
                  Arguments... arguments) {
   EXPECT_EQ(LaunchAndWait(config, kernel, arguments...), cudaErrorLaunchFailure);
   EXPECT_NE(last_fault.find(part), std::string::npos) << last_fault;
@@ -28,7 +27,7 @@ struct Barriers {
   bool after_write, before_reuse;
 };
 
-static __global__ void Rotate(float *x, Barriers barriers) {
+static __global__ void Rotate(float* x, Barriers barriers) {
   AOTC_SHARED(float, tile, 64);
   for (int round = 0; round < 2; ++round) {
     tile[threadIdx.x] = x[threadIdx.x];
@@ -44,12 +43,13 @@ TEST(Races, OfWriteAndRead) {
   x[0] = 1;
   ExpectFault("'tile' at byte 4: nobody in the block has written it", Line(1, 64, "planted"),
               Rotate, x, Barriers{false, true});
-  ExpectFault("thread (0,0,0) writes 'tile' at byte 0: race: since the last barrier it was read by "
-              "thread (63,0,0)",
-              Line(1, 64, "planted"), Rotate, x, Barriers{true, false});
+  ExpectFault(
+      "thread (0,0,0) writes 'tile' at byte 0: race: since the last barrier it was read by "
+      "thread (63,0,0)",
+      Line(1, 64, "planted"), Rotate, x, Barriers{true, false});
 }
 
-static __global__ void ReadBack(float *x, bool barrier) {
+static __global__ void ReadBack(float* x, bool barrier) {
   AOTC_SHARED(float, tile, 64);
   tile[63 - threadIdx.x] = x[threadIdx.x];
   if (barrier) aotc_syncthreads();
@@ -59,9 +59,10 @@ static __global__ void ReadBack(float *x, bool barrier) {
 TEST(Races, OfReadAfterWriteByAnother) {
   float x[64] = {};
   ExpectClean(Line(1, 64, "fine"), ReadBack, x, true);
-  ExpectFault("reads 'tile' at byte 128: race: since the last barrier it was written by thread "
-              "(31,0,0)",
-              Line(1, 64, "planted"), ReadBack, x, false);
+  ExpectFault(
+      "reads 'tile' at byte 128: race: since the last barrier it was written by thread "
+      "(31,0,0)",
+      Line(1, 64, "planted"), ReadBack, x, false);
 }
 
 static __global__ void SameElement(int step) {
@@ -71,12 +72,13 @@ static __global__ void SameElement(int step) {
 
 TEST(Races, OfTwoWrites) {
   ExpectClean(Line(1, 64, "fine", 256), SameElement, 1);
-  ExpectFault("'dynamic shared memory' at byte 0: race: since the last barrier it was written by "
-              "thread (0,0,0)",
-              Line(1, 64, "planted", 256), SameElement, 2);
+  ExpectFault(
+      "'dynamic shared memory' at byte 0: race: since the last barrier it was written by "
+      "thread (0,0,0)",
+      Line(1, 64, "planted", 256), SameElement, 2);
 }
 
-static __global__ void WarpSum(float *y, bool synchronise) {
+static __global__ void WarpSum(float* y, bool synchronise) {
   AOTC_SHARED(float, partial, 64);
   const unsigned i = threadIdx.x;
   partial[i] = 1;
@@ -97,7 +99,7 @@ TEST(Races, AreOrderedByWarpBarriers) {
   ExpectFault("'partial'", Line(1, 64, "planted"), WarpSum, y, false);
 }
 
-static __global__ void AcrossWarps(float *y) {
+static __global__ void AcrossWarps(float* y) {
   AOTC_SHARED(float, tile, 64);
   tile[threadIdx.x] = 1;
   aotc_syncwarp();  // orders nothing between the two warps
@@ -109,7 +111,7 @@ TEST(Races, AreNotOrderedByAnotherWarpsBarrier) {
   ExpectFault("'tile'", Line(1, 64, "planted"), AcrossWarps, y);
 }
 
-static __global__ void Histogram(int *y, bool atomic) {
+static __global__ void Histogram(int* y, bool atomic) {
   AOTC_SHARED(int, counts, 4);
   if (threadIdx.x < 4) counts[threadIdx.x] = 0;
   aotc_syncthreads();
@@ -129,7 +131,7 @@ TEST(Races, AreNotBetweenAtomics) {
   ExpectFault("race", Line(1, 64, "planted"), Histogram, y, false);
 }
 
-static __global__ void Fetch(const float *x, float *y, bool wait, bool barrier) {
+static __global__ void Fetch(const float* x, float* y, bool wait, bool barrier) {
   AOTC_SHARED(float, tile, 128);
   aotc_cp_async_16(&tile[4 * threadIdx.x], x + 4 * threadIdx.x, 16);
   aotc_cp_async_commit();

@@ -4,8 +4,8 @@
 
 namespace {
 struct sample_params {
-  const float *x;
-  float *y;
+  const float* x;
+  float* y;
   int64_t count;
 };
 }  // namespace
@@ -16,7 +16,7 @@ static __global__ void __launch_bounds__(256) sample_scale(const sample_params p
 }
 
 // One block a row: y[row] = sum over x[row, :].
-static __global__ void sample_row_sum(const float *x, float *y, int columns) {
+static __global__ void sample_row_sum(const float* x, float* y, int columns) {
   AOTC_SHARED(float, partial, 32);
   float sum = 0;
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += static_cast<int>(blockDim.x)) {
@@ -32,7 +32,7 @@ static __global__ void sample_row_sum(const float *x, float *y, int columns) {
   }
 }
 
-static __global__ void sample_copy(const float *x, float *y, int count) {
+static __global__ void sample_copy(const float* x, float* y, int count) {
   AOTC_DYNAMIC_SHARED(float, tile);
   const int i = static_cast<int>(threadIdx.x) * 4;
   const int left = (count - i) * 4;
@@ -48,7 +48,7 @@ static __global__ void sample_copy(const float *x, float *y, int count) {
   if (i < count) y[i] = tile[count - 1 - i];
 }
 
-static __global__ void sample_mma(const uint32_t *x, float *y, int32_t *z, uint32_t *error) {
+static __global__ void sample_mma(const uint32_t* x, float* y, int32_t* z, uint32_t* error) {
   AOTC_SHARED(uint16_t, rows, 8 * 32);
   for (unsigned i = aotc_lane(); i < 8 * 32; i += 32) rows[i] = static_cast<uint16_t>(x[i % 32]);
   aotc_syncwarp();
@@ -72,7 +72,7 @@ static __global__ void sample_mma(const uint32_t *x, float *y, int32_t *z, uint3
 }
 
 // Reads one element beyond the static (kind 0) or the dynamic (kind 1) shared memory.
-static __global__ void sample_read_outside(float *y, int kind) {
+static __global__ void sample_read_outside(float* y, int kind) {
   AOTC_SHARED(float, fixed, 3);
   AOTC_DYNAMIC_SHARED(float, dynamic);
   if (kind == 0) y[0] = fixed[3];
@@ -86,8 +86,8 @@ static __global__ void sample_read_outside(float *y, int kind) {
 #endif
 #define SAMPLE_EXPORT extern "C" __attribute__((visibility("hidden"))) int32_t
 
-SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, launch)(const float *x, float *y,
-                                                 struct CUstream_st *stream) {
+SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, launch)(const float* x, float* y,
+                                                 struct CUstream_st* stream) {
   const sample_params params = {x, y, 1000};
   const aotc_launch_config scale = {{4, 1, 1}, {256, 1, 1}, 0, stream, "sample_scale"};
   int32_t status = aotc_cuda_status(aotc_launch(scale, sample_scale, params));
@@ -97,15 +97,15 @@ SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, launch)(const float *x, float *y,
   return status | aotc_cuda_status(aotc_launch(copy, sample_copy, x, y + 1008, 250));
 }
 
-SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, multiply)(const float *x, float *y, int32_t *z,
-                                                   uint32_t *error, struct CUstream_st *stream) {
+SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, multiply)(const float* x, float* y, int32_t* z,
+                                                   uint32_t* error, struct CUstream_st* stream) {
   const aotc_launch_config mma = {{1, 1, 1}, {32, 1, 1}, 0, stream, "sample_mma"};
-  const uint32_t *const bits = reinterpret_cast<const uint32_t *>(x);
+  const uint32_t* const bits = reinterpret_cast<const uint32_t*>(x);
   return aotc_cuda_status(aotc_launch(mma, sample_mma, bits, y, z, error));
 }
 
-SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, read_outside)(float *y, int kind,
-                                                       struct CUstream_st *stream) {
+SAMPLE_EXPORT SAMPLE_NAME(SAMPLE_PREFIX, read_outside)(float* y, int kind,
+                                                       struct CUstream_st* stream) {
   const aotc_launch_config one = {{1, 1, 1}, {1, 1, 1}, 20, stream, "sample_read_outside"};
   return aotc_cuda_status(aotc_launch(one, sample_read_outside, y, kind));
 }

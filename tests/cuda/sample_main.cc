@@ -1,5 +1,5 @@
-// Runs two copies of sample.cu, built with different prefixes and perhaps by different compilers, in
-// one program: on one stream, and on two streams from two threads. Exit code 0: all numbers are right.
+// Runs two copies of sample.cu, built with different prefixes and perhaps by different compilers,
+// in one program: on one stream, and on two streams from two threads. Exit code 0: all is right.
 // With an argument, 0 or 1: reads outside of shared memory instead.
 #include <math.h>
 #include <pthread.h>
@@ -9,16 +9,16 @@
 #include "aotc/cuda_host.h"
 
 extern "C" {
-int32_t first_launch(const float *x, float *y, struct CUstream_st *stream);
-int32_t second_launch(const float *x, float *y, struct CUstream_st *stream);
-int32_t first_read_outside(float *y, int kind, struct CUstream_st *stream);
+int32_t first_launch(const float* x, float* y, struct CUstream_st* stream);
+int32_t second_launch(const float* x, float* y, struct CUstream_st* stream);
+int32_t first_read_outside(float* y, int kind, struct CUstream_st* stream);
 }
 
-typedef int32_t (*launch_function)(const float *x, float *y, struct CUstream_st *stream);
+typedef int32_t (*launch_function)(const float* x, float* y, struct CUstream_st* stream);
 
 static float x[1024];
 
-static int Count(const float *y) {
+static int Count(const float* y) {
   int wrong = 0;
   for (int i = 0; i < 1000; ++i) {
     const float want = 2.0f * x[i] + expf(x[i]);
@@ -51,12 +51,12 @@ static int RunBoth() {
   return wrong;
 }
 
-static void *RunBothInThread(void *wrong) {
-  *static_cast<int *>(wrong) = RunBoth();
+static void* RunBothInThread(void* wrong) {
+  *static_cast<int*>(wrong) = RunBoth();
   return nullptr;
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   for (int i = 0; i < 1024; ++i) x[i] = static_cast<float>(i % 7 + 1);
   if (count > 1) {
     float y = 0;

@@ -1,7 +1,5 @@
 // The tile functions of templates/cuda, emulated, against brute force over sizes around a tile's.
 #define AOTC_CUDA_EMULATE 1
-#include "tests/cuda/tiles.cu"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "tests/cuda/faults.h"
+#include "tests/cuda/tiles.cu"
 
 namespace {
 
@@ -16,7 +15,7 @@ namespace {
 std::vector<float> Numbers(int64_t count, int seed) {
   std::vector<float> numbers(static_cast<size_t>(count));
   uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 1;
-  for (float &number : numbers) {
+  for (float& number : numbers) {
     state = state * 1664525u + 1013904223u;
     number = static_cast<float>(static_cast<int>(state >> 24) % 17 - 8) / 4;
   }
@@ -31,8 +30,12 @@ struct Problem {
   std::vector<float> a, b, bias, residual, want;
 
   explicit Problem(tile_sizes s)
-      : sizes(s), a(Numbers(s.m * s.k, 1)), b(Numbers(s.k * s.n, 2)), bias(Numbers(s.n, 3)),
-        residual(Numbers(s.m * s.n, 4)), want(static_cast<size_t>(s.m * s.n)) {
+      : sizes(s),
+        a(Numbers(s.m * s.k, 1)),
+        b(Numbers(s.k * s.n, 2)),
+        bias(Numbers(s.n, 3)),
+        residual(Numbers(s.m * s.n, 4)),
+        want(static_cast<size_t>(s.m * s.n)) {
     for (int64_t m = 0; m < s.m; ++m) {
       for (int64_t n = 0; n < s.n; ++n) {
         float sum = 0;
@@ -41,7 +44,7 @@ struct Problem {
       }
     }
   }
-  tile_epilogue Epilogue(std::vector<float> *y) const {
+  tile_epilogue Epilogue(std::vector<float>* y) const {
     return {bias.data(), residual.data(), y->data(), sizes.n};
   }
 };
@@ -58,11 +61,11 @@ void CheckMatmul() {
     std::vector<float> y(problem.want.size(), 0.0f);
     const int64_t blocks = (sizes.m + BM - 1) / BM * ((sizes.n + BN - 1) / BN);
     const uint32_t threads = aotc_matmul_shape<BM, BN, BK, TM, TN>::threads;
-    ASSERT_EQ(LaunchAndWait(Line(Half(blocks), threads, "matmul"),
-                            tile_matmul<BM, BN, BK, TM, TN, AByK, BByK>,
-                            tile_a{problem.a.data(), sizes}, tile_b{problem.b.data(), sizes},
-                            problem.Epilogue(&y), sizes.k),
-              cudaSuccess)
+    ASSERT_EQ(
+        LaunchAndWait(Line(Half(blocks), threads, "matmul"),
+                      tile_matmul<BM, BN, BK, TM, TN, AByK, BByK>, tile_a{problem.a.data(), sizes},
+                      tile_b{problem.b.data(), sizes}, problem.Epilogue(&y), sizes.k),
+        cudaSuccess)
         << last_fault;
     ASSERT_EQ(y, problem.want) << sizes.m << " x " << sizes.n << " x " << sizes.k;
   }
@@ -79,7 +82,7 @@ TEST(MatmulTile, AgreesWithBruteForceForLargeTiles) {
   CheckMatmul<128, 32, 16, 8, 4, 1, 1>();
 }
 
-std::vector<uint16_t> Halves(const std::vector<float> &from, int64_t columns, int64_t stride) {
+std::vector<uint16_t> Halves(const std::vector<float>& from, int64_t columns, int64_t stride) {
   const int64_t rows = static_cast<int64_t>(from.size()) / columns;
   std::vector<uint16_t> halves(static_cast<size_t>(rows * stride), 0x7E00);
   for (int64_t r = 0; r < rows; ++r) {
@@ -187,9 +190,8 @@ void CheckTranspose(int64_t rows, int64_t columns) {
     }
   }
   const int64_t blocks = (rows + 31) / 32 * ((columns + 31) / 32);
-  ASSERT_EQ(LaunchAndWait(Line(Half(blocks), 32 * Rows, "transpose"),
-                          tile_transpose<Rows>, tile_matrix_load{x.data(), columns},
-                          tile_matrix_store{y.data(), rows}),
+  ASSERT_EQ(LaunchAndWait(Line(Half(blocks), 32 * Rows, "transpose"), tile_transpose<Rows>,
+                          tile_matrix_load{x.data(), columns}, tile_matrix_store{y.data(), rows}),
             cudaSuccess)
       << last_fault;
   ASSERT_EQ(y, want) << rows << " x " << columns;

@@ -81,8 +81,7 @@ static inline unsigned aotc_lane() {
 }
 
 // Orders the memory accesses of a warp's lanes.
-static inline void aotc_syncwarp(const char *file = __builtin_FILE(),
-                                 int line = __builtin_LINE()) {
+static inline void aotc_syncwarp(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   const aotc_emulation_site site = {file, line, "warp barrier"};
   aotc_emulation_meet(aotc_emulation_exchange_begin(), nullptr, site);
   aotc_emulation_self.thread->warp_order = aotc_emulation_self.thread->collectives;

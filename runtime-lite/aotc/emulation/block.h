@@ -27,12 +27,12 @@ static AOTC_EMULATION_OPAQUE void aotc_emulation_abort(aotc_emulation_engine *en
 #define AOTC_EMULATION_THREAD_ARGUMENTS(index) (index).x, (index).y, (index).z
 
 // Reports a fault of the running thread and gives up its block. Usable wherever a kernel runs.
-#define aotc_emulation_fail(format, ...)                                             \
-  do {                                                                               \
-    aotc_emulation_engine *const failing_ = aotc_emulation_self.engine;              \
-    aotc_emulation_report(failing_->grid, AOTC_EMULATION_THREAD_FORMAT " " format,   \
-                          AOTC_EMULATION_THREAD_ARGUMENTS(threadIdx), __VA_ARGS__);  \
-    aotc_emulation_abort(failing_);                                                  \
+#define aotc_emulation_fail(format, ...)                                            \
+  do {                                                                              \
+    aotc_emulation_engine *const failing_ = aotc_emulation_self.engine;             \
+    aotc_emulation_report(failing_->grid, AOTC_EMULATION_THREAD_FORMAT " " format,  \
+                          AOTC_EMULATION_THREAD_ARGUMENTS(threadIdx), __VA_ARGS__); \
+    aotc_emulation_abort(failing_);                                                 \
   } while (0)
 
 static void aotc_emulation_fiber_main();

@@ -132,8 +132,7 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
 };
 
-static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
-                                                 int device) {
+static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
   if (device != 0) return aotc_emulation_note(cudaErrorInvalidDevice);
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = AOTC_EMULATION_MAX_THREADS; break;

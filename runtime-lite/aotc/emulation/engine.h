@@ -60,10 +60,10 @@ struct aotc_emulation_region {
 
 enum {
   AOTC_EMULATION_MAX_REGIONS = 64,
-  AOTC_EMULATION_RED_ZONE = 256,                   // bytes before and after each region
-  AOTC_EMULATION_STATIC_BYTES = 48 * 1024,         // limits of the hardware
+  AOTC_EMULATION_RED_ZONE = 256,            // bytes before and after each region
+  AOTC_EMULATION_STATIC_BYTES = 48 * 1024,  // limits of the hardware
   AOTC_EMULATION_DYNAMIC_BYTES = 227 * 1024,
-  AOTC_EMULATION_SHARED_BYTES = 512 * 1024,        // room for regions and red zones
+  AOTC_EMULATION_SHARED_BYTES = 512 * 1024,  // room for regions and red zones
 };
 
 // Who touched a byte of shared memory, for the checking mode (shadow.h). Epochs count barriers;
@@ -149,9 +149,9 @@ __attribute__((format(printf, 2, 3))) static inline void aotc_emulation_report(
   if (__atomic_exchange_n(&grid->fault, 1, __ATOMIC_ACQ_REL) != 0) return;
   char message[512];
   const uint3 block = aotc_emulation_self.block_index;
-  int used = snprintf(message, sizeof message, "kernel %s, block (%u,%u,%u): ",
-                      grid->name != nullptr ? grid->name : "without a name", block.x, block.y,
-                      block.z);
+  int used =
+      snprintf(message, sizeof message, "kernel %s, block (%u,%u,%u): ",
+               grid->name != nullptr ? grid->name : "without a name", block.x, block.y, block.z);
   if (used < 0 || used >= static_cast<int>(sizeof message)) used = 0;
   va_list list;
   va_start(list, format);

@@ -13,7 +13,8 @@
 
 #include "aotc/emulation/types.h"
 
-// The sanitizers' interface for fibers, declared here because their headers are often not installed.
+// The sanitizers' interface for fibers, declared here because their headers are often not
+// installed.
 #if defined(AOTC_EMULATION_ASAN)
 extern "C" {
 void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t size);

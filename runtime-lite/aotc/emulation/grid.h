@@ -68,8 +68,8 @@ static inline void *aotc_emulation_worker_main(void *argument) {
 }
 
 static inline uint64_t aotc_emulation_engine_count(const aotc_emulation_grid *grid) {
-  const uint64_t threads = grid->block_count * grid->block_dim.x * grid->block_dim.y *
-                           grid->block_dim.z;
+  const uint64_t threads =
+      grid->block_count * grid->block_dim.x * grid->block_dim.y * grid->block_dim.z;
   uint64_t count = threads / AOTC_EMULATION_THREADS_PER_ENGINE + 1;
   if (count > grid->block_count) count = grid->block_count;
   if (count == 1) return 1;  // sysconf reads a file

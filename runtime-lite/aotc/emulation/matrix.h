@@ -49,12 +49,16 @@ static inline void aotc_emulation_multiply(aotc_emulation_exchange *exchange) {
       b[at.row][at.column] = Operand::get(exchange->input[lane] + 4, i);
     }
   }
+  value product[16][8] = {};
+  for (int row = 0; row < 16; ++row) {
+    for (int k = 0; k < K; ++k) {
+      for (int column = 0; column < 8; ++column) product[row][column] += a[row][k] * b[k][column];
+    }
+  }
   for (int lane = 0; lane < AOTC_EMULATION_WARP; ++lane) {
     for (int i = 0; i < 4; ++i) {
       const aotc_matrix_position at = aotc_mma_c_position(lane, i);
-      value sum = 0;
-      for (int k = 0; k < K; ++k) sum += a[at.row][k] * b[k][at.column];
-      __builtin_memcpy(&exchange->output[lane][i], &sum, sizeof sum);
+      __builtin_memcpy(&exchange->output[lane][i], &product[at.row][at.column], sizeof(value));
     }
   }
 }
@@ -83,11 +87,11 @@ static inline void aotc_emulation_mma(T *d, const uint32_t *a, const uint32_t *b
 static inline void aotc_mma_m16n8k16_f16_f32(float d[4], const uint32_t a[4], const uint32_t b[2],
                                              const float c[4], const char *file = __builtin_FILE(),
                                              int line = __builtin_LINE()) {
-  aotc_emulation_mma(d, a, b, c,
-                     aotc_emulation_multiply<aotc_emulation_f16_operand, 16,
-                                             aotc_mma_m16n8k16_a_position,
-                                             aotc_mma_m16n8k16_b_position>,
-                     aotc_emulation_site{file, line, "mma"});
+  aotc_emulation_mma(
+      d, a, b, c,
+      aotc_emulation_multiply<aotc_emulation_f16_operand, 16, aotc_mma_m16n8k16_a_position,
+                              aotc_mma_m16n8k16_b_position>,
+      aotc_emulation_site{file, line, "mma"});
 }
 
 static inline void aotc_mma_m16n8k8_tf32_f32(float d[4], const uint32_t a[4], const uint32_t b[2],
@@ -121,8 +125,7 @@ static inline uint32_t aotc_f32_to_tf32(float value) {
 // aligned); word j of the result is this lane's pair of matrix j, transposed if asked.
 template <int Count, bool Transposed, typename Shared>
 static inline void aotc_ldmatrix(uint32_t result[Count], Shared row,
-                                 const char *file = __builtin_FILE(),
-                                 int line = __builtin_LINE()) {
+                                 const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   static_assert(Count == 1 || Count == 2 || Count == 4, "ldmatrix loads 1, 2 or 4 matrices");
   aotc_emulation_exchange *const exchange = aotc_emulation_exchange_begin();
   const unsigned lane = aotc_lane();

@@ -21,8 +21,9 @@ static inline aotc_emulation_shadow_byte *aotc_emulation_shadow_of(const unsigne
   aotc_emulation_engine *const engine = aotc_emulation_self.engine;
   if (engine->shadow == nullptr) {
     void *memory = calloc(AOTC_EMULATION_SHARED_BYTES, sizeof(aotc_emulation_shadow_byte));
-    if (memory == nullptr) aotc_emulation_fail("has no memory to check races: %d bytes per byte",
-                                               static_cast<int>(sizeof(*engine->shadow)));
+    if (memory == nullptr)
+      aotc_emulation_fail("has no memory to check races: %d bytes per byte",
+                          static_cast<int>(sizeof(*engine->shadow)));
     engine->shadow = static_cast<aotc_emulation_shadow_byte *>(memory);
   }
   return engine->shadow + (address - engine->shared);
@@ -98,8 +99,7 @@ static inline void aotc_emulation_note_write(aotc_emulation_shadow_byte *byte,
 }
 
 static inline void aotc_emulation_fail_access(const aotc_emulation_region *region, int64_t offset,
-                                              const char *verb, const char *clash,
-                                              uint32_t other) {
+                                              const char *verb, const char *clash, uint32_t other) {
   char thread[64] = "";
   if (other < AOTC_EMULATION_MAX_THREADS) {
     const uint3 index = aotc_emulation_self.engine->threads[other].index;

@@ -84,11 +84,11 @@ struct aotc_emulation_shared_element {
 
 #define AOTC_SHARED_POINTER(type) aotc_emulation_shared_pointer<type>
 
-#define AOTC_SHARED(type, name, size)                                                    \
-  static char aotc_shared_key_##name;                                                    \
-  const aotc_emulation_shared_pointer<type> name = {                                     \
-      aotc_emulation_static_shared(&aotc_shared_key_##name, #name,                       \
-                                   sizeof(type) * static_cast<size_t>(size)),            \
+#define AOTC_SHARED(type, name, size)                                         \
+  static char aotc_shared_key_##name;                                         \
+  const aotc_emulation_shared_pointer<type> name = {                          \
+      aotc_emulation_static_shared(&aotc_shared_key_##name, #name,            \
+                                   sizeof(type) * static_cast<size_t>(size)), \
       0}
 
 #define AOTC_DYNAMIC_SHARED(type, name) \
@@ -122,12 +122,12 @@ static inline const unsigned char *aotc_emulation_shared_read(const T *pointer, 
   return reinterpret_cast<const unsigned char *>(pointer);
 }
 
-#define AOTC_EMULATION_SHARED_ATOMIC(name)                                                       \
-  template <typename T, typename... Operands>                                                    \
-  static inline T name(aotc_emulation_shared_pointer<T> address, Operands... operands) {         \
-    unsigned char *const memory =                                                                \
-        aotc_emulation_touch(address.region, address.offset, sizeof(T), AOTC_EMULATION_ATOMIC);  \
-    return name(reinterpret_cast<T *>(memory), static_cast<T>(operands)...);                     \
+#define AOTC_EMULATION_SHARED_ATOMIC(name)                                                      \
+  template <typename T, typename... Operands>                                                   \
+  static inline T name(aotc_emulation_shared_pointer<T> address, Operands... operands) {        \
+    unsigned char *const memory =                                                               \
+        aotc_emulation_touch(address.region, address.offset, sizeof(T), AOTC_EMULATION_ATOMIC); \
+    return name(reinterpret_cast<T *>(memory), static_cast<T>(operands)...);                    \
   }
 AOTC_EMULATION_SHARED_ATOMIC(aotc_atomic_add)
 AOTC_EMULATION_SHARED_ATOMIC(aotc_atomic_or)

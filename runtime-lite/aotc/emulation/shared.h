@@ -61,8 +61,8 @@ static inline void aotc_emulation_shared_begin(aotc_emulation_engine *engine) {
   engine->first_epoch = ++engine->epoch;
 }
 
-// The first byte in [begin, end) of shared memory that poison no longer fills, or `end`. Both lie in
-// red zones; their position tells which half of the pattern to expect.
+// The first byte in [begin, end) of shared memory that poison no longer fills, or `end`. Both lie
+// in red zones; their position tells which half of the pattern to expect.
 static inline uint32_t aotc_emulation_first_touched(const aotc_emulation_engine *engine,
                                                     uint32_t begin, uint32_t end) {
   const unsigned char *shared = engine->shared;
@@ -150,10 +150,10 @@ static inline const aotc_emulation_region *aotc_emulation_region_of(const void *
 
 #define AOTC_SHARED_POINTER(type) type *
 
-#define AOTC_SHARED(type, name, size)                                               \
-  static char aotc_shared_key_##name;                                               \
-  type *const name = reinterpret_cast<type *>(                                      \
-      aotc_emulation_region_begin(aotc_emulation_static_shared(                     \
+#define AOTC_SHARED(type, name, size)                                                    \
+  static char aotc_shared_key_##name;                                                    \
+  type *const name =                                                                     \
+      reinterpret_cast<type *>(aotc_emulation_region_begin(aotc_emulation_static_shared( \
           &aotc_shared_key_##name, #name, sizeof(type) * static_cast<size_t>(size))))
 
 #define AOTC_DYNAMIC_SHARED(type, name) \

@@ -41,8 +41,8 @@ struct CUstream_st {
   pthread_mutex_t mutex;
   aotc_emulation_operation **queue;  // [head, tail) wait to be run
   uint32_t head, tail, capacity;
-  cudaError_t error;     // of the first operation that failed; nothing runs afterwards
-  CUgraph_st *capture;   // where operations go while the stream captures
+  cudaError_t error;    // of the first operation that failed; nothing runs afterwards
+  CUgraph_st *capture;  // where operations go while the stream captures
   aotc_emulation_engine *engines[AOTC_EMULATION_MAX_ENGINES];
   aotc_emulation_stream_list *list;
   CUstream_st *next;
@@ -58,9 +58,17 @@ typedef CUevent_st *cudaEvent_t;
 
 static aotc_emulation_stream_list aotc_emulation_streams AOTC_EMULATION_UNUSED = {
     PTHREAD_MUTEX_INITIALIZER, nullptr};
-static CUstream_st aotc_emulation_null_stream AOTC_EMULATION_UNUSED = {
-    AOTC_EMULATION_STREAM_MAGIC, PTHREAD_MUTEX_INITIALIZER, nullptr, 0, 0, 0,
-    cudaSuccess, nullptr, {}, nullptr, nullptr};
+static CUstream_st aotc_emulation_null_stream AOTC_EMULATION_UNUSED = {AOTC_EMULATION_STREAM_MAGIC,
+                                                                       PTHREAD_MUTEX_INITIALIZER,
+                                                                       nullptr,
+                                                                       0,
+                                                                       0,
+                                                                       0,
+                                                                       cudaSuccess,
+                                                                       nullptr,
+                                                                       {},
+                                                                       nullptr,
+                                                                       nullptr};
 
 static inline cudaStream_t aotc_emulation_stream_of(cudaStream_t stream) {
   return stream == nullptr ? &aotc_emulation_null_stream : stream;
@@ -137,11 +145,10 @@ static inline cudaError_t aotc_emulation_enqueue(cudaStream_t handle,
   }
   pthread_mutex_lock(&stream->mutex);
   CUgraph_st *graph = stream->capture;
-  const bool kept = graph != nullptr
-                        ? aotc_emulation_append(&graph->operations, &graph->count,
-                                                &graph->capacity, operation)
-                        : aotc_emulation_append(&stream->queue, &stream->tail, &stream->capacity,
-                                                operation);
+  const bool kept =
+      graph != nullptr
+          ? aotc_emulation_append(&graph->operations, &graph->count, &graph->capacity, operation)
+          : aotc_emulation_append(&stream->queue, &stream->tail, &stream->capacity, operation);
   cudaError_t error = kept ? stream->error : cudaErrorMemoryAllocation;
   if (kept && handle == nullptr) {
     aotc_emulation_step(stream);

@@ -1,5 +1,6 @@
 // CUDA's keywords, vector types and index variables for the emulated build: with them the text of a
-// .cu file is plain C++17. Example: `static __global__ void add(float *x) { x[threadIdx.x] += 1; }`.
+// .cu file is plain C++17. Example: `static __global__ void add(float *x) { x[threadIdx.x] += 1;
+// }`.
 //
 // Everything in the emulation headers has internal linkage (`static`, or an unnamed namespace for
 // types with member functions), so that objects built from emitted files hold no weak symbols.

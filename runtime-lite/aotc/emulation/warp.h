@@ -71,36 +71,34 @@ static inline bool aotc_vote_all(bool says, const char *file = __builtin_FILE(),
 }
 
 // Atomics of the device: relaxed, as CUDA's are. Each returns the value before.
-#define AOTC_EMULATION_INTEGER_ATOMICS(type)                                              \
-  static inline type aotc_atomic_add(type *address, type value) {                         \
-    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);                          \
-  }                                                                                       \
-  static inline type aotc_atomic_or(type *address, type value) {                          \
-    return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);                           \
-  }                                                                                       \
-  static inline type aotc_atomic_exchange(type *address, type value) {                    \
-    return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);                         \
-  }                                                                                       \
-  static inline type aotc_atomic_cas(type *address, type expected, type desired) {        \
-    __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_RELAXED,     \
-                                __ATOMIC_RELAXED);                                        \
-    return expected;                                                                      \
-  }                                                                                       \
-  static inline type aotc_atomic_max(type *address, type value) {                         \
-    type seen = __atomic_load_n(address, __ATOMIC_RELAXED);                               \
-    while (seen < value && !__atomic_compare_exchange_n(address, &seen, value, false,     \
-                                                        __ATOMIC_RELAXED,                 \
-                                                        __ATOMIC_RELAXED)) {              \
-    }                                                                                     \
-    return seen;                                                                          \
-  }                                                                                       \
-  static inline type aotc_atomic_min(type *address, type value) {                         \
-    type seen = __atomic_load_n(address, __ATOMIC_RELAXED);                               \
-    while (value < seen && !__atomic_compare_exchange_n(address, &seen, value, false,     \
-                                                        __ATOMIC_RELAXED,                 \
-                                                        __ATOMIC_RELAXED)) {              \
-    }                                                                                     \
-    return seen;                                                                          \
+#define AOTC_EMULATION_INTEGER_ATOMICS(type)                                                   \
+  static inline type aotc_atomic_add(type *address, type value) {                              \
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);                               \
+  }                                                                                            \
+  static inline type aotc_atomic_or(type *address, type value) {                               \
+    return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);                                \
+  }                                                                                            \
+  static inline type aotc_atomic_exchange(type *address, type value) {                         \
+    return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);                              \
+  }                                                                                            \
+  static inline type aotc_atomic_cas(type *address, type expected, type desired) {             \
+    __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_RELAXED,          \
+                                __ATOMIC_RELAXED);                                             \
+    return expected;                                                                           \
+  }                                                                                            \
+  static inline type aotc_atomic_max(type *address, type value) {                              \
+    type seen = __atomic_load_n(address, __ATOMIC_RELAXED);                                    \
+    while (seen < value && !__atomic_compare_exchange_n(address, &seen, value, false,          \
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
+    }                                                                                          \
+    return seen;                                                                               \
+  }                                                                                            \
+  static inline type aotc_atomic_min(type *address, type value) {                              \
+    type seen = __atomic_load_n(address, __ATOMIC_RELAXED);                                    \
+    while (value < seen && !__atomic_compare_exchange_n(address, &seen, value, false,          \
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
+    }                                                                                          \
+    return seen;                                                                               \
   }
 AOTC_EMULATION_INTEGER_ATOMICS(int32_t)
 AOTC_EMULATION_INTEGER_ATOMICS(uint32_t)
