@@ -1,0 +1,92 @@
+// Facts: conditions that hold, as polynomials that are not negative, equalities and known bools.
+#include <algorithm>
+
+#include "compiler/ir/simplifier.h"
+
+namespace aotc {
+
+void Simplifier::AddFact(const Expr& condition) {
+  if (condition.IsConst() || condition.lanes() != 1) return;
+  if (condition.op() == ExprOp::kAnd) {
+    for (const Expr& arg : condition.args()) AddFact(arg);
+    return;
+  }
+  if (condition.op() == ExprOp::kNot) return AddFalse(condition.arg(0));
+  context().facts.known.emplace_back(condition, true);
+  if (!IsComparison(condition.op()) || condition.arg(0).dtype() != DType::kI64) return;
+  const Expr &a = condition.arg(0), &b = condition.arg(1);
+  if (condition.op() == ExprOp::kEq) return AddEquality(a, b);
+  if (condition.op() == ExprOp::kNe) return;
+  std::optional<Sum> left = SumOf(a), right = SumOf(b);
+  std::optional<Sum> difference = left && right ? AddScaled(*right, *left, -1) : std::nullopt;
+  if (difference && condition.op() == ExprOp::kLt) {
+    difference = AddScaled(*difference, SumOfConstant(1), -1);
+  }
+  if (difference) AddNonNegative(*difference);
+}
+
+void Simplifier::AddFalse(const Expr& condition) {
+  if (condition.IsConst() || condition.lanes() != 1) return;
+  if (condition.op() == ExprOp::kOr) {
+    for (const Expr& arg : condition.args()) AddFalse(arg);
+    return;
+  }
+  if (condition.op() == ExprOp::kNot) return AddFact(condition.arg(0));
+  context().facts.known.emplace_back(condition, false);
+  Expr negated = Negated(condition);
+  if (IsComparison(negated.op())) AddFact(negated);
+}
+
+void Simplifier::AddNonNegative(const Sum& sum) {
+  if (sum.IsConstant()) return;
+  Sum reduced = sum;
+  int64_t gcd = CoefficientGcd(sum);
+  for (Term& term : reduced.terms) term.coefficient /= gcd;
+  reduced.constant = FloorDivInt(sum.constant, gcd);
+  context().facts.nonnegative.push_back(std::move(reduced));
+}
+
+// Both inequalities; and where the variable that is eliminated first stands alone, it is replaced by the
+// rest. Dims replace axes thus, never the other way round, and replacing comes to an end.
+void Simplifier::AddEquality(const Expr& a, const Expr& b) {
+  std::optional<Sum> left = SumOf(a), right = SumOf(b);
+  std::optional<Sum> sum = left && right ? AddScaled(*left, *right, -1) : std::nullopt;
+  std::optional<Sum> negated = sum ? Scale(*sum, -1) : std::nullopt;
+  if (!negated || sum->IsConstant()) return;
+  AddNonNegative(*sum);
+  AddNonNegative(*negated);
+  Expr first;
+  for (const std::string& name : FreeVars(SumToExpr(*sum))) {
+    if (!first.valid() || EliminatedBefore(Var(name), first)) first = Var(name);
+  }
+  if (!first.valid()) return;
+  for (const Term& term : sum->terms) {
+    bool unit = term.coefficient == 1 || term.coefficient == -1;
+    if (!unit || term.factors.size() != 1 || !Same(term.factors[0], first)) continue;
+    std::optional<Sum> rest = AddScaled(*sum, SumOfTerm(term), -1);
+    rest = rest ? Scale(*rest, -term.coefficient) : std::nullopt;
+    if (!rest || UsesVar(SumToExpr(*rest), first->name)) continue;
+    context().facts.replacements.emplace(first->name, SumToExpr(*rest));
+  }
+}
+
+std::optional<bool> Simplifier::Known(const Expr& condition) const {
+  for (const auto& [known, value] : facts().known) {
+    if (Same(known, condition)) return value;
+  }
+  return std::nullopt;
+}
+
+// Facts about this atom alone: c*atom + k >= 0.
+Interval Simplifier::TightenByFacts(const Expr& atom, Interval range) const {
+  for (const Sum& fact : facts().nonnegative) {
+    if (fact.terms.size() != 1 || fact.terms[0].factors.size() != 1) continue;
+    if (!Same(fact.terms[0].factors[0], atom) || fact.constant == INT64_MIN) continue;
+    // The coefficient is 1 or -1, since facts are reduced.
+    if (fact.terms[0].coefficient > 0) range.min = std::max(range.min, -fact.constant);
+    if (fact.terms[0].coefficient < 0) range.max = std::min(range.max, fact.constant);
+  }
+  return range;
+}
+
+}  // namespace aotc
