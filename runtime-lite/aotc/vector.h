@@ -211,8 +211,19 @@ AOTC_INLINE aotc_vf aotc_ceil(aotc_vf x) {
   return rounded < x ? aotc_copysign(rounded + aotc_broadcast(1.0f), x) : rounded;
 }
 
-// Towards zero. Out of the range of int32 the result is unspecified: clamp first.
-AOTC_INLINE aotc_vi aotc_to_i32(aotc_vf x) { return __builtin_convertvector(x, aotc_vi); }
+// Towards zero; what is out of range becomes the nearest integer, NaN becomes 0.
+AOTC_INLINE aotc_vi aotc_to_i32(aotc_vf x) {
+  const aotc_vf least = aotc_max_known(aotc_broadcast(-0x1p31f), x);
+  const aotc_vf inside = least < 0x1p31f ? least : aotc_vf{};
+  return x >= 0x1p31f ? aotc_broadcast(INT32_MAX) : __builtin_convertvector(inside, aotc_vi);
+}
+
+// Towards zero after clamping to low .. high; NaN becomes low.
+AOTC_INLINE aotc_vi aotc_to_i32_between(aotc_vf x, float low, float high) {
+  const aotc_vf above = x > low ? x : aotc_broadcast(low);
+  return __builtin_convertvector(above < high ? above : aotc_broadcast(high), aotc_vi);
+}
+
 AOTC_INLINE aotc_vf aotc_to_f32(aotc_vi x) { return __builtin_convertvector(x, aotc_vf); }
 
 // ---- Across lanes: a balanced tree, so that the result does not depend on the compiler ---

@@ -3,7 +3,7 @@
 //   aotc_vf x = aotc_load((const aotc_f16 *)half_values);
 //   aotc_store((aotc_bf16 *)out, x);           // nearest, ties to even
 //   aotc_vi q = aotc_load(quantized_u8);       // widened
-//   aotc_store(out_s8, q);                     // cut to 8 bits: clamp first
+//   aotc_store(out_s8, aotc_round(x));         // floats saturate, integers are cut
 //
 // Same numbers as half.h, bit for bit.
 #ifndef AOTC_VECTOR_CONVERT_H_
@@ -122,6 +122,16 @@ AOTC_INLINE void aotc_store(int8_t *to, aotc_vi vector) {
   const aotc_vi8 bytes = __builtin_convertvector(vector, aotc_vi8);
   memcpy(to, &bytes, sizeof bytes);
 }
+
+// Floats as integers: towards zero, what is out of range becomes the nearest, NaN becomes 0.
+AOTC_INLINE void aotc_store(uint8_t *to, aotc_vf vector) {
+  aotc_store(to, aotc_to_i32_between(vector, 0.0f, 255.0f));
+}
+AOTC_INLINE void aotc_store(int8_t *to, aotc_vf vector) {
+  const aotc_vf number = vector == vector ? vector : aotc_vf{};
+  aotc_store(to, aotc_to_i32_between(number, -128.0f, 127.0f));
+}
+AOTC_INLINE void aotc_store(int32_t *to, aotc_vf vector) { aotc_store(to, aotc_to_i32(vector)); }
 
 // ---- Tails: the first `count` elements, 0 < count <= AOTC_LANES ---
 

@@ -16,6 +16,12 @@
 
 #include "aotc/attributes.h"
 
+// Packed weights at the tile's first column: Element is float, aotc_f16, aotc_bf16 or int8_t.
+template <class Element>
+struct aotc_panel {
+  const Element *data;
+};
+
 // Level 0 is outermost. Strides count elements of the operand per step of the level.
 struct aotc_nest {
   int64_t extent[4];
@@ -32,6 +38,15 @@ AOTC_INLINE aotc_nest aotc_nest_dense(int64_t steps, int64_t row) {
 AOTC_INLINE aotc_nest aotc_nest_blocked(int64_t outer, int64_t input_stride, int64_t inner,
                                         int64_t row) {
   return aotc_nest{{1, 1, outer, inner}, {0, 0, input_stride, 1}, {0, 0, inner * row, row}};
+}
+
+// Offsets of the operands at the start of the innermost loop.
+AOTC_INLINE int64_t aotc_nest_input(const aotc_nest &nest, int64_t i0, int64_t i1, int64_t i2) {
+  return i0 * nest.input_stride[0] + i1 * nest.input_stride[1] + i2 * nest.input_stride[2];
+}
+
+AOTC_INLINE int64_t aotc_nest_weight(const aotc_nest &nest, int64_t i0, int64_t i1, int64_t i2) {
+  return i0 * nest.weight_stride[0] + i1 * nest.weight_stride[1] + i2 * nest.weight_stride[2];
 }
 
 #endif  // AOTC_CONTRACT_NEST_H_

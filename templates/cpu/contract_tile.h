@@ -37,12 +37,6 @@
 #include "aotc/vector_convert.h"
 #include "contract_nest.h"
 
-// Packed weights at the tile's first column: Element is float, aotc_f16 or aotc_bf16.
-template <class Element>
-struct aotc_panel {
-  const Element *data;
-};
-
 // Rows a constant `RowStride` elements apart: pixels of a convolution, rows of a static matrix.
 template <class Element, int64_t RowStride>
 struct aotc_rows {
@@ -134,39 +128,37 @@ AOTC_INLINE void aotc_contract_finish(const aotc_vf (&acc)[MR][NV], Epilogue &ep
   }
 }
 
-template <int MR, int NV, int KU = 1, class Input, class Element, class Epilogue>
-AOTC_KERNEL void aotc_contract_tile(const Input &input, aotc_panel<Element> weights,
-                                    const aotc_nest &nest, Epilogue &epilogue) {
-  aotc_vf acc[KU][MR][NV];
-  AOTC_UNROLL(8)
-  for (int u = 0; u < KU; ++u) {
-    AOTC_UNROLL(32)
-    for (int m = 0; m < MR; ++m) {
-      AOTC_UNROLL(16)
-      for (int v = 0; v < NV; ++v) acc[u][m][v] = u == 0 ? epilogue.initial(m, v) : aotc_vf{};
-    }
-  }
+// The reduction proper: all levels of the nest.
+template <int MR, int NV, int KU, class Input, class Element>
+AOTC_INLINE void aotc_contract_reduce(const Input &input, aotc_panel<Element> weights,
+                                      const aotc_nest &nest, aotc_vf (&acc)[KU][MR][NV]) {
   AOTC_NO_UNROLL
   for (int64_t i0 = 0; i0 < nest.extent[0]; ++i0) {
     AOTC_NO_UNROLL
     for (int64_t i1 = 0; i1 < nest.extent[1]; ++i1) {
       AOTC_NO_UNROLL
       for (int64_t i2 = 0; i2 < nest.extent[2]; ++i2) {
-        const int64_t offset =
-            i0 * nest.input_stride[0] + i1 * nest.input_stride[1] + i2 * nest.input_stride[2];
-        const Element *row = weights.data + i0 * nest.weight_stride[0] +
-                             i1 * nest.weight_stride[1] + i2 * nest.weight_stride[2];
+        const int64_t offset = aotc_nest_input(nest, i0, i1, i2);
+        const Element *row = weights.data + aotc_nest_weight(nest, i0, i1, i2);
         aotc_contract_loop<MR, NV, KU>(input, offset, row, nest, acc);
       }
     }
   }
-  AOTC_UNROLL(8)
-  for (int u = 1; u < KU; ++u) {
-    AOTC_UNROLL(32)
-    for (int m = 0; m < MR; ++m) {
-      AOTC_UNROLL(16)
-      for (int v = 0; v < NV; ++v) acc[0][m][v] += acc[u][m][v];
-    }
+}
+
+template <int MR, int NV, int KU = 1, class Input, class Element, class Epilogue>
+AOTC_KERNEL void aotc_contract_tile(const Input &input, aotc_panel<Element> weights,
+                                    const aotc_nest &nest, Epilogue &epilogue) {
+  aotc_vf acc[KU][MR][NV];
+  AOTC_UNROLL(128)
+  for (int i = 0; i < KU * MR * NV; ++i) {
+    const int m = i / NV % MR, v = i % NV;
+    acc[i / (MR * NV)][m][v] = i < MR * NV ? epilogue.initial(m, v) : aotc_vf{};
+  }
+  aotc_contract_reduce<MR, NV, KU>(input, weights, nest, acc);
+  AOTC_UNROLL(128)
+  for (int i = MR * NV; i < KU * MR * NV; ++i) {
+    acc[0][i / NV % MR][i % NV] += acc[i / (MR * NV)][i / NV % MR][i % NV];
   }
   aotc_contract_finish<MR, NV>(acc[0], epilogue);
 }

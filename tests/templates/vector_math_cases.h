@@ -18,6 +18,9 @@ struct VectorMathKernels {
   void (*narrow_bf16)(const float* x, uint16_t* y, int64_t count);
   void (*copy_u8)(const uint8_t* x, uint8_t* y, int64_t count);
   void (*copy_i8)(const int8_t* x, int8_t* y, int64_t count);
+  void (*to_u8)(const float* x, uint8_t* y, int64_t count);
+  void (*to_i8)(const float* x, int8_t* y, int64_t count);
+  void (*to_i32)(const float* x, int32_t* y, int64_t count);
   // sum, maximum, minimum of the lanes of one vector
   void (*reduce)(const float* x, float* sum_max_min);
   void (*strided)(const float* x, float* y, int64_t stride);  // y[i * stride] = 2 * x[i * stride]

@@ -100,6 +100,9 @@ const VectorMathKernels kernels = {AOTC_LANES,
                                    narrow_bf16,
                                    convert<uint8_t, uint8_t>,
                                    convert<int8_t, int8_t>,
+                                   convert<float, uint8_t>,
+                                   convert<float, int8_t>,
+                                   convert<float, int32_t>,
                                    reduce,
                                    strided};
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aotc/half.h"
+#include "aotc/scalar_math.h"
 #include "tests/templates/isa.h"
 #include "tests/templates/vector_math_cases.h"
 
@@ -177,6 +178,24 @@ TEST(VectorConvert, BytesKeepTheirValueAndTailsTouchNothingElse) {
       std::fill(y.begin(), y.end(), 7);
       isa.kernels->copy_i8((const int8_t*)x.data(), (int8_t*)y.data(), count);
       for (int64_t i = 0; i < 64; ++i) ASSERT_EQ(y[i], i < count ? x[i] : 7) << isa.name;
+    }
+  }
+}
+
+TEST(VectorConvert, FloatsToIntegersAreThoseOfTheScalarCast) {
+  const std::vector<float>& x = Samples();
+  const int64_t count = static_cast<int64_t>(x.size());
+  std::vector<uint8_t> u8(x.size());
+  std::vector<int8_t> i8(x.size());
+  std::vector<int32_t> i32(x.size());
+  for (const auto& isa : vector_math_tables) {
+    isa.kernels->to_u8(x.data(), u8.data(), count);
+    isa.kernels->to_i8(x.data(), i8.data(), count);
+    isa.kernels->to_i32(x.data(), i32.data(), count);
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(u8[i], aotc_to_u8(x[i])) << isa.name << " " << x[i];
+      ASSERT_EQ(i8[i], aotc_to_i8(x[i])) << isa.name << " " << x[i];
+      ASSERT_EQ(i32[i], aotc_to_i32(x[i])) << isa.name << " " << x[i];
     }
   }
 }

@@ -1,0 +1,92 @@
+// Dot products of four u8 with four s8, added to i32 lanes: the step of integer contractions.
+//
+//   const aotc_dot_u8 x = aotc_dot_prepare_u8(four_activations);         // the same in each lane
+//   const aotc_dot_s8 w = aotc_dot_prepare_s8(aotc_load_s8x4(weights));  // four per lane
+//   acc = aotc_dot(acc, x, w);    // acc[lane] += sum over j of x[j] * w[lane][j]
+//
+// Exact for all operands: one instruction with VNNI; without it both operands are spread to 16 bits
+// (pmaddubsw would saturate). Signed activations add 128, the correction is the epilogue's.
+#ifndef AOTC_DOT_H_
+#define AOTC_DOT_H_
+
+#include "aotc/vector.h"
+
+// Four s8 in each lane, as they lie in memory.
+AOTC_INLINE aotc_vi aotc_load_s8x4(const int8_t *from) {
+  aotc_vi vector;
+  memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+#if defined(AOTC_WITH_VNNI) && defined(AOTC_ISA_X86_64_V4)
+
+struct aotc_dot_u8 {
+  aotc_vi bytes;
+};
+struct aotc_dot_s8 {
+  aotc_vi bytes;
+};
+
+AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(int32_t four) {
+  aotc_dot_u8 x = {aotc_broadcast(four)};
+  aotc_pin(x.bytes);
+  return x;
+}
+
+AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) { return aotc_dot_s8{bytes}; }
+
+AOTC_INLINE aotc_vi aotc_dot(aotc_vi acc, aotc_dot_u8 x, aotc_dot_s8 w) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(x.bytes), "v"(w.bytes));
+  return acc;
+}
+
+#else
+
+// Bytes 0 and 2 of each lane as 16-bit integers, and bytes 1 and 3.
+struct aotc_dot_u8 {
+  aotc_vi even, odd;
+};
+struct aotc_dot_s8 {
+  aotc_vi even, odd;
+};
+
+AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(int32_t four) {
+  aotc_dot_u8 x = {aotc_broadcast(four & 0x00ff00ff),
+                   aotc_broadcast((int32_t)(((uint32_t)four >> 8) & 0x00ff00ffu))};
+  aotc_pin(x.even);
+  aotc_pin(x.odd);
+  return x;
+}
+
+typedef int16_t aotc_vi16x2 __attribute__((vector_size(AOTC_LANES * 4)));
+
+AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) {
+  const aotc_vi16x2 pairs = (aotc_vi16x2)bytes;
+  return aotc_dot_s8{(aotc_vi)((pairs << 8) >> 8), (aotc_vi)(pairs >> 8)};
+}
+
+// a[0] * b[0] + a[1] * b[1] of the 16-bit halves of each lane.
+AOTC_INLINE aotc_vi aotc_multiply_add_pairs(aotc_vi a, aotc_vi b) {
+#if defined(AOTC_ISA_X86_64_V4)
+  aotc_vi sum;
+  __asm__("vpmaddwd %2, %1, %0" : "=v"(sum) : "v"(a), "v"(b));
+  return sum;
+#elif defined(AOTC_ISA_X86_64_V3)
+  aotc_vi sum;
+  __asm__("vpmaddwd %2, %1, %0" : "=x"(sum) : "x"(a), "x"(b));
+  return sum;
+#elif defined(AOTC_ISA_X86_64)
+  __asm__("pmaddwd %1, %0" : "+x"(a) : "x"(b));
+  return a;
+#else
+  return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
+}
+
+AOTC_INLINE aotc_vi aotc_dot(aotc_vi acc, aotc_dot_u8 x, aotc_dot_s8 w) {
+  return acc + aotc_multiply_add_pairs(x.even, w.even) + aotc_multiply_add_pairs(x.odd, w.odd);
+}
+
+#endif
+
+#endif  // AOTC_DOT_H_
