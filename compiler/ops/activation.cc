@@ -2,10 +2,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -91,7 +91,7 @@ absl::StatusOr<Expr> Gelu(const Expr& x, const Attributes& a) {
     Expr scale = Number(std::sqrt(2 / std::numbers::pi), x);
     return half * (Number(1, x) + Tanh(scale * cubic));
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown approximation '", approximate, "'"));
+  return absl::InvalidArgumentError(StrCat("unknown approximation '", approximate, "'"));
 }
 
 absl::StatusOr<Expr> Mish(const Expr& x, const Attributes&) { return x * Tanh(SoftplusOf(x)); }

@@ -3,10 +3,10 @@
 // Floats become integers by truncation towards zero (out of range is undefined in ONNX: the
 // expression language saturates), integers narrow by dropping high bits, floats narrow to the
 // nearest value, halves to even, beyond the range to infinity; bool is x != 0.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -23,7 +23,7 @@ absl::Status CastTo(OpContext& op, DType target) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   bool has_arithmetic = target == DType::kBool || IsInteger(target) || IsFloat(target);
   if (!has_arithmetic || IsFloat8(target) || BitWidth(target) < 8) {
-    return absl::UnimplementedError(absl::StrCat("conversion to ", TypeName(target)));
+    return absl::UnimplementedError(StrCat("conversion to ", TypeName(target)));
   }
   auto body = [&](const Indices& i) {
     if (x.dtype() == target) return x.Stored(i);
@@ -37,7 +37,7 @@ absl::Status CastTo(OpContext& op, DType target) {
 absl::Status CastOp(OpContext& op) {
   int64_t to = op.attributes().Int("to");
   if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to))) {
-    return absl::UnimplementedError(absl::StrCat("conversion to ONNX element type ", to));
+    return absl::UnimplementedError(StrCat("conversion to ONNX element type ", to));
   }
   return CastTo(op, static_cast<DType>(to));
 }

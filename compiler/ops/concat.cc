@@ -1,10 +1,10 @@
 // Joining and dividing tensors along an axis: Concat and Split.
 #include <numeric>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -46,8 +46,7 @@ absl::Status Concat(OpContext& op) {
   for (size_t p = 0; p < parts.size(); ++p) {
     for (int d = 0; d < parts[p].rank(); ++d) {
       if (d != axis && !ProveEqual(parts[p].dim(d), parts[0].dim(d), op.bounds())) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("operand ", p, " has another dim along axis ", d));
+        return absl::InvalidArgumentError(StrCat("operand ", p, " has another dim along axis ", d));
       }
     }
     if (!parts[p].dim(axis).IsInt(0)) filled.push_back(parts[p]);

@@ -1,10 +1,10 @@
 // Convolution of any rank.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/window.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -27,12 +27,12 @@ absl::Status CheckChannels(const OpContext& op, const Tensor& x, const Tensor& w
   int64_t outputs = *weight.dim(0).AsInt(), inputs = *weight.dim(1).AsInt();
   if (groups < 1 || outputs % groups != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(outputs, " output channels do not divide into ", groups, " groups"));
+        StrCat(outputs, " output channels do not divide into ", groups, " groups"));
   }
   if (!ProveEqual(x.dim(1), inputs * groups, op.bounds())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the input must have ", inputs * groups, " channels (", inputs, " in each of ", groups,
-        " groups)", x.dim(1).AsInt() ? absl::StrCat(", not ", *x.dim(1).AsInt()) : ""));
+    return absl::InvalidArgumentError(
+        StrCat("the input must have ", inputs * groups, " channels (", inputs, " in each of ",
+               groups, " groups)", x.dim(1).AsInt() ? StrCat(", not ", *x.dim(1).AsInt()) : ""));
   }
   return absl::OkStatus();
 }

@@ -1,8 +1,8 @@
 // Repetition of a tensor along axes, and parts of matrices: Expand, Tile, Trilu.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {

@@ -2,10 +2,10 @@
 //
 // An index at run time is clamped into its axis, so that no read is out of bounds whatever the
 // data; an index that is known at compile time is checked there.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -65,7 +65,7 @@ absl::Status GatherElements(OpContext& op) {
   for (int d = 0; d < x.rank(); ++d) {
     if (d != axis && Prove(Le(places.dim(d), x.dim(d)), op.bounds()) != true) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the indices are longer than the data along axis ", d));
+          StrCat("the indices are longer than the data along axis ", d));
     }
   }
   op.SetOutput(0, op.b().Compute(x.dtype(), places.shape(), [&](const Indices& i) {
@@ -91,7 +91,7 @@ absl::Status GatherNd(OpContext& op) {
   for (int d = 0; d < batch; ++d) {
     if (!ProveEqual(x.dim(d), places.dim(d), op.bounds())) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the operands have different dims along batch axis ", d));
+          StrCat("the operands have different dims along batch axis ", d));
     }
   }
   Shape shape(places.shape().begin(), places.shape().end() - 1);

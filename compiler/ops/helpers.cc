@@ -1,7 +1,7 @@
 #include "compiler/ops/helpers.h"
 
-#include "absl/strings/str_cat.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 
@@ -10,7 +10,7 @@ std::string TypeName(DType type) { return std::string(DTypeName(type)); }
 absl::Status RequireFloat(const Tensor& x) {
   if (IsFloat(x.dtype())) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("needs floating-point operands, not ", TypeName(x.dtype())));
+      StrCat("needs floating-point operands, not ", TypeName(x.dtype())));
 }
 
 absl::Status RequireNumber(const Tensor& x) {
@@ -22,17 +22,17 @@ absl::Status RequireSameType(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
     if (tensor.dtype() == tensors[0].dtype()) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("operands have different element types: ", TypeName(tensors[0].dtype()),
-                     " and ", TypeName(tensor.dtype())));
+        StrCat("operands have different element types: ", TypeName(tensors[0].dtype()), " and ",
+               TypeName(tensor.dtype())));
   }
   return absl::OkStatus();
 }
 
 absl::Status RequireRank(const Tensor& x, int least, int most) {
   if (x.rank() >= least && x.rank() <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("operand of rank ", x.rank(), " where at ",
-                                                 x.rank() < least ? "least " : "most ",
-                                                 x.rank() < least ? least : most, " is needed"));
+  return absl::InvalidArgumentError(StrCat("operand of rank ", x.rank(), " where at ",
+                                           x.rank() < least ? "least " : "most ",
+                                           x.rank() < least ? least : most, " is needed"));
 }
 
 absl::Status RequireBroadcast(const std::vector<Tensor>& tensors) {
@@ -73,8 +73,8 @@ absl::StatusOr<std::vector<int64_t>> IntsOr(const OpContext& op, std::string_vie
   std::vector<int64_t> values = op.attributes().Ints(name);
   if (values.empty()) values.assign(count, fallback);
   if (values.size() == count) return values;
-  return absl::InvalidArgumentError(absl::StrCat("attribute ", std::string(name), " has ",
-                                                 values.size(), " elements instead of ", count));
+  return absl::InvalidArgumentError(
+      StrCat("attribute ", name, " has ", values.size(), " elements instead of ", count));
 }
 
 }  // namespace aotc

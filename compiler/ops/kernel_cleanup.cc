@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -86,7 +86,7 @@ void NumberAxes(Kernel& kernel) {
   int next_axis = 0, next_reduce_axis = 0;
   auto fresh = [&](const char* prefix, int& next) {
     std::string name;
-    do name = absl::StrCat(prefix, next++);
+    do name = StrCat(prefix, next++);
     while (taken.count(name) != 0);
     return name;
   };

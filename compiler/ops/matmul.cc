@@ -1,9 +1,9 @@
 // MatMul of any rank and Gemm.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -11,10 +11,10 @@ namespace {
 absl::Status RequireEqualDims(const Expr& a, const Expr& b, const OpContext& op) {
   if (ProveEqual(a, b, op.bounds())) return absl::OkStatus();
   auto text = [](const Expr& dim) {
-    return dim.AsInt() ? absl::StrCat(*dim.AsInt()) : std::string("a symbolic dim");
+    return dim.AsInt() ? StrCat(*dim.AsInt()) : std::string("a symbolic dim");
   };
   return absl::InvalidArgumentError(
-      absl::StrCat("the inner dims of the operands differ: ", text(a), " and ", text(b)));
+      StrCat("the inner dims of the operands differ: ", text(a), " and ", text(b)));
 }
 
 // The dims before the last two.

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -20,9 +20,8 @@ std::string WhyUnknown(const Graph& graph, ValueId value) {
   NodeId producer = Producers(graph)[value];
   if (!producer.valid()) return "which is an input of the graph";
   const Node& node = graph.nodes[producer];
-  if (node.locations.empty())
-    return absl::StrCat("which a node ", node.op, " computes at run time");
-  return absl::StrCat("which ", Describe(node.locations[0]), " computes at run time");
+  if (node.locations.empty()) return StrCat("which a node ", node.op, " computes at run time");
+  return StrCat("which ", Describe(node.locations[0]), " computes at run time");
 }
 
 bool HasArithmetic(DType type) { return type == DType::kBool || IsInteger(type) || IsFloat(type); }
@@ -41,8 +40,8 @@ bool OpContext::WantsOutput(size_t index) const {
 }
 
 std::string OpContext::DescribeInput(size_t index) const {
-  std::string text = absl::StrCat("input ", index);
-  if (HasInput(index)) absl::StrAppend(&text, " ('", graph_.values[node_.inputs[index]].name, "')");
+  std::string text = StrCat("input ", index);
+  if (HasInput(index)) StrAppend(&text, " ('", graph_.values[node_.inputs[index]].name, "')");
   return text;
 }
 
@@ -53,7 +52,7 @@ const ValueType& OpContext::InputType(size_t index) const {
 
 absl::StatusOr<Tensor> OpContext::Input(size_t index) {
   if (!HasInput(index)) {
-    return absl::InvalidArgumentError(absl::StrCat("needs ", DescribeInput(index)));
+    return absl::InvalidArgumentError(StrCat("needs ", DescribeInput(index)));
   }
   ValueId value = node_.inputs[index];
   for (size_t i = 0; i < operands_.size(); ++i) {
@@ -62,12 +61,12 @@ absl::StatusOr<Tensor> OpContext::Input(size_t index) {
   const ValueType& type = InputType(index);
   if (type.kind != ValueKind::kTensor || !type.ranked) {
     return absl::InvalidArgumentError(
-        absl::StrCat(DescribeInput(index), " is not a tensor of known rank"));
+        StrCat(DescribeInput(index), " is not a tensor of known rank"));
   }
   if (!HasArithmetic(type.dtype)) {
-    return absl::UnimplementedError(absl::StrCat(DescribeInput(index), " has element type ",
-                                                 std::string(DTypeName(type.dtype)),
-                                                 ", which this op does not support"));
+    return absl::UnimplementedError(StrCat(DescribeInput(index), " has element type ",
+                                           DTypeName(type.dtype),
+                                           ", which this op does not support"));
   }
   operands_.push_back(index);
   operand_tensors_.push_back(builder_.Input(graph_.values[value].name, type.dtype, type.dims));
@@ -76,17 +75,16 @@ absl::StatusOr<Tensor> OpContext::Input(size_t index) {
 
 absl::StatusOr<std::vector<Expr>> OpContext::IntElements(size_t index) const {
   if (!HasInput(index)) {
-    return absl::InvalidArgumentError(absl::StrCat("needs ", DescribeInput(index)));
+    return absl::InvalidArgumentError(StrCat("needs ", DescribeInput(index)));
   }
   const Value& value = graph_.values[node_.inputs[index]];
   if (value.elements) return *value.elements;
   if (!value.constant) {
-    return absl::UnimplementedError(absl::StrCat("needs ", DescribeInput(index),
-                                                 " at compile time, ",
-                                                 WhyUnknown(graph_, node_.inputs[index])));
+    return absl::UnimplementedError(StrCat("needs ", DescribeInput(index), " at compile time, ",
+                                           WhyUnknown(graph_, node_.inputs[index])));
   }
   if (!IsInteger(value.constant->dtype()) && value.constant->dtype() != DType::kBool) {
-    return absl::InvalidArgumentError(absl::StrCat(DescribeInput(index), " must hold integers"));
+    return absl::InvalidArgumentError(StrCat(DescribeInput(index), " must hold integers"));
   }
   std::vector<Expr> elements;
   for (int64_t element : value.constant->AsInts()) elements.push_back(Expr(element));
@@ -100,7 +98,7 @@ absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(size_t index) const {
     std::optional<int64_t> value = Simplify(element, bounds()).AsInt();
     if (!value) {
       return absl::UnimplementedError(
-          absl::StrCat(DescribeInput(index), " must not depend on symbolic dims"));
+          StrCat(DescribeInput(index), " must not depend on symbolic dims"));
     }
     values.push_back(*value);
   }
@@ -115,8 +113,7 @@ const Constant* OpContext::ConstInput(size_t index) const {
 
 absl::StatusOr<int> OpContext::NormalizeAxis(int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("axis ", axis, " is out of range for rank ", rank));
+    return absl::InvalidArgumentError(StrCat("axis ", axis, " is out of range for rank ", rank));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -143,7 +140,7 @@ Kernel OpContext::Finish() {
   }
   operands_ = std::move(kept);
   for (const Location& location : node_.locations) {
-    kernel.sources.push_back(absl::StrCat(location.node, " (", location.op, ")"));
+    kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
   }
   return kernel;
 }
@@ -151,7 +148,7 @@ Kernel OpContext::Finish() {
 absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node) {
   const OpDef* op = FindOp(node.op);
   if (op == nullptr || op->compute == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("op ", node.op, " is not supported"));
+    return absl::UnimplementedError(StrCat("op ", node.op, " is not supported"));
   }
   OpContext context(graph, node);
   AOTC_RETURN_IF_ERROR(op->compute(context));
@@ -164,7 +161,7 @@ absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node)
   size_t params = result.inputs.size() + result.outputs.size();
   if (result.kernel.params.size() != params) {
     return absl::InvalidArgumentError(
-        absl::StrCat(node.op, " does not have ", node.outputs.size(), " outputs"));
+        StrCat(node.op, " does not have ", node.outputs.size(), " outputs"));
   }
   return result;
 }

@@ -1,8 +1,8 @@
 // Pad: elements added before and after (or, with negative counts, dropped) along some axes.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -22,7 +22,7 @@ absl::StatusOr<Pads> PadsOf(const OpContext& op, int rank) {
   }
   if (given.size() != 2 * axes.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("pads has ", given.size(), " elements for ", axes.size(), " axes"));
+        StrCat("pads has ", given.size(), " elements for ", axes.size(), " axes"));
   }
   auto count = static_cast<size_t>(rank);
   Pads pads = {Indices(count, Expr(0)), Indices(count, Expr(0))};
@@ -53,7 +53,7 @@ absl::StatusOr<Fold> FoldOf(const std::string& mode) {
   if (mode == "edge") return Edge;
   if (mode == "wrap") return Wrap;
   if (mode == "reflect") return Reflect;
-  return absl::InvalidArgumentError(absl::StrCat("unknown mode '", mode, "'"));
+  return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
 }
 
 // The fill of mode constant: known, or an operand of one element; default 0.
@@ -77,7 +77,7 @@ absl::Status Pad(OpContext& op) {
   for (size_t d = 0; d < x.shape().size(); ++d) {
     shape.push_back(Simplify(x.shape()[d] + pads.begin[d] + pads.end[d], op.bounds()));
     if (Prove(Lt(shape[d], 0), op.bounds()) == true) {
-      return absl::InvalidArgumentError(absl::StrCat("more is dropped than axis ", d, " has"));
+      return absl::InvalidArgumentError(StrCat("more is dropped than axis ", d, " has"));
     }
   }
   TensorBuilder::Body body;

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/index_map.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<int>> NamedAxes(const OpContext& op, int rank) {
   for (int64_t axis : given) {
     AOTC_ASSIGN_OR_RETURN(int normalized, op.NormalizeAxis(axis, rank));
     if (std::find(axes.begin(), axes.end(), normalized) != axes.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is named twice"));
+      return absl::InvalidArgumentError(StrCat("axis ", axis, " is named twice"));
     }
     axes.push_back(normalized);
   }
@@ -108,8 +108,7 @@ absl::Status Squeeze(OpContext& op) {
     bool named = std::find(axes.begin(), axes.end(), d) != axes.end();
     bool is_one = ProveEqual(x.dim(d), 1, op.bounds());
     if (named && Prove(Ne(x.dim(d), 1), op.bounds()) == true) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", d, " cannot be dropped: its dim is not 1"));
+      return absl::InvalidArgumentError(StrCat("axis ", d, " cannot be dropped: its dim is not 1"));
     }
     if (!(named || (is_one && !op.HasInput(1)))) shape.push_back(x.dim(d));
   }

@@ -1,9 +1,9 @@
 // Resize: sampling a tensor at other places along its axes.
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/resize_geometry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -33,7 +33,7 @@ absl::StatusOr<Expr> Nearest(const Fraction& f, const std::string& mode) {
   if (mode == "ceil") return CeilDiv(n, d);
   if (mode == "round_prefer_floor") return CeilDiv(n * 2 - d, d * 2);
   if (mode == "round_prefer_ceil") return FloorDiv(n * 2 + d, d * 2);
-  return absl::InvalidArgumentError(absl::StrCat("unknown nearest_mode '", mode, "'"));
+  return absl::InvalidArgumentError(StrCat("unknown nearest_mode '", mode, "'"));
 }
 
 // Multilinear interpolation: blends along axis d what the axes after it give.
@@ -173,7 +173,7 @@ absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
       return cubic.exclude_outside ? Div(sums(i), CubicTotal(s, cubic, i)) : sums(i);
     });
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown mode '", mode, "'"));
+  return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
 }
 
 absl::Status Resize(OpContext& op) {

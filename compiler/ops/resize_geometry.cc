@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -31,12 +31,12 @@ absl::StatusOr<std::vector<float>> KnownFloats(const OpContext& op, size_t index
   if (!op.HasInput(index)) return values;
   const Constant* constant = op.ConstInput(index);
   if (constant == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("needs input ", index, " at compile time"));
+    return absl::UnimplementedError(StrCat("needs input ", index, " at compile time"));
   }
   for (int64_t i = 0; i < constant->element_count(); ++i) {
     values.push_back(static_cast<float>(constant->FloatAt(i)));
     if (!std::isfinite(values.back())) {
-      return absl::InvalidArgumentError(absl::StrCat("input ", index, " is not finite"));
+      return absl::InvalidArgumentError(StrCat("input ", index, " is not finite"));
     }
   }
   return values;
@@ -101,8 +101,7 @@ absl::Status SetSizes(const OpContext& op, const std::vector<size_t>& axes,
   if (policy == "not_larger" || policy == "not_smaller") {
     AOTC_RETURN_IF_ERROR(KeepAspectRatio(axes, policy == "not_larger", result));
   } else if (policy != "stretch") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown keep_aspect_ratio_policy '", policy, "'"));
+    return absl::InvalidArgumentError(StrCat("unknown keep_aspect_ratio_policy '", policy, "'"));
   }
   for (size_t k : axes) {
     result[k].resized =
@@ -194,8 +193,7 @@ absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode,
                             i * size.numerator * start.denominator),
                     start.denominator * size.denominator * steps};
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown coordinate_transformation_mode '", mode, "'"));
+  return absl::InvalidArgumentError(StrCat("unknown coordinate_transformation_mode '", mode, "'"));
 }
 
 }  // namespace aotc

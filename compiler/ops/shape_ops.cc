@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -95,7 +95,7 @@ absl::Status ConstantOfShape(OpContext& op) {
     }
     dtype = constant->dtype();
     if (!IsFloat(dtype) && !IsInteger(dtype) && dtype != DType::kBool) {
-      return absl::UnimplementedError(absl::StrCat("a value of type ", TypeName(dtype)));
+      return absl::UnimplementedError(StrCat("a value of type ", TypeName(dtype)));
     }
     value = ElementOf(*constant, 0, ComputeType(dtype));
   }

@@ -1,10 +1,10 @@
 // Slice: every step-th element of a range along some axes.
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {

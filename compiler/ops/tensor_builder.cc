@@ -4,11 +4,10 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "compiler/ops/kernel_cleanup.h"
+#include "compiler/support/names.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -27,10 +26,9 @@ DType ResultType(const std::vector<Tensor>& inputs, DType body) {
   return body;
 }
 
-std::string DimText(const Shape& shape) {
-  return absl::StrJoin(shape, "x", [](std::string* out, const Expr& dim) {
-    absl::StrAppend(out, dim.AsInt() ? absl::StrCat(*dim.AsInt()) : "?");
-  });
+std::string ShapeText(const Shape& shape) {
+  auto dim_text = [](const Expr& dim) { return dim.AsInt() ? StrCat(*dim.AsInt()) : "?"; };
+  return StrCat("[", StrJoin(shape, "x", dim_text), "]");
 }
 
 }  // namespace
@@ -55,16 +53,13 @@ Expr Tensor::operator()(const Indices& indices) const {
 TensorBuilder::TensorBuilder(std::string kernel_name) { kernel_.name = std::move(kernel_name); }
 
 std::string TensorBuilder::UniqueName(std::string_view name) const {
-  std::string base;
-  for (char c : name) base += absl::ascii_isalnum(c) ? c : '_';
-  base.erase(0, base.find_first_not_of('_'));
-  if (base.empty() || absl::ascii_isdigit(base[0])) base.insert(0, "t");
+  std::string base = CleanIdentifier(name, "t");
   auto taken = [&](const std::string& candidate) {
     return std::any_of(kernel_.tensors.begin(), kernel_.tensors.end(),
                        [&](const KernelTensor& tensor) { return tensor.name == candidate; });
   };
   std::string result = base;
-  for (int i = 2; taken(result); ++i) result = absl::StrCat(base, "_", i);
+  for (int i = 2; taken(result); ++i) result = StrCat(base, "_", i);
   return result;
 }
 
@@ -81,8 +76,7 @@ Tensor TensorBuilder::Input(std::string_view name, DType dtype, Shape shape) {
 std::vector<Axis> TensorBuilder::MakeAxes(const Shape& shape, std::string_view prefix) {
   std::vector<Axis> axes;
   for (const Expr& extent : shape) {
-    axes.push_back(
-        {.name = absl::StrCat("$", std::string(prefix), next_axis_++), .extent = extent});
+    axes.push_back({.name = StrCat("$", prefix, next_axis_++), .extent = extent});
   }
   return axes;
 }
@@ -201,10 +195,7 @@ absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes) {
       if (shape[d].IsInt(1) || ProveEqual(common, shape[d])) continue;
       if (!common.IsInt(1)) {
         return absl::InvalidArgumentError(
-            absl::StrCat("shapes do not broadcast: ",
-                         absl::StrJoin(shapes, " and ", [](std::string* out, const Shape& s) {
-                           absl::StrAppend(out, "[", DimText(s), "]");
-                         })));
+            StrCat("shapes do not broadcast: ", StrJoin(shapes, " and ", ShapeText)));
       }
       common = shape[d];
     }
