@@ -1,0 +1,51 @@
+// docs/operators.md is generated from the op definitions; AOTC_UPDATE=1 rewrites it.
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_replace.h"
+#include "compiler/ops/op.h"
+#include "compiler/support/strings.h"
+#include "gtest/gtest.h"
+
+namespace aotc {
+namespace {
+
+constexpr char kPath[] = "docs/operators.md";
+
+std::string OperatorTable() {
+  std::string text =
+      "# Operators\n\n"
+      "Generated from the definitions in `compiler/ops`: `AOTC_UPDATE=1 build/tests/unit_tests\n"
+      "--gtest_filter='OperatorTable.*'` rewrites this page. Element types are f32, f64, f16, "
+      "bf16,\n"
+      "integers and bool, as far as ONNX allows them for the operator.\n\n"
+      "Form `compute` states the operator as tensor expressions, `expand` in terms of others.\n\n"
+      "| operator | form | what it gives |\n| --- | --- | --- |\n";
+  for (const OpDef* op : AllOps()) {
+    StrAppend(&text, "| ", op->name, " | ", op->compute != nullptr ? "compute" : "expand", " | ",
+              absl::StrReplaceAll(View(op->summary), {{"|", "\\|"}}), " |\n");
+  }
+  return text;
+}
+
+TEST(OperatorTable, EveryOpHasOneFormAndASummary) {
+  for (const OpDef* op : AllOps()) {
+    EXPECT_NE(op->compute == nullptr, op->expand == nullptr) << op->name;
+    EXPECT_FALSE(op->summary.empty()) << op->name;
+  }
+}
+
+TEST(OperatorTable, IsCurrent) {
+  std::string expected = OperatorTable();
+  if (std::getenv("AOTC_UPDATE") != nullptr) {
+    std::ofstream(kPath) << expected;
+    return;
+  }
+  std::stringstream actual;
+  actual << std::ifstream(kPath).rdbuf();
+  EXPECT_EQ(actual.str(), expected) << "run with AOTC_UPDATE=1 to rewrite " << kPath;
+}
+
+}  // namespace
+}  // namespace aotc
