@@ -1,6 +1,9 @@
 // Text form of layouts: the grammar is shown in layout.h.
+#include <algorithm>
+
 #include "compiler/ir/layout.h"
 #include "compiler/support/literals.h"
+#include "compiler/support/scanner.h"
 #include "compiler/support/scanner.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
