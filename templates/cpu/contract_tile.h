@@ -28,8 +28,9 @@
 // Epilogue: derives from aotc_epilogue, is called once per (m, v) with constants for both, and may
 //   keep results (row statistics). Tails of columns: aotc_store_first. Tails of rows: a smaller MR.
 // Sizes: MR * NV accumulators, NV weights and a broadcast must fit the registers (32 with AVX-512,
-//   else 16): 14x2, 8x3, 6x4 on AVX-512, 6x2 on AVX2, 4x2 on SSE2. Few accumulators (GEMV) want
-//   KU > 1: that many consecutive steps go to accumulators of their own, added at the end.
+//   else 16): 14x2, 8x3, 6x4 on AVX-512, 6x2 on AVX2 and SSE2. Few accumulators want KU > 1: that
+//   many consecutive steps go to accumulators of their own, added at the end. One row (GEMV) is best
+//   with all 32 columns of its panel: NV = 32 / AOTC_LANES, KU = AOTC_LANES / 4.
 #ifndef AOTC_CONTRACT_TILE_H_
 #define AOTC_CONTRACT_TILE_H_
 
