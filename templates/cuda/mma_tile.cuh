@@ -26,15 +26,7 @@
 #define AOTC_CUDA_MMA_TILE_CUH_
 
 #include "aotc/cuda.h"
-
-#ifndef AOTC_TILE_RANGE_
-#define AOTC_TILE_RANGE_
-// Results [m_begin, m_end) x [n_begin, n_end) of which a tile computes the first BM x BN, over
-// [k_begin, k_end).
-struct aotc_tile_range {
-  int64_t m_begin, n_begin, m_end, n_end, k_begin, k_end;
-};
-#endif
+#include "tile_range.cuh"
 
 // A Rows x Columns tile in shared memory. Rows are padded by 16 bytes: the eight rows that ldmatrix
 // reads at a time then lie in different banks.

@@ -1,5 +1,7 @@
 // The mma shapes and ldmatrix against brute force, through the lane maps, in both realisations.
+#if !defined(__CUDACC__)
 #define AOTC_CUDA_EMULATE 1
+#endif
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,46 +13,65 @@
 
 namespace {
 
-using Map = aotc_matrix_position (*)(int, int);
+#define AOTC_DEVICE_STATIC static AOTC_MEMBER
 
 // What a test knows of a shape: A is 16 x k, B is k x 8, `packed` elements to a register.
 struct F16Shape {
   using Value = float;
   static constexpr int kK = 16, kPacked = 2;
-  static constexpr Map kMapA = aotc_mma_m16n8k16_a_position, kMapB = aotc_mma_m16n8k16_b_position;
+  AOTC_DEVICE_STATIC aotc_matrix_position MapA(int lane, int i) {
+    return aotc_mma_m16n8k16_a_position(lane, i);
+  }
+  AOTC_DEVICE_STATIC aotc_matrix_position MapB(int lane, int i) {
+    return aotc_mma_m16n8k16_b_position(lane, i);
+  }
   using Dot = aotc_dot_f16;
-  static uint32_t Bits(int value) { return aotc_f16_from_f32(static_cast<float>(value)); }
-  static void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
+  AOTC_DEVICE_STATIC uint32_t Bits(int value) {
+    return aotc_f16_from_f32(static_cast<float>(value));
+  }
+  AOTC_DEVICE_STATIC void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
     aotc_mma_m16n8k16_f16_f32(d, a, b, c);
   }
 };
 struct Tf32Shape {
   using Value = float;
   static constexpr int kK = 8, kPacked = 1;
-  static constexpr Map kMapA = aotc_mma_m16n8k8_a_position, kMapB = aotc_mma_m16n8k8_b_position;
+  AOTC_DEVICE_STATIC aotc_matrix_position MapA(int lane, int i) {
+    return aotc_mma_m16n8k8_a_position(lane, i);
+  }
+  AOTC_DEVICE_STATIC aotc_matrix_position MapB(int lane, int i) {
+    return aotc_mma_m16n8k8_b_position(lane, i);
+  }
   using Dot = aotc_dot_tf32;
-  static uint32_t Bits(int value) { return aotc_f32_to_tf32(static_cast<float>(value)); }
-  static void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
+  AOTC_DEVICE_STATIC uint32_t Bits(int value) {
+    return aotc_f32_to_tf32(static_cast<float>(value));
+  }
+  AOTC_DEVICE_STATIC void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
     aotc_mma_m16n8k8_tf32_f32(d, a, b, c);
   }
 };
 struct S8Shape {
   using Value = int32_t;
   static constexpr int kK = 32, kPacked = 4;
-  static constexpr Map kMapA = aotc_mma_m16n8k32_a_position, kMapB = aotc_mma_m16n8k32_b_position;
+  AOTC_DEVICE_STATIC aotc_matrix_position MapA(int lane, int i) {
+    return aotc_mma_m16n8k32_a_position(lane, i);
+  }
+  AOTC_DEVICE_STATIC aotc_matrix_position MapB(int lane, int i) {
+    return aotc_mma_m16n8k32_b_position(lane, i);
+  }
   using Dot = aotc_dot_s8;
-  static uint32_t Bits(int value) { return static_cast<uint8_t>(value); }
-  static void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
+  AOTC_DEVICE_STATIC uint32_t Bits(int value) { return static_cast<uint8_t>(value); }
+  AOTC_DEVICE_STATIC void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
     aotc_mma_m16n8k32_s8_s32(d, a, b, c);
   }
 };
 
 template <typename Shape>
-int ElementA(int row, int k) {
+AOTC_LANE_MAP int ElementA(int row, int k) {
   return (row * 7 + k * 3) % 19 - 9;
 }
 template <typename Shape>
-int ElementB(int k, int column) {
+AOTC_LANE_MAP int ElementB(int k, int column) {
   return (k * 5 + column * 11) % 17 - 8;
 }
 
@@ -61,12 +82,12 @@ static __global__ void Multiply(typename Shape::Value* out, bool wrong) {
   const int lane = static_cast<int>(aotc_lane());
   uint32_t a[4] = {}, b[2] = {};
   for (int i = 0; i < 4 * kPacked; ++i) {
-    const aotc_matrix_position at = Shape::kMapA(wrong ? lane ^ 1 : lane, i);
+    const aotc_matrix_position at = Shape::MapA(wrong ? lane ^ 1 : lane, i);
     const uint32_t bits = Shape::Bits(ElementA<Shape>(at.row, at.column));
     a[i / kPacked] |= bits << (i % kPacked * kBits % 32);
   }
   for (int i = 0; i < 2 * kPacked; ++i) {
-    const aotc_matrix_position at = Shape::kMapB(lane, i);
+    const aotc_matrix_position at = Shape::MapB(lane, i);
     const uint32_t bits = Shape::Bits(ElementB<Shape>(at.row, at.column));
     b[i / kPacked] |= bits << (i % kPacked * kBits % 32);
   }
@@ -87,8 +108,8 @@ static __global__ void Multiply(typename Shape::Value* out, bool wrong) {
 }
 
 template <typename Shape>
-std::vector<typename Shape::Value> BruteForce() {
-  std::vector<typename Shape::Value> want(16 * 8);
+Vector<typename Shape::Value> BruteForce() {
+  Vector<typename Shape::Value> want(16 * 8);
   for (int row = 0; row < 16; ++row) {
     for (int column = 0; column < 8; ++column) {
       int sum = row + 100 * column;
@@ -107,7 +128,7 @@ using Shapes = testing::Types<F16Shape, Tf32Shape, S8Shape>;
 TYPED_TEST_SUITE(Mma, Shapes);
 
 TYPED_TEST(Mma, AgreesWithBruteForce) {
-  std::vector<typename TypeParam::Value> out(16 * 8);
+  Vector<typename TypeParam::Value> out(16 * 8);
   ASSERT_EQ(LaunchAndWait(Line(1, 32, "mma"), Multiply<TypeParam, false>, out.data(), false),
             cudaSuccess)
       << last_fault;
@@ -115,7 +136,7 @@ TYPED_TEST(Mma, AgreesWithBruteForce) {
 }
 
 TYPED_TEST(Mma, OfShufflesAgreesWithBruteForce) {
-  std::vector<typename TypeParam::Value> out(16 * 8);
+  Vector<typename TypeParam::Value> out(16 * 8);
   ASSERT_EQ(LaunchAndWait(Line(1, 32, "mma"), Multiply<TypeParam, true>, out.data(), false),
             cudaSuccess)
       << last_fault;
@@ -123,22 +144,23 @@ TYPED_TEST(Mma, OfShufflesAgreesWithBruteForce) {
 }
 
 TYPED_TEST(Mma, DiffersWithAWrongLaneMap) {
-  std::vector<typename TypeParam::Value> out(16 * 8);
+  Vector<typename TypeParam::Value> out(16 * 8);
   ASSERT_EQ(LaunchAndWait(Line(1, 32, "mma"), Multiply<TypeParam, false>, out.data(), true),
             cudaSuccess);
   EXPECT_NE(out, BruteForce<TypeParam>());
 }
 
 TEST(LaneMaps, CoverEachElementOnce) {
+  using Map = aotc_matrix_position (*)(int, int);
   const auto covers = [](Map map, int elements, int rows, int columns) {
-    std::vector<int> seen(static_cast<size_t>(rows * columns), 0);
+    Vector<int> seen(static_cast<size_t>(rows * columns), 0);
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < elements; ++i) {
         const aotc_matrix_position at = map(lane, i);
         ++seen.at(static_cast<size_t>(at.row * columns + at.column));
       }
     }
-    return seen == std::vector<int>(seen.size(), 1);
+    return seen == Vector<int>(seen.size(), 1);
   };
   EXPECT_TRUE(covers(aotc_mma_m16n8k16_a_position, 8, 16, 16));
   EXPECT_TRUE(covers(aotc_mma_m16n8k16_b_position, 4, 16, 8));
@@ -171,7 +193,7 @@ static __global__ void LoadMatrices(uint32_t* plain, uint32_t* transposed) {
 }
 
 TEST(MatrixLoads, ArePlainAndTransposed) {
-  std::vector<uint32_t> plain(128), transposed(128);
+  Vector<uint32_t> plain(128), transposed(128);
   ASSERT_EQ(LaunchAndWait(Line(1, 32, "ldmatrix"), LoadMatrices, plain.data(), transposed.data()),
             cudaSuccess)
       << last_fault;
@@ -184,6 +206,8 @@ TEST(MatrixLoads, ArePlainAndTransposed) {
     }
   }
 }
+
+#if defined(AOTC_CUDA_EMULATE)  // nvcc makes these conversions functions of the device
 
 TEST(HalfFloats, ConvertBothWaysForAllPatterns) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
@@ -206,5 +230,7 @@ TEST(HalfFloats, ConvertBothWaysForAllPatterns) {
     }
   }
 }
+
+#endif
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The tile functions of templates/cuda, emulated, against brute force over sizes around a tile's.
+#if !defined(__CUDACC__)
 #define AOTC_CUDA_EMULATE 1
+#endif
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,8 +14,8 @@
 namespace {
 
 // Small multiples of 1/4 around 0: products and sums of up to a few hundred are exact in f32.
-std::vector<float> Numbers(int64_t count, int seed) {
-  std::vector<float> numbers(static_cast<size_t>(count));
+Vector<float> Numbers(int64_t count, int seed) {
+  Vector<float> numbers(static_cast<size_t>(count));
   uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 1;
   for (float& number : numbers) {
     state = state * 1664525u + 1013904223u;
@@ -27,7 +29,7 @@ uint32_t Half(int64_t tiles) { return static_cast<uint32_t>((tiles + 1) / 2); }
 
 struct Problem {
   tile_sizes sizes;
-  std::vector<float> a, b, bias, residual, want;
+  Vector<float> a, b, bias, residual, want;
 
   explicit Problem(tile_sizes s)
       : sizes(s),
@@ -44,12 +46,12 @@ struct Problem {
       }
     }
   }
-  tile_epilogue Epilogue(std::vector<float>* y) const {
+  tile_epilogue Epilogue(Vector<float>* y) const {
     return {bias.data(), residual.data(), y->data(), sizes.n};
   }
 };
 
-std::vector<tile_sizes> SizesAround(int64_t m, int64_t n, int64_t k) {
+Vector<tile_sizes> SizesAround(int64_t m, int64_t n, int64_t k) {
   return {{1, 1, 1},         {m, n, k},         {m + 1, n + 1, k + 1}, {m - 1, n - 1, k - 1},
           {7, 2 * n + 3, 2}, {2 * m, 5, 3 * k}, {13, 11, 5 * k + 7},   {m + 3, n, 2 * k - 1}};
 }
@@ -58,7 +60,7 @@ template <int BM, int BN, int BK, int TM, int TN, int AByK, int BByK>
 void CheckMatmul() {
   for (const tile_sizes sizes : SizesAround(BM, BN, BK)) {
     const Problem problem(sizes);
-    std::vector<float> y(problem.want.size(), 0.0f);
+    Vector<float> y(problem.want.size(), 0.0f);
     const int64_t blocks = (sizes.m + BM - 1) / BM * ((sizes.n + BN - 1) / BN);
     const uint32_t threads = aotc_matmul_shape<BM, BN, BK, TM, TN>::threads;
     ASSERT_EQ(
@@ -82,12 +84,21 @@ TEST(MatmulTile, AgreesWithBruteForceForLargeTiles) {
   CheckMatmul<128, 32, 16, 8, 4, 1, 1>();
 }
 
-std::vector<uint16_t> Halves(const std::vector<float>& from, int64_t columns, int64_t stride) {
+// Exact for what Numbers gives.
+uint16_t HalfOf(float number) {
+  uint32_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  if (number == 0) return 0;
+  return static_cast<uint16_t>((bits >> 16 & 0x8000u) |
+                               (((bits & 0x7FFFFFFFu) - 0x38000000u) >> 13));
+}
+
+Vector<uint16_t> Halves(const Vector<float>& from, int64_t columns, int64_t stride) {
   const int64_t rows = static_cast<int64_t>(from.size()) / columns;
-  std::vector<uint16_t> halves(static_cast<size_t>(rows * stride), 0x7E00);
+  Vector<uint16_t> halves(static_cast<size_t>(rows * stride), 0x7E00);
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
-      halves[r * stride + c] = aotc_f16_from_f32(from[r * columns + c]);
+      halves[r * stride + c] = HalfOf(from[r * columns + c]);
     }
   }
   return halves;
@@ -97,8 +108,8 @@ template <int BM, int BN, int BK, int WM, int WN, int Run, int BAlongN>
 void CheckMma() {
   for (const tile_sizes sizes : SizesAround(BM, BN, BK)) {
     const Problem problem(sizes);
-    std::vector<float> y(problem.want.size(), 0.0f);
-    std::vector<float> b = problem.b;
+    Vector<float> y(problem.want.size(), 0.0f);
+    Vector<float> b = problem.b;
     int64_t b_rows = sizes.k, b_columns = sizes.n;
     if (!BAlongN) {
       std::swap(b_rows, b_columns);
@@ -109,8 +120,8 @@ void CheckMma() {
     // Rows begin at multiples of a run; what pads them is NaN.
     const int64_t a_stride = (sizes.k + Run - 1) / Run * Run;
     const int64_t b_stride = (b_columns + Run - 1) / Run * Run;
-    const std::vector<uint16_t> half_a = Halves(problem.a, sizes.k, a_stride);
-    const std::vector<uint16_t> half_b = Halves(b, b_columns, b_stride);
+    const Vector<uint16_t> half_a = Halves(problem.a, sizes.k, a_stride);
+    const Vector<uint16_t> half_b = Halves(b, b_columns, b_stride);
     const int64_t blocks = (sizes.m + BM - 1) / BM * ((sizes.n + BN - 1) / BN);
     const uint32_t threads = aotc_mma_shape<BM, BN, BK, WM, WN, BAlongN>::threads;
     ASSERT_EQ(LaunchAndWait(Line(Half(blocks), threads, "mma"),
@@ -137,8 +148,8 @@ TEST(MmaTile, AgreesWithBruteForceForShortRuns) {
 
 TEST(MmaTile, OfAnEmptyReductionIsTheEpilogueOfZero) {
   const Problem problem({5, 7, 3});
-  std::vector<float> y(35, 0.0f);
-  const std::vector<uint16_t> halves(64, 0x7E00);
+  Vector<float> y(35, 0.0f);
+  const Vector<uint16_t> halves(64, 0x7E00);
   const tile_runs runs = {halves.data(), 5, 3, 8};
   ASSERT_EQ(LaunchAndWait(Line(1, 128, "mma"), tile_mma<64, 64, 32, 32, 32, 8, 1>, runs, runs,
                           problem.Epilogue(&y), 0),
@@ -153,8 +164,8 @@ template <int Threads>
 void CheckReduce() {
   for (const int columns : {1, 2, 31, 33, 64, 257, 1000}) {
     const int rows = 6;
-    const std::vector<float> x = Numbers(rows * columns, columns);
-    std::vector<tile_moments::state> y(rows);
+    const Vector<float> x = Numbers(rows * columns, columns);
+    Vector<tile_moments::state> y(rows);
     ASSERT_EQ(LaunchAndWait(Line(rows / 2, Threads, "reduce"), tile_reduce<Threads>, x.data(),
                             y.data(), columns),
               cudaSuccess)
@@ -182,7 +193,7 @@ TEST(BlockReduce, CombinesTuplesOverBlocks) {
 
 template <int Rows>
 void CheckTranspose(int64_t rows, int64_t columns) {
-  std::vector<uint16_t> x(static_cast<size_t>(rows * columns)), y(x.size(), 0), want(x.size());
+  Vector<uint16_t> x(static_cast<size_t>(rows * columns)), y(x.size(), 0), want(x.size());
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
       x[r * columns + c] = static_cast<uint16_t>(r * 131 + c);
@@ -209,10 +220,10 @@ TEST(TransposeTile, AgreesWithBruteForce) {
 // Outputs of a 3x3 filter, rows 2 apart, over every row of the image.
 template <int StrideW, int DilationW, int Outputs>
 void CheckDepthwise(int64_t height, int64_t width, int64_t pad) {
-  const std::vector<float> x = Numbers(height * width, 5), taps = Numbers(9, 6);
+  const Vector<float> x = Numbers(height * width, 5), taps = Numbers(9, 6);
   const int64_t out_width = (width + 2 * pad - 2 * DilationW - 1) / StrideW + 1;
   if (out_width < 1) return;
-  std::vector<float> y(static_cast<size_t>(height * out_width), 0.0f), want(y.size(), 0.0f);
+  Vector<float> y(static_cast<size_t>(height * out_width), 0.0f), want(y.size(), 0.0f);
   for (int64_t h = 0; h < height; ++h) {
     for (int64_t w = 0; w < out_width; ++w) {
       for (int kh = 0; kh < 3; ++kh) {

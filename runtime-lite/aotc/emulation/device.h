@@ -42,6 +42,11 @@ static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes) {
   return cudaMalloc(pointer, bytes);
 }
 
+template <typename T>
+static inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned = 1) {
+  return cudaMalloc(pointer, bytes);
+}
+
 // Waits for the work that may still use the memory, as the runtime does.
 static inline cudaError_t cudaFree(void *pointer) {
   const cudaError_t error = cudaDeviceSynchronize();

@@ -42,7 +42,7 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 #if defined(AOTC_EMULATION_ASAN) || defined(AOTC_EMULATION_TSAN)
 enum { AOTC_EMULATION_STACK_BYTES = 512 * 1024 };
 #else
-enum { AOTC_EMULATION_STACK_BYTES = 128 * 1024 };
+enum { AOTC_EMULATION_STACK_BYTES = 256 * 1024 };
 #endif
 
 struct aotc_emulation_fiber {
