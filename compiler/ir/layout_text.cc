@@ -41,8 +41,12 @@ absl::StatusOr<StorageAxis> ParseAxis(Scanner& scanner) {
   if (scanner.TryConsume("/")) {
     AOTC_ASSIGN_OR_RETURN(axis.divisor, ParsePositive(scanner));
   }
-  if (scanner.TryConsume("%")) {
-    AOTC_ASSIGN_OR_RETURN(axis.modulus, ParsePositive(scanner));
+  if (scanner.AtName('%')) {  // the tokens of 1%16 are 1 and the name %16
+    Token token = scanner.Take();
+    Scanner digits(token.text);
+    absl::StatusOr<int64_t> modulus = ParsePositive(digits);
+    if (!modulus.ok() || !digits.AtEnd()) return scanner.ErrorAt(token, "expected a modulus");
+    axis.modulus = *modulus;
   }
   return axis;
 }
