@@ -1,4 +1,5 @@
-// Graph: tensors and ops, as the model states them. Ids into arenas; passes rebuild (graph_rebuild.h).
+// Graph: tensors and ops, as the model states them. Ids into arenas; passes rebuild
+// (graph_rebuild.h).
 //
 //   graph @main(%x: f32[batch, 16, 28, 28]) -> (%z) {
 //     symbol batch in 1..8
@@ -7,8 +8,8 @@
 //     %z: f32[batch, 32, 28, 28] = Relu(%y) loc("relu1 (Relu)")
 //   }
 //
-// A node's regions see the values of the enclosing regions. Nodes of a region are in topological order.
-// An input that is absent is an invalid ValueId.
+// A node's regions see the values of the enclosing regions. Nodes of a region are in topological
+// order. An input that is absent is an invalid ValueId.
 #ifndef AOTC_COMPILER_IR_GRAPH_H_
 #define AOTC_COMPILER_IR_GRAPH_H_
 
@@ -32,8 +33,8 @@ using RegionId = Id<struct RegionTag>;
 
 enum class ValueKind : uint8_t { kTensor = 0, kSequence = 1, kOptional = 2, kMap = 3 };
 
-// Type of a value. `children` as in aotc_value_info: the element of a sequence or optional, key and value
-// tensors of a map. `ranked` is false where not even the rank is known yet.
+// Type of a value. `children` as in aotc_value_info: the element of a sequence or optional, key and
+// value tensors of a map. `ranked` is false where not even the rank is known yet.
 struct ValueType {
   ValueKind kind = ValueKind::kTensor;
   DType dtype = DType::kUndefined;
@@ -54,12 +55,13 @@ bool SameType(const ValueType& a, const ValueType& b);
 enum class Device : uint8_t { kDevice, kHost };
 
 struct Value {
-  std::string name = {};   // as in the model where it has one; unique in the graph
+  std::string name = {};  // as in the model where it has one; unique in the graph
   ValueType type = {};
   Device device = Device::kDevice;
   Layout layout = {};
   std::optional<Constant> constant = {};
-  // Elements of a small integer tensor as expressions over the symbols: the result of shape arithmetic.
+  // Elements of a small integer tensor as expressions over the symbols: the result of shape
+  // arithmetic.
   std::optional<std::vector<Expr>> elements = {};
 };
 
@@ -71,7 +73,7 @@ struct Location {
 };
 
 struct Node {
-  std::string op = {};       // "Conv"; other domains than ai.onnx: "com.microsoft.Gelu"
+  std::string op = {};  // "Conv"; other domains than ai.onnx: "com.microsoft.Gelu"
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};  // unused optional outputs are invalid
   Attributes attributes = {};

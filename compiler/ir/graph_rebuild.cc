@@ -21,8 +21,8 @@ void MarkAll(const std::vector<ValueId>& values, IdVector<ValueId, char>& needed
   }
 }
 
-// Marks what the outputs of `id` need. One walk backwards suffices: a region's nodes are in topological
-// order and read only values of their own and of enclosing regions.
+// Marks what the outputs of `id` need. One walk backwards suffices: a region's nodes are in
+// topological order and read only values of their own and of enclosing regions.
 void MarkRegion(const Graph& graph, RegionId id, IdVector<ValueId, char>& needed) {
   const Region& region = graph.regions[id];
   MarkAll(region.outputs, needed);

@@ -34,14 +34,15 @@ class Rebuilder {
 
   // The new value for an old one (copied on first use if it is a constant); invalid stays invalid.
   ValueId Mapped(ValueId old_value);
-  // From now on readers of `old_value` read `new_value`; a value that Emit made takes the old one's name.
+  // From now on readers of `old_value` read `new_value`; a value that Emit made takes the old one's
+  // name.
   void Replace(ValueId old_value, ValueId new_value);
   // Copies a node of the old graph, regions too, with mapped inputs; its outputs become new values.
   // Outputs that nothing needs become invalid.
   absl::Status Copy(const Node& node);
   // Adds a node with one output of the given type and returns that.
-  ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, ValueType type,
-               const Node& origin);
+  ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
+               ValueType type, const Node& origin);
 
  private:
   friend absl::StatusOr<Graph> RebuildGraph(const Graph&, const NodeVisitor&);
@@ -57,14 +58,14 @@ class Rebuilder {
   Graph new_;
   RegionId region_;
   IdVector<ValueId, ValueId> map_;
-  IdVector<ValueId, char> needed_;      // of the old graph
+  IdVector<ValueId, char> needed_;       // of the old graph
   std::set<ValueId> provisional_names_;  // results of Emit that replace nothing so far
   NodeVisitor visit_;
 };
 
-// Walks the nodes that outputs need, regions and functions included. Nodes and constants that nothing
-// needs are dropped from the result; graph inputs and outputs keep name and order: where an output's
-// replacement is an input, a constant or another output, an Identity is put between.
+// Walks the nodes that outputs need, regions and functions included. Nodes and constants that
+// nothing needs are dropped from the result; graph inputs and outputs keep name and order: where an
+// output's replacement is an input, a constant or another output, an Identity is put between.
 absl::StatusOr<Graph> RebuildGraph(const Graph& graph, const NodeVisitor& visit);
 
 // The graph without what no output needs.

@@ -1,0 +1,31 @@
+// Text form of constants, after their type, and of attributes.
+//
+//   splat(1.0)   [1, 2, 3]   ["a", "b"]   random(seed=7)   #0123456789abcdef
+//
+// random is only parsed; a hash stands for a long constant and is not parsed back.
+#ifndef AOTC_COMPILER_IR_CONSTANT_TEXT_H_
+#define AOTC_COMPILER_IR_CONSTANT_TEXT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/constant.h"
+#include "compiler/support/scanner.h"
+
+namespace aotc {
+
+// Lists of up to `limit` elements are written out.
+std::string PrintConstantValue(const Constant& constant, int limit);
+absl::StatusOr<Constant> ParseConstantValue(Scanner& scanner, DType dtype,
+                                            const std::vector<int64_t>& dims);
+
+// "{axis=1, alpha=0.5, mode=\"linear\", pads=[1, 1], value=f32[2] [1.0, 2.0]}"; nothing where
+// empty. Lists without elements say their type: floats[], strings[].
+std::string PrintAttributes(const Attributes& attributes, int constant_limit);
+// At "{".
+absl::StatusOr<Attributes> ParseAttributes(Scanner& scanner);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_CONSTANT_TEXT_H_

@@ -1,0 +1,65 @@
+#include "compiler/ir/symbol_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+bool IsWord(std::string_view text) {
+  return !text.empty() && !absl::ascii_isdigit(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+}
+
+absl::StatusOr<std::string> ParseSymbolName(Scanner& scanner) {
+  if (scanner.Peek().kind == TokenKind::kString) return scanner.ExpectString();
+  return scanner.ExpectIdentifier();
+}
+
+}  // namespace
+
+std::string PrintSymbol(const Symbol& symbol) {
+  std::string text = "symbol ";
+  text += IsWord(symbol.name) ? symbol.name : QuotedText(symbol.name);
+  if (symbol.var != symbol.name) StrAppend(&text, " as ", symbol.var);
+  StrAppend(&text, " in ", symbol.min, "..", symbol.max);
+  if (symbol.step != 1) StrAppend(&text, " step ", symbol.step);
+  return text;
+}
+
+absl::StatusOr<Symbol> ParseSymbol(Scanner& scanner) {
+  Symbol symbol;
+  AOTC_RETURN_IF_ERROR(scanner.Expect("symbol"));
+  AOTC_ASSIGN_OR_RETURN(symbol.name, ParseSymbolName(scanner));
+  symbol.var = symbol.name;
+  if (scanner.TryConsume("as")) {
+    AOTC_ASSIGN_OR_RETURN(symbol.var, scanner.ExpectIdentifier());
+  }
+  AOTC_RETURN_IF_ERROR(scanner.Expect("in"));
+  AOTC_ASSIGN_OR_RETURN(symbol.min, scanner.ExpectInteger());
+  AOTC_RETURN_IF_ERROR(scanner.Expect(".."));
+  AOTC_ASSIGN_OR_RETURN(symbol.max, scanner.ExpectInteger());
+  if (scanner.TryConsume("step")) {
+    AOTC_ASSIGN_OR_RETURN(symbol.step, scanner.ExpectInteger());
+  }
+  if (symbol.min > symbol.max || symbol.step < 1) {
+    return scanner.Error(StrCat("symbol '", symbol.name, "' has no values"));
+  }
+  return symbol;
+}
+
+std::string SigilName(char sigil, std::string_view name) {
+  bool plain = !name.empty() && name.find("//") == std::string_view::npos && name.back() != ':' &&
+               std::ranges::all_of(name, [](char c) {
+                 return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '/' || c == ':';
+               });
+  // "%a..b" would read as a range in some places, "%x:" as a name with its type.
+  plain = plain && name.find("..") == std::string_view::npos;
+  return StrCat(std::string(1, sigil), plain ? std::string(name) : QuotedText(name));
+}
+
+}  // namespace aotc

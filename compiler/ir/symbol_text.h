@@ -1,0 +1,27 @@
+// Text form of symbols, the same in graphs, kernels and programs.
+//
+//   symbol batch in 1..8
+//   symbol height as height_32 in 1..30 step 32     // "height" is 32 * height_32
+//   symbol "batch size" as batch_size in 1..8
+#ifndef AOTC_COMPILER_IR_SYMBOL_TEXT_H_
+#define AOTC_COMPILER_IR_SYMBOL_TEXT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/shape.h"
+#include "compiler/support/scanner.h"
+
+namespace aotc {
+
+// Without a newline.
+std::string PrintSymbol(const Symbol& symbol);
+// At the word "symbol". Error: least above largest, step below 1.
+absl::StatusOr<Symbol> ParseSymbol(Scanner& scanner);
+
+// The text of a %name or @name; quoted where the scanner would end it early.
+std::string SigilName(char sigil, std::string_view name);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_SYMBOL_TEXT_H_
