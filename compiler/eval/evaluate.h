@@ -3,8 +3,8 @@
 //
 //   std::vector<Constant> y = *EvaluateKernel(kernel, {x, w}, {{"m", 7}});
 //
-// Floats are computed in f64 and rounded where a tensor is stored (to its dtype); integers wrap as their
-// type does. The innermost output axis is evaluated a row at a time.
+// Floats are computed in f64 and rounded where a tensor is stored (to its dtype); integers wrap as
+// their type does. The innermost output axis is evaluated a row at a time.
 #ifndef AOTC_COMPILER_EVAL_EVALUATE_H_
 #define AOTC_COMPILER_EVAL_EVALUATE_H_
 
@@ -22,26 +22,29 @@ namespace aotc {
 using SymbolValues = std::map<std::string, int64_t, std::less<>>;  // by Symbol::var
 
 // `inputs` one per input and constant param, in order, row-major; the result one per output.
-// Layouts of the kernel's tensors are ignored: values are logical. An index out of range is an error.
-absl::StatusOr<std::vector<Constant>> EvaluateKernel(const Kernel& kernel, const std::vector<Constant>& inputs,
+// Layouts of the kernel's tensors are ignored: values are logical. An index out of range is an
+// error.
+absl::StatusOr<std::vector<Constant>> EvaluateKernel(const Kernel& kernel,
+                                                     const std::vector<Constant>& inputs,
                                                      const SymbolValues& symbols = {});
 
 // Values of all graph outputs for the inputs of the main region; runs If, Loop and Scan regions.
-absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph, const std::vector<Constant>& inputs,
+absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
+                                                    const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols = {});
 
 // Every value of the main region, for reports of the first difference.
-absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(const Graph& graph,
-                                                                  const std::vector<Constant>& inputs,
-                                                                  const SymbolValues& symbols = {});
+absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(
+    const Graph& graph, const std::vector<Constant>& inputs, const SymbolValues& symbols = {});
 
-// Each result element as an expression over the symbols, from elements of the inputs that are known as
-// expressions: shape arithmetic with symbolic dims. Nothing where a stage does not reduce to that.
+// Each result element as an expression over the symbols, from elements of the inputs that are known
+// as expressions: shape arithmetic with symbolic dims. Nothing where a stage does not reduce to
+// that.
 absl::StatusOr<std::vector<std::vector<Expr>>> EvaluateSymbolically(
     const Kernel& kernel, const std::vector<std::vector<Expr>>& inputs);
 
-// max|a - b| / max(max|b|, 1e-6); infinity where shapes, NaN or infinities differ in place, and where
-// integers differ at all.
+// max|a - b| / max(max|b|, 1e-6); infinity where shapes, NaN or infinities differ in place, and
+// where integers differ at all.
 double RelativeError(const Constant& actual, const Constant& expected);
 
 }  // namespace aotc

@@ -42,24 +42,15 @@ T ToInteger(double value) {
 template <class F>
 auto DispatchInteger(DType dtype, F f) {
   switch (dtype) {
-    case DType::kU8:
-      return f(uint8_t{});
-    case DType::kBool:
-      return f(uint8_t{});
-    case DType::kI8:
-      return f(int8_t{});
-    case DType::kU16:
-      return f(uint16_t{});
-    case DType::kI16:
-      return f(int16_t{});
-    case DType::kU32:
-      return f(uint32_t{});
-    case DType::kI32:
-      return f(int32_t{});
-    case DType::kU64:
-      return f(uint64_t{});
-    default:
-      break;
+    case DType::kU8: return f(uint8_t{});
+    case DType::kBool: return f(uint8_t{});
+    case DType::kI8: return f(int8_t{});
+    case DType::kU16: return f(uint16_t{});
+    case DType::kI16: return f(int16_t{});
+    case DType::kU32: return f(uint32_t{});
+    case DType::kI32: return f(int32_t{});
+    case DType::kU64: return f(uint64_t{});
+    default: break;
   }
   AOTC_CHECK(dtype == DType::kI64) << "no arithmetic on elements of type " << DTypeName(dtype);
   return f(int64_t{});

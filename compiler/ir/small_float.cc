@@ -42,22 +42,14 @@ uint64_t RoundedCode(const SmallFloat& format, uint64_t bits) {
 
 const SmallFloat* SmallFloatOf(DType type) {
   switch (type) {
-    case DType::kF16:
-      return &kF16;
-    case DType::kBF16:
-      return &kBF16;
-    case DType::kF8E4M3FN:
-      return &kF8E4M3FN;
-    case DType::kF8E4M3FNUZ:
-      return &kF8E4M3FNUZ;
-    case DType::kF8E5M2:
-      return &kF8E5M2;
-    case DType::kF8E5M2FNUZ:
-      return &kF8E5M2FNUZ;
-    case DType::kF4E2M1:
-      return &kF4E2M1;
-    default:
-      return nullptr;
+    case DType::kF16: return &kF16;
+    case DType::kBF16: return &kBF16;
+    case DType::kF8E4M3FN: return &kF8E4M3FN;
+    case DType::kF8E4M3FNUZ: return &kF8E4M3FNUZ;
+    case DType::kF8E5M2: return &kF8E5M2;
+    case DType::kF8E5M2FNUZ: return &kF8E5M2FNUZ;
+    case DType::kF4E2M1: return &kF4E2M1;
+    default: return nullptr;
   }
 }
 

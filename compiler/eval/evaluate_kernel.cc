@@ -1,0 +1,88 @@
+#include <utility>
+
+#include "compiler/eval/evaluate.h"
+#include "compiler/eval/stage_plan.h"
+#include "compiler/eval/stage_runner.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+absl::StatusOr<std::vector<int64_t>> DimsOf(const KernelTensor& tensor,
+                                            const SymbolValues& symbols) {
+  std::vector<int64_t> dims;
+  for (const Expr& dim : tensor.shape) {
+    std::optional<int64_t> value = EvaluateInt(dim, symbols);
+    if (!value || *value < 0) {
+      return absl::InvalidArgumentError(StrCat("a dim of %", tensor.name, " has no value"));
+    }
+    dims.push_back(*value);
+  }
+  return dims;
+}
+
+absl::StatusOr<TensorData> ReadInput(const KernelTensor& tensor, const Constant& input,
+                                     const SymbolValues& symbols) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> dims, DimsOf(tensor, symbols));
+  if (input.dtype() != tensor.dtype || input.dims() != dims) {
+    return absl::InvalidArgumentError(
+        StrCat("input %", tensor.name, " is ", DTypeName(tensor.dtype), "[", StrJoin(dims, ", "),
+               "], got ", DTypeName(input.dtype()), "[", StrJoin(input.dims(), ", "), "]"));
+  }
+  return ReadTensor(input);
+}
+
+bool IsInput(const KernelTensor& tensor) {
+  return tensor.role == TensorRole::kInput || tensor.role == TensorRole::kConstant;
+}
+
+absl::StatusOr<std::vector<TensorData>> ReadInputs(const Kernel& kernel,
+                                                   const std::vector<Constant>& inputs,
+                                                   const SymbolValues& symbols) {
+  std::vector<TensorData> tensors(kernel.tensors.size());
+  size_t next = 0;
+  for (TensorId id : kernel.params) {
+    if (!IsInput(kernel.tensors[id])) continue;
+    if (next == inputs.size()) return absl::InvalidArgumentError("too few inputs for the kernel");
+    AOTC_ASSIGN_OR_RETURN(tensors[static_cast<size_t>(id.index())],
+                          ReadInput(kernel.tensors[id], inputs[next++], symbols));
+  }
+  if (next != inputs.size()) return absl::InvalidArgumentError("too many inputs for the kernel");
+  return tensors;
+}
+
+absl::Status RunStage(const Kernel& kernel, const Stage& stage, const SymbolValues& symbols,
+                      std::vector<TensorData>& tensors) {
+  AOTC_ASSIGN_OR_RETURN(StagePlan plan, PlanStage(stage, symbols, tensors));
+  for (const StageResult& result : stage.results) {
+    const KernelTensor& tensor = kernel.tensors[result.tensor];
+    AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> dims, DimsOf(tensor, symbols));
+    tensors[static_cast<size_t>(result.tensor.index())] =
+        MakeTensor(tensor.dtype, std::move(dims), plan.splat);
+  }
+  return StageRunner(stage, plan, tensors).Run();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Constant>> EvaluateKernel(const Kernel& kernel,
+                                                     const std::vector<Constant>& inputs,
+                                                     const SymbolValues& symbols) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<TensorData> tensors, ReadInputs(kernel, inputs, symbols));
+  for (const Stage& stage : kernel.stages) {
+    if (absl::Status status = RunStage(kernel, stage, symbols, tensors); !status.ok()) {
+      std::string name = kernel.tensors[stage.results[0].tensor].name;
+      return absl::Status(status.code(),
+                          StrCat("stage %", name, " of @", kernel.name, ": ", status.message()));
+    }
+  }
+  std::vector<Constant> outputs;
+  for (TensorId id : kernel.params) {
+    if (kernel.tensors[id].role != TensorRole::kOutput) continue;
+    outputs.push_back(WriteTensor(std::move(tensors[static_cast<size_t>(id.index())])));
+  }
+  return outputs;
+}
+
+}  // namespace aotc
