@@ -87,7 +87,7 @@ void NumberAxes(Kernel& kernel) {
   auto fresh = [&](const char* prefix, int& next) {
     std::string name;
     do name = StrCat(prefix, next++);
-    while (taken.count(name) != 0);
+    while (taken.count(name) != 0 || ParseDType(name));  // i8 would read as a type
     return name;
   };
   for (Stage& stage : kernel.stages) {

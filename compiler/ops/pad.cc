@@ -41,18 +41,32 @@ using Fold = Expr (*)(const Expr& p, const Expr& dim);
 Expr Edge(const Expr& p, const Expr& dim) { return Clamp(p, 0, dim - 1); }
 Expr Wrap(const Expr& p, const Expr& dim) { return Mod(p, dim); }
 
+// Pads shorter than the dim: one reflection at either end.
+Expr ReflectOnce(const Expr& p, const Expr& dim) {
+  Expr distance = Max(p, -p);
+  return Min(distance, (dim - 1) * 2 - distance);
+}
+
 // 0 1 2 1 0 1 2 ... for a dim of 3: the period is 2 * (dim - 1).
-Expr Reflect(const Expr& p, const Expr& dim) {
+Expr ReflectOften(const Expr& p, const Expr& dim) {
   if (dim.IsInt(1)) return 0;
   Expr period = (dim - 1) * 2;
   Expr place = Mod(p, period);
   return Min(place, period - place);
 }
 
-absl::StatusOr<Fold> FoldOf(const std::string& mode) {
+bool AreShort(const OpContext& op, const Tensor& x, const Pads& pads) {
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    Expr longest = Max(pads.begin[d], pads.end[d]);
+    if (Prove(Lt(longest, x.shape()[d]), op.bounds()) != true) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<Fold> FoldOf(const std::string& mode, bool short_pads) {
   if (mode == "edge") return Edge;
   if (mode == "wrap") return Wrap;
-  if (mode == "reflect") return Reflect;
+  if (mode == "reflect") return short_pads ? ReflectOnce : ReflectOften;
   return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
 }
 
@@ -93,7 +107,7 @@ absl::Status Pad(OpContext& op) {
       return Select(inside, x(indices), fill);
     };
   } else {
-    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode));
+    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, x, pads)));
     body = [&, fold](const Indices& i) {
       Indices indices;
       for (size_t d = 0; d < i.size(); ++d) {

@@ -53,15 +53,35 @@ absl::Status MaxPool(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Taps of a window that count, in the type of the sums. A product of one factor per axis, so that
+// what depends on one axis stays apart from the others.
+Expr TapCount(const OpContext& op, const Window& window, const Indices& windows, DType type) {
+  bool count_padding = op.attributes().Int("count_include_pad") != 0;
+  Bounds bounds = op.bounds();
+  for (size_t d = 0; d < window.rank(); ++d) bounds.Add(windows[d]->name, 0, window.out[d] - 1);
+  int64_t known = 1;
+  Expr varying;
+  for (size_t d = 0; d < window.rank(); ++d) {
+    Expr count = Simplify(window.TapCount(d, windows[d], count_padding), bounds);
+    if (std::optional<int64_t> value = count.AsInt()) {
+      known *= *value;
+    } else {
+      varying = varying.valid() ? varying * Cast(type, count) : Cast(type, count);
+    }
+  }
+  Expr factor = NumberConst(static_cast<double>(known), type);
+  if (!varying.valid()) return factor;
+  return known == 1 ? varying : varying * factor;
+}
+
 absl::Status AveragePool(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Pool pool, PoolOf(op));
   AOTC_RETURN_IF_ERROR(RequireFloat(pool.x));
   DType compute = ComputeType(pool.x.dtype());
   Tensor total = ReduceTaps(op, pool, "sum", NumberConst(0, compute));
-  bool count_padding = op.attributes().Int("count_include_pad") != 0;
   auto divide = [&](const Indices& i) {
     Indices windows(i.begin() + 2, i.end());
-    return Div(total(i), Cast(compute, pool.window.TapCount(windows, count_padding)));
+    return Div(total(i), TapCount(op, pool.window, windows, compute));
   };
   op.SetOutput(0, op.b().Compute(pool.x.dtype(), pool.OutShape(), divide));
   return absl::OkStatus();

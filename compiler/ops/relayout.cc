@@ -1,5 +1,5 @@
-// Relayout: the same tensor in another layout. Inserted by the layout phase; the layout is the output
-// value's own, so that the definition is the identity.
+// Relayout: the same tensor in another layout. Inserted by the layout phase; the layout is the
+// output value's own, so that the definition is the identity.
 #include "compiler/ops/op.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -9,7 +9,8 @@ namespace {
 
 absl::Status Relayout(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
-  op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) { return x.Stored(i); }));
+  op.SetOutput(0,
+               op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) { return x.Stored(i); }));
   return absl::OkStatus();
 }
 

@@ -88,17 +88,13 @@ Expr Window::Inside(const Indices& o, const Indices& k) const {
   return inside;
 }
 
-Expr Window::TapCount(const Indices& o, bool count_padding) const {
-  Expr count = 1;
-  for (size_t d = 0; d < rank(); ++d) {
-    // Taps k with low <= start + k * dilation < high.
-    Expr start = o[d] * strides[d] - pad_begin[d];
-    Expr high = count_padding ? input[d] + pad_end[d] : input[d];
-    Expr first = count_padding ? Expr(0) : Max(CeilDiv(-start, dilations[d]), 0);
-    Expr last = Min(CeilDiv(high - start, dilations[d]), kernel[d]);
-    count = count * Max(last - first, 0);
-  }
-  return count;
+Expr Window::TapCount(size_t axis, const Expr& o, bool count_padding) const {
+  // Taps k with 0 <= start + k * dilation < end.
+  Expr start = o * strides[axis] - pad_begin[axis];
+  Expr end = count_padding ? input[axis] + pad_end[axis] : input[axis];
+  Expr first = count_padding ? Expr(0) : Max(CeilDiv(-start, dilations[axis]), 0);
+  Expr last = Min(CeilDiv(end - start, dilations[axis]), kernel[axis]);
+  return Max(last - first, 0);
 }
 
 absl::StatusOr<Window> MakeWindow(const OpContext& op, const Shape& spatial_dims,

@@ -28,8 +28,8 @@ struct Window {
   Indices Positions(const Indices& o, const Indices& k) const;
   // Whether the input has an element at each position.
   Expr Inside(const Indices& o, const Indices& k) const;
-  // How many taps of window o lie within the input, or also within the padding.
-  Expr TapCount(const Indices& o, bool count_padding) const;
+  // How many taps of window o along `axis` lie within the input, or also within the padding.
+  Expr TapCount(size_t axis, const Expr& o, bool count_padding) const;
 };
 
 // From the attributes strides, dilations, pads, auto_pad and ceil_mode. Error: lengths that do not
