@@ -29,14 +29,15 @@
 //   keep results (row statistics). Tails of columns: aotc_store_first. Tails of rows: a smaller MR.
 // Sizes: MR * NV accumulators, NV weights and a broadcast must fit the registers (32 with AVX-512,
 //   else 16): 14x2, 8x3, 6x4 on AVX-512, 6x2 on AVX2 and SSE2. Few accumulators want KU > 1: that
-//   many consecutive steps go to accumulators of their own, added at the end. One row (GEMV) is best
-//   with all 32 columns of its panel: NV = 32 / AOTC_LANES, KU = AOTC_LANES / 4.
+//   many consecutive steps go to accumulators of their own, added at the end. One row (GEMV) is
+//   best with all 32 columns of its panel: NV = 32 / AOTC_LANES, KU = AOTC_LANES / 4.
 #ifndef AOTC_CONTRACT_TILE_H_
 #define AOTC_CONTRACT_TILE_H_
 
 #include "aotc/vector.h"
 #include "aotc/vector_convert.h"
 #include "contract_nest.h"
+#include "epilogue.h"
 
 // Rows a constant `RowStride` elements apart: pixels of a convolution, rows of a static matrix.
 template <class Element, int64_t RowStride>
@@ -55,17 +56,6 @@ struct aotc_rows_strided {
   AOTC_MEMBER float load(int m, int64_t offset) const {
     return aotc_to_f32(data[m * row_stride + offset]);
   }
-};
-
-// Base of every epilogue: what one may leave out.
-struct aotc_epilogue {
-  // Starting value of an accumulator: another one (bias, partial sums of earlier K blocks) is
-  // stated by a member of the same name.
-  AOTC_MEMBER aotc_vf initial(int, int) const { return aotc_vf{}; }
-
-  // `enum { rolled = 1 };` in an epilogue of many instructions (exp, erf): it is then compiled once
-  // and called in a loop over accumulators in memory, not MR * NV times over registers.
-  enum { rolled = 0 };
 };
 
 // One step of the reduction, given its weight row.
