@@ -146,6 +146,7 @@ class Simplifier {
   void AddFalse(const Expr& condition);      // simplified
   void AddNonNegative(const Sum& sum);
   void AddEquality(const Expr& a, const Expr& b);
+  bool Reaches(const Expr& e, const std::string& name);
   std::optional<bool> Known(const Expr& condition) const;
   Interval TightenByFacts(const Expr& atom, Interval range) const;
 

@@ -1,5 +1,6 @@
 // Facts: conditions that hold, as polynomials that are not negative, equalities and known bools.
 #include <algorithm>
+#include <set>
 
 #include "compiler/ir/simplifier.h"
 
@@ -46,8 +47,8 @@ void Simplifier::AddNonNegative(const Sum& sum) {
   context().facts.nonnegative.push_back(std::move(reduced));
 }
 
-// Both inequalities; and where the variable that is eliminated first stands alone, it is replaced by the
-// rest. Dims replace axes thus, never the other way round, and replacing comes to an end.
+// Both inequalities; and where a variable stands alone, it is replaced by the rest: preferably the one that
+// is eliminated first, so that dims replace axes.
 void Simplifier::AddEquality(const Expr& a, const Expr& b) {
   std::optional<Sum> left = SumOf(a), right = SumOf(b);
   std::optional<Sum> sum = left && right ? AddScaled(*left, *right, -1) : std::nullopt;
@@ -55,19 +56,40 @@ void Simplifier::AddEquality(const Expr& a, const Expr& b) {
   if (!negated || sum->IsConstant()) return;
   AddNonNegative(*sum);
   AddNonNegative(*negated);
-  Expr first;
-  for (const std::string& name : FreeVars(SumToExpr(*sum))) {
-    if (!first.valid() || EliminatedBefore(Var(name), first)) first = Var(name);
-  }
-  if (!first.valid()) return;
+  std::vector<Term> alone;
   for (const Term& term : sum->terms) {
     bool unit = term.coefficient == 1 || term.coefficient == -1;
-    if (!unit || term.factors.size() != 1 || !Same(term.factors[0], first)) continue;
+    if (unit && term.factors.size() == 1 && term.factors[0].IsVar()) alone.push_back(term);
+  }
+  std::sort(alone.begin(), alone.end(), [&](const Term& x, const Term& y) {
+    return EliminatedBefore(x.factors[0], y.factors[0]);
+  });
+  for (const Term& term : alone) {
     std::optional<Sum> rest = AddScaled(*sum, SumOfTerm(term), -1);
     rest = rest ? Scale(*rest, -term.coefficient) : std::nullopt;
-    if (!rest || UsesVar(SumToExpr(*rest), first->name)) continue;
-    context().facts.replacements.emplace(first->name, SumToExpr(*rest));
+    const std::string& name = term.factors[0]->name;
+    if (!rest || Reaches(SumToExpr(*rest), name)) continue;
+    context().facts.replacements.emplace(name, SumToExpr(*rest));
+    return;
   }
+}
+
+// Whether rewriting the variables of `e`, by replacements and by the ends of ranges, can lead to `name`.
+bool Simplifier::Reaches(const Expr& e, const std::string& name) {
+  std::set<std::string> seen;
+  std::vector<Expr> work = {e};
+  while (!work.empty()) {
+    Expr next = work.back();
+    work.pop_back();
+    for (const std::string& var : FreeVars(next)) {
+      if (var == name) return true;
+      if (!seen.insert(var).second) continue;
+      for (const std::string& below : InfoOf(Var(var)).support) work.push_back(Var(below));
+      auto replacement = facts().replacements.find(var);
+      if (replacement != facts().replacements.end()) work.push_back(replacement->second);
+    }
+  }
+  return false;
 }
 
 std::optional<bool> Simplifier::Known(const Expr& condition) const {
