@@ -1,35 +1,14 @@
 // Text of the CPU target's kernel files.
 #include <set>
 
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_loops.h"
-#include "compiler/ir/kernel_text.h"
+#include "compiler/emit/kernel_comment.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 
 namespace aotc {
 namespace {
-
-// Text behind `// `, line by line; what could end or continue a comment is neutral there.
-std::string CommentLines(const std::string& text) {
-  std::string result;
-  for (const auto& piece : absl::StrSplit(text, '\n')) {
-    const std::string line(piece);
-    if (line.empty()) continue;
-    StrAppend(&result, "// ", line, line.back() == '\\' ? " |" : "", "\n");
-  }
-  return result;
-}
-
-std::string KernelComment(const Kernel& kernel, const KernelVariant& variant) {
-  std::string text = StrCat(StrJoin(kernel.sources, " + "), "\n", PrintStages(kernel), "\n");
-  StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason, "\n");
-  StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
-            static_cast<int64_t>(KernelBytes(kernel)), " bytes\n");
-  return CommentLines(text);
-}
 
 bool IsSmallFloat(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
 

@@ -1,0 +1,16 @@
+// The comment that opens every generated kernel: where it comes from, what it computes, how and why.
+#ifndef AOTC_COMPILER_EMIT_KERNEL_COMMENT_H_
+#define AOTC_COMPILER_EMIT_KERNEL_COMMENT_H_
+
+#include <string>
+
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+// Source ONNX nodes, the kernel's stages, the schedule with its reason, FLOP and bytes; as `//` lines.
+std::string KernelComment(const Kernel& kernel, const KernelVariant& variant);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_KERNEL_COMMENT_H_

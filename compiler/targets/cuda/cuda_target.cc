@@ -1,0 +1,132 @@
+#include "compiler/targets/cuda/cuda_target.h"
+
+#include <set>
+
+#include "compiler/emit/c_expr.h"
+#include "compiler/emit/c_loops.h"
+#include "compiler/emit/kernel_comment.h"
+#include "compiler/fuse/merge_kernels.h"
+#include "compiler/lower/lower_loops.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kThreads = 128;
+
+// Temps of a thread's row live in its local memory.
+absl::Status UseLocalMemory(LoopFunction& function) {
+  int64_t bytes = 0;
+  for (LoopBuffer& buffer : function.buffers) {
+    if (buffer.place != BufferPlace::kScratch) continue;
+    buffer.place = BufferPlace::kLocal;
+    bytes += buffer.elements * ByteWidth(buffer.dtype);
+  }
+  function.scratch_bytes = 0;
+  constexpr int64_t kMostLocalBytes = 128 * 1024;
+  if (bytes <= kMostLocalBytes) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", bytes,
+                                         " bytes of local memory in each thread"));
+}
+
+absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason) {
+  KernelVariant variant{.realisation = "loops", .schedule = StrCat("loops{threads=", kThreads, "}"),
+                        .reason = std::move(reason)};
+  AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
+  AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
+  return variant;
+}
+
+// Parameters as C sees them, and the lines in the kernel that give small floats their types.
+struct Signature {
+  std::string params;
+  std::string args;
+  std::string prologue;
+};
+
+Signature SignatureOf(const LoopFunction& function) {
+  Signature signature;
+  for (TensorId id : function.params) {
+    const LoopBuffer& buffer = function.buffers[id];
+    const char* constness = buffer.written ? "" : "const ";
+    const bool small = CInterfaceType(buffer.dtype) != CElementType(buffer.dtype);
+    const std::string outside = small ? buffer.name + "_bits" : buffer.name;
+    StrAppend(&signature.params, constness, CInterfaceType(buffer.dtype), " *", outside, ", ");
+    StrAppend(&signature.args, outside, ", ");
+    if (!small) continue;
+    const std::string type = StrCat(constness, CElementType(buffer.dtype), " *");
+    StrAppend(&signature.prologue, type, buffer.name, " = (", type, ")", outside, ";\n");
+  }
+  for (const Symbol& symbol : function.symbols) {
+    StrAppend(&signature.params, "int64_t ", symbol.var, ", ");
+    StrAppend(&signature.args, symbol.var, ", ");
+    StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
+  }
+  for (const LoopBuffer& buffer : function.buffers) {
+    if (buffer.place != BufferPlace::kLocal || buffer.elements == 0) continue;
+    StrAppend(&signature.prologue, CElementType(buffer.dtype), " ", buffer.name, "[", buffer.elements, "];\n");
+  }
+  return signature;
+}
+
+bool UsesThread(const LoopFunction& function) {
+  bool uses = false;
+  VisitExprs(function.body, [&](const Expr& e) { uses |= UsesVar(e, "thread"); });
+  return uses;
+}
+
+std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol, std::set<std::string>& headers) {
+  const KernelVariant& variant = kernel.variants.front();
+  const LoopFunction& function = variant.loops;
+  const CKernelText text = EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .barrier = "aotc_syncthreads()"});
+  headers.insert(text.headers.begin(), text.headers.end());
+  Signature s = SignatureOf(function);
+  std::string kernel_params = s.params.substr(0, s.params.size() - 2), kernel_args = s.args.substr(0, s.args.size() - 2);
+  std::string result = KernelComment(kernel.kernel, variant);
+  if (!text.objects.empty()) StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
+  StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol, "_kernel(",
+            kernel_params, ") {\n", s.prologue, "const int64_t task = blockIdx.x;\n");
+  if (UsesThread(function)) StrAppend(&result, "const int64_t thread = threadIdx.x;\n");
+  StrAppend(&result, text.body, "}\n\n");
+  const std::string params = StrCat(s.params, "int64_t tasks, struct CUstream_st *stream");
+  StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol, "(", params, ");\n");
+  StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n", "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {",
+            function.threads, ", 1, 1}, 0, stream, \"", symbol, "\"};\n", "return aotc_cuda_status(aotc_launch(config, ",
+            symbol, "_kernel, ", kernel_args, "));\n}\n\n");
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
+  ProgramKernel result{.kernel = kernel};
+  std::string reason = "no contraction";
+  if (options.templates && !kernel.stages.empty() && IsContraction(kernel.stages.front())) {
+    for (auto* rule : {MatmulTileOnCuda, DepthwiseTileOnCuda}) {
+      absl::StatusOr<KernelVariant> variant = rule(kernel);
+      if (variant.ok()) {
+        result.variants.push_back(*std::move(variant));
+        return result;
+      }
+      reason = std::string(variant.status().message());
+    }
+  }
+  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ThreadsOnCuda(kernel, std::move(reason)));
+  result.variants.push_back(std::move(variant));
+  return result;
+}
+
+std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels, std::string_view prefix) {
+  std::set<std::string> headers;
+  std::string bodies;
+  for (const ProgramKernel* kernel : kernels) {
+    StrAppend(&bodies, EmitKernel(*kernel, StrCat(prefix, "_", kernel->kernel.name), headers));
+  }
+  std::string text = StrCat("// CUDA kernels of ", prefix, ".\n#include \"aotc/cuda.h\"\n#include \"aotc/scalar_math.h\"\n");
+  for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
+  StrAppend(&text, "\n", bodies);
+  return text;
+}
+
+}  // namespace aotc

@@ -1,0 +1,35 @@
+// The CUDA target: schedule rules and kernel files.
+//
+//   ProgramKernel kernel = *ScheduleOnCuda(fused.kernel, {});
+//   std::string text = EmitCudaKernels({{&kernel, &kernel.variants[0]}}, "mobilenet");
+//
+// Tensors are row-major. Each kernel is a __global__ function with a launcher that the host calls:
+//   aotc_status NAME(inputs, outputs, symbols, int64_t tasks, struct CUstream_st *stream);
+#ifndef AOTC_COMPILER_TARGETS_CUDA_CUDA_TARGET_H_
+#define AOTC_COMPILER_TARGETS_CUDA_CUDA_TARGET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+struct CudaOptions {
+  bool templates = true;  // false: one thread per result, plain loops
+};
+
+absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options);
+
+// Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not apply.
+absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);
+// Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
+absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
+
+std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels, std::string_view prefix);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_CUDA_CUDA_TARGET_H_
