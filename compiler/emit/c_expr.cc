@@ -101,13 +101,16 @@ std::string CInterfaceType(DType dtype) {
 std::string CValueType(DType dtype, int lanes) {
   if (lanes > 1) return dtype == DType::kF32 ? "aotc_vf" : "aotc_vi";
   if (dtype == DType::kBool) return "bool";
-  return CElementType(ComputeType(dtype));
+  return CElementType(dtype);
 }
 
 std::string CLiteral(const Expr& constant) {
   const DType dtype = constant.dtype();
   if (dtype == DType::kF64) return DoubleLiteral(constant->float_value);
-  if (IsFloat(dtype)) return FloatLiteral(static_cast<float>(constant->float_value));
+  if (IsFloat(dtype)) {
+    const std::string text = FloatLiteral(static_cast<float>(constant->float_value));
+    return dtype == DType::kF32 ? text : StrCat("aotc_to_", DTypeName(dtype), "(", text, ")");
+  }
   if (dtype == DType::kBool) return constant->int_value != 0 ? "true" : "false";
   if (dtype == DType::kU64) return StrCat(static_cast<uint64_t>(constant->int_value), "u");
   if (constant->int_value == std::numeric_limits<int64_t>::min()) return "INT64_MIN";

@@ -19,6 +19,15 @@ struct Captures {
   std::set<TensorId> buffers;
 };
 
+std::set<std::string> NamesUsedBy(const TileFunctor& method) {
+  std::set<std::string> names;
+  auto see = [&](const Expr& e) { names.merge(FreeVars(e)); };
+  for (const Stmt& stmt : method.body) VisitExprs(stmt, see);
+  if (method.result.valid()) see(method.result);
+  if (method.result_offset.valid()) see(method.result_offset);
+  return names;
+}
+
 class Emitter {
  public:
   Emitter(const LoopFunction& function, const CSpelling& spelling)
@@ -173,8 +182,9 @@ class Emitter {
 
   void EmitMethod(const TileFunctor& method, std::string& out) {
     std::vector<std::string> params;
+    const std::set<std::string> used = NamesUsedBy(method);
     for (const FunctorParam& param : method.params) {
-      params.push_back(StrCat(CValueType(param.dtype, param.lanes), " ", param.name));
+      params.push_back(StrCat(CValueType(param.dtype, param.lanes), used.contains(param.name) ? " " + param.name : ""));
     }
     std::string result = "void";
     if (method.result.valid()) result = CValueType(method.result.dtype(), method.result.lanes());

@@ -31,6 +31,7 @@ absl::StatusOr<FusedKernel> KernelOf(const Graph& graph, const Node& node) {
   for (const Location& location : node.locations) {
     fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
   }
+  fused.op = CleanIdentifier(node.op);
   const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
   fused.kernel.name = CleanIdentifier(name);
   InlineSplats(graph, fused);
@@ -130,7 +131,7 @@ class Fuser {
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
       return std::nullopt;
     }
-    const std::string veto = options_.veto ? options_.veto(merged->kernel) : "";
+    const std::string veto = options_.veto ? options_.veto(source.kernel, merged->kernel) : "";
     if (!veto.empty()) {
       result_.decisions.push_back(StrCat(what, "no, ", veto));
       return std::nullopt;
@@ -153,7 +154,8 @@ class Fuser {
     for (std::optional<FusedKernel>& fused : placed_) {
       if (!fused) continue;
       constexpr size_t kLongestName = 48;
-      fused->kernel.name = names.Unique(fused->kernel.name.substr(0, kLongestName));
+      std::string& name = fused->kernel.name;
+      name = names.Unique(name.substr(name.size() - std::min(name.size(), kLongestName)));
       result_.kernels.push_back(*std::move(fused));
     }
     return std::move(result_);

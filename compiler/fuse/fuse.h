@@ -24,6 +24,7 @@ namespace aotc {
 struct FusedKernel {
   Kernel kernel = {};
   std::vector<ValueId> args = {};
+  std::string op = {};  // of the last node in it, for names
 };
 
 // `value` is the storage of `base` from an element offset on: no kernel is needed.
@@ -40,7 +41,7 @@ struct FusedGraph {
 };
 
 // Says why the target cannot realise a merged kernel well, or "" where it can.
-using FusionVeto = std::function<std::string(const Kernel& merged)>;
+using FusionVeto = std::function<std::string(const Kernel& producer, const Kernel& merged)>;
 
 struct FuseOptions {
   bool enabled = true;  // false: one kernel per node

@@ -32,7 +32,7 @@ bool ReadsAtOwnIndex(const Stage& stage, TensorId tensor, size_t rank) {
       if (load->tensor != tensor) continue;
       if (stage.IsReduction() || stage.axes.size() != rank) return false;
       for (size_t i = 0; i < rank; ++i) {
-        if (!load.arg(i).IsVar() || load.arg(i)->name != stage.axes[i].name) return false;
+        if (!IsOwnIndex(load.arg(i), stage.axes[i])) return false;
       }
     }
   }
@@ -244,7 +244,9 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
     }
     Substitute(kernel, edge);
   }
-  return joiner.Finish(StrCat(producer.kernel.name, "_", consumer.kernel.name));
+  FusedKernel merged = joiner.Finish(StrCat(producer.kernel.name, "_", consumer.op));
+  merged.op = consumer.op;
+  return merged;
 }
 
 void InlineSplats(const Graph& graph, FusedKernel& fused) {

@@ -79,6 +79,12 @@ struct Kernel {
   std::vector<std::string> sources = {};  // ONNX nodes it came from: "conv1 (Conv)"
 };
 
+// The index is the axis itself; 0 will do where the axis has one element.
+inline bool IsOwnIndex(const Expr& index, const Axis& axis) {
+  if (index.IsVar()) return index->name == axis.name;
+  return index.IsInt(0) && axis.extent.IsInt(1);
+}
+
 // Symbols of the kernel, then the axes of `stage`.
 Bounds StageBounds(const Kernel& kernel, const Stage& stage);
 // The stage that defines a temp or output; null for inputs and constants.

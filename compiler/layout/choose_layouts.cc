@@ -41,7 +41,7 @@ bool IsConvolution(const Graph& graph, const NodeKernel& node) {
   if (stage == nullptr || stage->axes.size() < 3 || node.inputs.size() < 2) return false;
   if (!graph.values[node.inputs[1]].constant) return false;
   const Expr weights = LoadUnder(stage->body[0].arg(1));
-  return weights.valid() && weights.arg(0).IsVar() && weights.arg(0)->name == stage->axes[kChannelAxis].name &&
+  return weights.valid() && IsOwnIndex(weights.arg(0), stage->axes[kChannelAxis]) &&
          !UsesVar(weights, stage->axes.back().name);
 }
 
@@ -136,8 +136,9 @@ class LayoutChooser {
   // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
   void ChooseOutput(const NodeFacts& facts) {
     const NodeKernel& node = *facts.kernel;
-    if (node.outputs.size() != 1 || !CanBlock(node.outputs[0])) return;
+    if (node.outputs.size() != 1 || options_.block == 0) return;
     bool blocked = facts.is_convolution;
+    if (!blocked && !CanBlock(node.outputs[0])) return;
     if (!blocked && AllPointwiseOverOutput(node.kernel)) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (wanted_[node.inputs[i]].axes.empty()) continue;

@@ -133,7 +133,7 @@ class ProgramBuilder {
       for (const Expr& load : LoadsOf(body)) {
         if (load->tensor != id) continue;
         for (size_t axis = 0; axis < load.args().size(); ++axis) {
-          if (!load.arg(axis).IsVar() || load.arg(axis)->name != stage.axes[axis].name) return false;
+          if (!IsOwnIndex(load.arg(axis), stage.axes[axis])) return false;
         }
       }
     }

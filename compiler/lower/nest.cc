@@ -37,7 +37,7 @@ size_t SharedAxes(const Kernel& kernel) {
         if (!IsDefined(kernel, load->tensor)) continue;
         shared = std::min(shared, load.args().size());
         for (size_t i = 0; i < shared; ++i) {
-          if (!load.arg(i).IsVar() || load.arg(i)->name != stage.axes[i].name) shared = i;
+          if (!IsOwnIndex(load.arg(i), stage.axes[i])) shared = i;
         }
       }
     }

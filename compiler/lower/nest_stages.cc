@@ -93,6 +93,7 @@ class PointWriter {
       Expr body = stage.bodies[k];
       // Small floats round at stores only.
       if (body.op() == ExprOp::kCast && ComputeType(body.dtype()) != body.dtype()) body = body.arg(0);
+      body = Cast(ComputeType(body.dtype()), body);
       std::optional<Expr> value = OverLanes(body, LanesOrNull(), bounds);
       if (!value) return false;
       out_.push_back(Let(stage.results[k].variable, *value));

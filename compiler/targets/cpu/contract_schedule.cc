@@ -56,6 +56,7 @@ class ContractLoops {
   // The iterations of the innermost outer axis that belong to this task.
   absl::StatusOr<std::vector<Stmt>> ChunkLoop() {
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> rows, GroupLoop());
+    for (Stmt& fill : FillRowEnds()) rows.push_back(std::move(fill));
     if (c_.outer.empty()) return rows;
     const NestAxis& axis = c_.outer.back();
     if (const Expr interior = Interior(); interior.valid()) {
@@ -80,29 +81,35 @@ class ContractLoops {
     return condition;
   }
 
-  // The panel's columns of the halo.
-  std::vector<Stmt> FillPanel() const {
+  // Writes the fill value to the panel's columns of `count` rows from `first`.
+  std::vector<Stmt> Fill(const Expr& first, const Expr& count) const {
     std::vector<Stmt> body;
     for (const FlatStage& stage : c_.nest.stages) {
       for (const FlatResult& result : stage.results) {
         if (!result.index.valid()) continue;
-        const Expr index = Simplify(Substitute(result.index, ColumnsAt(Var("panel") * c_.panel + Var("column"))),
-                                    bounds_);
+        const Expr column = Var("panel") * c_.panel + Var("column");
+        const Expr index = Simplify(Substitute(result.index, ColumnsAt(column)), bounds_);
         body.push_back(Store(result.tensor, index, NumberConst(c_.nest.fill, result.dtype)));
       }
     }
     const Expr columns = Min(Expr(c_.panel), Expr(c_.stored_columns) - Var("panel") * c_.panel);
     body = {For("column", 0, Simplify(columns, bounds_), std::move(body))};
     if (c_.row_axis.empty()) return body;
-    const NestAxis row = RowAxis();
-    return {For(row.name, Expr(-row.halo.before), row.extent + (row.halo.before + row.halo.after), std::move(body))};
+    return {For(c_.row_axis, first, count, std::move(body))};
   }
 
-  NestAxis RowAxis() const {
-    for (const NestAxis& axis : c_.nest.outer) {
-      if (axis.name == c_.row_axis) return axis;
-    }
-    return {};
+  // All rows, where an outer axis is in its halo.
+  std::vector<Stmt> FillPanel() const {
+    return Fill(Expr(-c_.row_halo.before), c_.row_extent + (c_.row_halo.before + c_.row_halo.after));
+  }
+
+  // The halo at both ends of the rows.
+  std::vector<Stmt> FillRowEnds() const {
+    std::vector<Stmt> body;
+    if (c_.row_halo.before > 0) body = Fill(Expr(-c_.row_halo.before), c_.row_halo.before);
+    if (c_.row_halo.after == 0) return body;
+    for (Stmt& stmt : Fill(c_.row_extent, c_.row_halo.after)) body.push_back(std::move(stmt));
+    return body;
   }
 
   Substitution ColumnsAt(const Expr& column) const {

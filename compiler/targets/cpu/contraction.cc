@@ -46,8 +46,11 @@ absl::StatusOr<size_t> ColumnAxis(const Stage& stage, const Operands& operands) 
     if (column) return Refuse("two output axes index the weights");
     column = i;
   }
-  if (!column) return Refuse("no output axis indexes the weights");
-  return *column;
+  if (column) return *column;
+  // One column: the only axis of that kind that the input does not need either.
+  constexpr size_t kChannels = 1;
+  if (stage.axes.size() > kChannels && stage.axes[kChannels].extent.IsInt(1)) return kChannels;
+  return Refuse("no output axis indexes the weights");
 }
 
 // The block by which the input's layout splits the axis that `reduce` walks; 0 where it does not.
@@ -94,8 +97,10 @@ absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage, co
     return std::nullopt;
   };
   column_position = position_of(column);
+  if (!column_position && operands.weights.arg(0).IsInt(0)) column_position = 0;  // one column
   if (!column_position) return Refuse("the weights' columns are not a plain axis");
   for (const Axis& axis : stage.reduce_axes) {
+    if (axis.extent.IsInt(1)) continue;  // its index is 0
     const std::optional<int> position = position_of(axis.name);
     if (!position) return Refuse("a reduce axis is not a plain axis of the weights");
     const int64_t block = InputBlock(kernel, operands.input, axis.name);
@@ -145,7 +150,7 @@ std::vector<std::string> NamesOf(const Nest& nest) {
 // Sorts the nest's axes into columns, rows and the rest.
 absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
   for (const NestAxis& axis : c.nest.outer) {
-    if (UsesVar(flat_weights, axis.name)) {
+    if (UsesVar(flat_weights, axis.name) || axis.name == c.nest.outer.back().name) {
       c.column_axes.push_back(axis.name);
     } else {
       c.outer.push_back(axis);
@@ -156,7 +161,8 @@ absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
     return Refuse("the columns are not innermost in the output");
   }
   if (c.column_axes.size() == 2) c.column_block = c.nest.outer.back().extent.AsInt().value_or(0);
-  if (c.outer.empty() || c.outer.back().halo != Halo{}) return absl::OkStatus();
+  if (c.outer.empty()) return absl::OkStatus();
+  c.row_halo = c.outer.back().halo;
   c.row_axis = c.outer.back().name;
   c.row_extent = c.outer.back().extent;
   c.outer.pop_back();

@@ -30,6 +30,7 @@ struct TiledContraction {
   int64_t column_block = 0;     // extent of the second column axis; 0 where there is one
   std::string row_axis = {};    // the axis of the tile's rows; "" where there is one row
   Expr row_extent = 1;
+  Halo row_halo = {};
   std::vector<NestAxis> outer = {};            // what is left, outermost first
   Expr input_offset = {};       // at step 0, over outer and row axes
   Expr row_stride = {};

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/lower/block_constants.h"
 #include "compiler/lower/lower_loops.h"
+#include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_schedule.h"
@@ -53,6 +54,7 @@ absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel, const TiledC
                         .schedule = PrintSchedule(schedule),
                         .reason = "a contraction with constant weights and its columns innermost"};
   AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule(kernel, contraction, schedule, isa));
+  TidyLoops(variant.loops);
   return variant;
 }
 
@@ -62,6 +64,7 @@ absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa, 
                         .reason = why};
   variant.schedule = StrCat(variant.realisation, "{lanes=", vectors ? isa.lanes : 1, "}");
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToLoops(kernel, {.lanes = vectors ? isa.lanes : 1}));
+  TidyLoops(variant.loops);
   return variant;
 }
 
@@ -97,6 +100,15 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
                          [](const Isa& a, const Isa& b) { return a.name == b.name; }),
              isas.end());
   return isas;
+}
+
+std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged) {
+  Kernel before = producer, after = merged;
+  BlockConstants(before);
+  BlockConstants(after);
+  if (!AnalyzeContraction(before).ok()) return "";
+  const absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(after);
+  return tiled.ok() ? "" : StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {

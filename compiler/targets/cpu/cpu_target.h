@@ -36,6 +36,9 @@ struct CpuOptions {
 // Packs the layouts of constants into the kernel's tensors.
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options);
 
+// Why `merged` must not replace `producer` and its reader: a contraction would lose its tile. "" where it may.
+std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged);
+
 // Source text of one file of kernels of one instruction set. `prefix` stands before every symbol.
 struct CpuKernelRef {
   const ProgramKernel* kernel;

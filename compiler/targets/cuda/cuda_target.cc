@@ -7,6 +7,7 @@
 #include "compiler/emit/kernel_comment.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/lower/lower_loops.h"
+#include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -35,6 +36,7 @@ absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string re
                         .reason = std::move(reason)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
   AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
+  TidyLoops(variant.loops);
   return variant;
 }
 
@@ -70,9 +72,9 @@ Signature SignatureOf(const LoopFunction& function) {
   return signature;
 }
 
-bool UsesThread(const LoopFunction& function) {
+bool Uses(const LoopFunction& function, std::string_view name) {
   bool uses = false;
-  VisitExprs(function.body, [&](const Expr& e) { uses |= UsesVar(e, "thread"); });
+  VisitExprs(function.body, [&](const Expr& e) { uses |= UsesVar(e, name); });
   return uses;
 }
 
@@ -86,8 +88,9 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol, std
   std::string result = KernelComment(kernel.kernel, variant);
   if (!text.objects.empty()) StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
   StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol, "_kernel(",
-            kernel_params, ") {\n", s.prologue, "const int64_t task = blockIdx.x;\n");
-  if (UsesThread(function)) StrAppend(&result, "const int64_t thread = threadIdx.x;\n");
+            kernel_params, ") {\n", s.prologue);
+  if (Uses(function, "task")) StrAppend(&result, "const int64_t task = blockIdx.x;\n");
+  if (Uses(function, "thread")) StrAppend(&result, "const int64_t thread = threadIdx.x;\n");
   StrAppend(&result, text.body, "}\n\n");
   const std::string params = StrCat(s.params, "int64_t tasks, struct CUstream_st *stream");
   StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol, "(", params, ");\n");
@@ -103,9 +106,10 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
   ProgramKernel result{.kernel = kernel};
   std::string reason = "no contraction";
   if (options.templates && !kernel.stages.empty() && IsContraction(kernel.stages.front())) {
-    for (auto* rule : {MatmulTileOnCuda, DepthwiseTileOnCuda}) {
+    for (auto* rule : {DepthwiseTileOnCuda, MatmulTileOnCuda}) {
       absl::StatusOr<KernelVariant> variant = rule(kernel);
       if (variant.ok()) {
+        TidyLoops(variant->loops);
         result.variants.push_back(*std::move(variant));
         return result;
       }
@@ -115,6 +119,12 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
   AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ThreadsOnCuda(kernel, std::move(reason)));
   result.variants.push_back(std::move(variant));
   return result;
+}
+
+std::string CudaFusionVeto(const Kernel& producer, const Kernel& merged) {
+  if (!MatmulTileOnCuda(producer).ok()) return "";
+  const absl::StatusOr<KernelVariant> tiled = MatmulTileOnCuda(merged);
+  return tiled.ok() ? "" : StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
 }
 
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels, std::string_view prefix) {

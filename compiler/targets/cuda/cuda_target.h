@@ -28,6 +28,9 @@ absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
 absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
 
+// Why `merged` must not replace `producer` and its reader; "" where it may.
+std::string CudaFusionVeto(const Kernel& producer, const Kernel& merged);
+
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels, std::string_view prefix);
 
 }  // namespace aotc

@@ -38,7 +38,6 @@ class MatmulRule {
     if (!nest_.is_point) return Refuse("the epilogue has other axes");
     MergeAxes(nest_);
     Classify();
-    if (n_.empty() || m_.empty()) return Refuse("both operands share all axes");
     Choose();
     KernelVariant variant{.realisation = "matmul_tile", .schedule = PrintSchedule(schedule_),
                           .reason = "a contraction, tiled in shared memory"};
@@ -48,7 +47,7 @@ class MatmulRule {
 
  private:
   absl::Status CheckForm() const {
-    if (!IsContraction(kernel_.stages.front())) return Refuse("no contraction");
+    if (kernel_.stages.empty() || !IsContraction(kernel_.stages.front())) return Refuse("no contraction");
     if (kernel_.stages.front().body[0].dtype() != DType::kF32) return Refuse("the accumulator is not f32");
     for (size_t s = 1; s < kernel_.stages.size(); ++s) {
       if (kernel_.stages[s].IsReduction()) return Refuse("the epilogue is not pointwise");

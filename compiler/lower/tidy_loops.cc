@@ -1,0 +1,157 @@
+#include "compiler/lower/tidy_loops.h"
+
+#include <memory>
+#include <utility>
+
+namespace aotc {
+namespace {
+
+bool IsNonNegative(const Expr& e, const Bounds& bounds) { return RangeOf(e, bounds).min >= 0; }
+
+// floor_div(a, b) -> a / b and mod(a, b) -> a % b where a >= 0 and b > 0: what C has operators for.
+Expr SpellDivisions(const Expr& e, const Bounds& bounds) {
+  return Transform(e, [&](const Expr& node) {
+    if (node.dtype() != DType::kI64 || node.lanes() > 1) return node;
+    const bool is_division = node.op() == ExprOp::kFloorDiv || node.op() == ExprOp::kMod;
+    if (!is_division || !IsNonNegative(node.arg(0), bounds) || RangeOf(node.arg(1), bounds).min < 1) return node;
+    return Binary(node.op() == ExprOp::kFloorDiv ? ExprOp::kDiv : ExprOp::kTruncMod, node.arg(0), node.arg(1));
+  });
+}
+
+class Tidier {
+ public:
+  explicit Tidier(Bounds bounds) : bounds_(std::move(bounds)) {}
+
+  std::vector<Stmt> Body(const std::vector<Stmt>& body) {
+    const Bounds saved = bounds_;
+    const Substitution known = known_;
+    std::vector<Stmt> result;
+    for (const Stmt& stmt : body) {
+      for (Stmt& tidy : Run(stmt)) result.push_back(std::move(tidy));
+    }
+    bounds_ = saved;
+    known_ = known;
+    return result;
+  }
+
+ private:
+  Expr Tidy(const Expr& e) const {
+    if (!e.valid()) return e;
+    return SpellDivisions(Simplify(Substitute(e, known_), bounds_), bounds_);
+  }
+
+  // What a statement becomes, in its place.
+  std::vector<Stmt> Run(const Stmt& stmt) {
+    switch (stmt.kind()) {
+      case StmtKind::kBlock: return {Block(Body(stmt->body))};
+      case StmtKind::kFor: return RunFor(*stmt);
+      case StmtKind::kIf: return RunIf(*stmt);
+      case StmtKind::kLet: return RunLet(*stmt);
+      case StmtKind::kTile: return {RunTile(*stmt)};
+      default: return {TransformExprs(stmt, [&](const Expr& e) { return Tidy(e); })};
+    }
+  }
+
+  std::vector<Stmt> RunFor(const StmtNode& loop) {
+    const Expr min = Tidy(loop.min), extent = Tidy(loop.extent);
+    if (extent.IsInt(0)) return {};
+    const Bounds saved = bounds_;
+    const Substitution known = known_;
+    known_.erase(loop.name);
+    std::vector<Stmt> result;
+    if (extent.IsInt(1) && loop.loop == LoopKind::kSerial) {
+      known_[loop.name] = min;
+      result = {Block(Body(loop.body))};
+    } else {
+      bounds_.Add(loop.name, min, min + extent - 1);
+      result = {For(loop.name, min, extent, Body(loop.body), loop.loop)};
+    }
+    bounds_ = saved;
+    known_ = known;
+    return result;
+  }
+
+  std::vector<Stmt> RunIf(const StmtNode& branch) {
+    const Expr condition = Tidy(branch.value);
+    if (condition.IsInt(1)) return {Block(Body(branch.body))};
+    if (condition.IsInt(0)) return branch.else_body.empty() ? std::vector<Stmt>{} : std::vector{Block(Body(branch.else_body))};
+    const Bounds saved = bounds_;
+    bounds_.AddFact(condition);
+    std::vector<Stmt> body = Body(branch.body);
+    bounds_ = saved;
+    return {If(condition, std::move(body), Body(branch.else_body))};
+  }
+
+  std::vector<Stmt> RunLet(const StmtNode& let) {
+    const Expr value = Tidy(let.value);
+    known_.erase(let.name);
+    if (value.IsConst() && value.dtype() == DType::kI64) {
+      known_[let.name] = value;
+      return {};
+    }
+    if (value.dtype() == DType::kI64 && value.lanes() == 1) {
+      const Interval range = RangeOf(value, bounds_);
+      if (range.min != INT64_MIN && range.max != INT64_MAX) bounds_.Add(let.name, range.min, range.max);
+    }
+    return {Let(let.name, value)};
+  }
+
+  Stmt RunTile(const StmtNode& stmt) {
+    TileCall tile = *stmt.tile;
+    for (TileArgument& argument : tile.args) {
+      TileObject* object = std::get_if<TileObject>(&argument);
+      if (object == nullptr) continue;
+      for (TileFunctor& method : object->methods) RunMethod(method);
+    }
+    // The other arguments, by the general walk; methods are done.
+    const Stmt rest = TransformExprs(Tile(WithoutObjects(tile)), [&](const Expr& e) { return Tidy(e); });
+    for (size_t i = 0; i < tile.args.size(); ++i) {
+      if (!std::holds_alternative<TileObject>(tile.args[i])) tile.args[i] = rest->tile->args[i];
+    }
+    return Tile(std::move(tile));
+  }
+
+  static TileCall WithoutObjects(TileCall tile) {
+    for (TileArgument& argument : tile.args) {
+      if (std::holds_alternative<TileObject>(argument)) argument = Expr(0);
+    }
+    return tile;
+  }
+
+  // Names of parameters hide what is known outside.
+  void RunMethod(TileFunctor& method) {
+    const Bounds saved = bounds_;
+    const Substitution known = known_;
+    for (const FunctorParam& param : method.params) {
+      known_.erase(param.name);
+      if (param.dtype == DType::kI64) bounds_.Add(param.name, 0, INT32_MAX);
+    }
+    std::vector<Stmt> body;
+    for (const Stmt& stmt : method.body) {
+      for (Stmt& tidy : Run(stmt)) body.push_back(std::move(tidy));
+    }
+    method.body = std::move(body);
+    method.result = Tidy(method.result);
+    method.result_offset = Tidy(method.result_offset);
+    bounds_ = saved;
+    known_ = known;
+  }
+
+  Bounds bounds_;
+  Substitution known_;
+};
+
+}  // namespace
+
+Stmt TidyLoops(const Stmt& stmt, const Bounds& bounds) { return Block(Tidier(bounds).Body({stmt})); }
+
+void TidyLoops(LoopFunction& function) {
+  Bounds bounds = BoundsOf(function.symbols);
+  bounds.Add("task", 0, function.tasks - 1);
+  bounds.Add("thread", 0, function.threads - 1);
+  const std::vector<Stmt> body =
+      function.body.kind() == StmtKind::kBlock ? function.body->body : std::vector<Stmt>{function.body};
+  function.body = Stmt({.kind = StmtKind::kBlock, .body = Tidier(bounds).Body(body)});
+}
+
+}  // namespace aotc

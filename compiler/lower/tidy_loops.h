@@ -1,0 +1,17 @@
+// Loops as a person would write them: no loop of one iteration, no empty loop, no decided branch.
+#ifndef AOTC_COMPILER_LOWER_TIDY_LOOPS_H_
+#define AOTC_COMPILER_LOWER_TIDY_LOOPS_H_
+
+#include "compiler/ir/loops.h"
+
+namespace aotc {
+
+// Substitutes variables that have one value (loops of one iteration, lets of constants), drops loops of none,
+// decides ifs, and spells floor_div and mod of what cannot be negative as / and %.
+Stmt TidyLoops(const Stmt& stmt, const Bounds& bounds);
+// The same for a whole function; `task` and `thread` are not negative.
+void TidyLoops(LoopFunction& function);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LOWER_TIDY_LOOPS_H_
