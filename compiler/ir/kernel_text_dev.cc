@@ -1,2 +1,2 @@
 #include "compiler/ir/kernel_text.h"
-namespace aotc { std::string PrintStages(const Kernel&) { return "stages"; } std::string PrintKernel(const Kernel&) { return "k"; } std::string PrintLayout(const Layout& l) { std::string s; for (auto& a : l.axes) s += std::to_string(a.axis) + "/" + std::to_string(a.divisor) + "%" + std::to_string(a.modulus) + ","; for (auto& h : l.halo) s += std::to_string(h.before) + "+" + std::to_string(h.after); return s; } }
+namespace aotc { std::string PrintStages(const Kernel&) { return "stages"; } std::string PrintKernel(const Kernel&) { return "k"; } }

@@ -98,7 +98,7 @@ std::optional<std::vector<Halo>> ReachOf(const Kernel& kernel, const Stage& stag
 
 class LayoutChooser {
  public:
-  LayoutChooser(const Graph& graph, const LayoutOptions& options) : graph_(graph), options_(options) {}
+  LayoutChooser(const Graph& graph, const LayoutOptions& options) : graph_(graph), options_(options), uses_(UseCounts(graph)) {}
 
   absl::StatusOr<Graph> Run() {
     Analyze();
@@ -188,7 +188,7 @@ class LayoutChooser {
     AOTC_RETURN_IF_ERROR(PrepareInput(r, node));
     AOTC_RETURN_IF_ERROR(r.Copy(node));
     for (ValueId output : node.outputs) {
-      if (!output.valid()) continue;
+      if (!output.valid() || uses_[output] == 0) continue;
       r.graph().values[r.Mapped(output)].layout = Produced(output, FactsOf(node));
       if (IsOutput(output) && !wanted_[output].axes.empty()) RelayoutOutput(r, node, output);
     }
@@ -225,6 +225,7 @@ class LayoutChooser {
 
   const Graph& graph_;
   const LayoutOptions& options_;
+  const IdVector<ValueId, int> uses_;
   IdVector<ValueId, Layout> wanted_;
   std::vector<ValueId> order_;             // first outputs of the nodes, in order
   std::map<ValueId, NodeFacts> facts_;     // by the node's first output

@@ -40,9 +40,10 @@ class ContractLoops {
       const Expr full = last.extent + last.halo.before + last.halo.after;
       last = {.name = last.name + "_chunk", .extent = Simplify(CeilDiv(full, schedule_.chunk), bounds_)};
     }
-    tasks.push_back({.name = "panel", .extent = Panels()});
+    if (!c_.is_depthwise) tasks.push_back({.name = "panel", .extent = Panels()});
     function.tasks = CountOf(tasks);
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
+    if (c_.is_depthwise) body.push_back(Let("panel", 0));
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> inside, ChunkLoop());
     body.insert(body.end(), inside.begin(), inside.end());
     function.body = Block(std::move(body));
@@ -148,6 +149,7 @@ class ContractLoops {
 
   // One call: `rows` rows from `first_row`, the columns of (panel, group).
   absl::StatusOr<Stmt> TileOf(const Expr& first_row, int64_t rows) {
+    if (c_.is_depthwise) return DepthwiseTileOf(first_row, rows);
     TileCall call{.function = "aotc_contract_tile", .header = "cpu/contract_tile.h"};
     call.template_args = {rows, schedule_.vectors};
     const int64_t split = rows * schedule_.vectors >= 8 ? 1 : schedule_.split;
@@ -156,6 +158,25 @@ class ContractLoops {
     const Expr weights = Var("panel") * c_.panel_stride + Var("group") * (schedule_.vectors * isa_.lanes);
     call.args.push_back(TileRecord{"aotc_panel<float>", {{TilePointer{c_.weights, Simplify(weights, bounds_)}}}});
     call.args.push_back(NestRecord());
+    AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue(first_row));
+    call.args.push_back(std::move(epilogue));
+    return Tile(std::move(call));
+  }
+
+  absl::StatusOr<Stmt> DepthwiseTileOf(const Expr& first_row, int64_t rows) {
+    TileCall call{.function = "aotc_depthwise_tile", .header = "cpu/depthwise_tile.h"};
+    call.template_args = {rows, schedule_.vectors};
+    for (const ContractLevel& level : c_.levels) call.template_args.push_back(level.extent.AsInt().value_or(0));
+    call.template_args.push_back(*c_.row_stride.AsInt());
+    const Expr lanes = Var("group") * (schedule_.vectors * isa_.lanes);
+    const Expr input = Simplify(c_.input_offset + first_row * c_.row_stride + lanes, bounds_);
+    const std::string element = CElementType(kernel_.tensors[c_.input].dtype);
+    const ContractLevel &h = c_.levels[0], &w = c_.levels[1];
+    call.args.push_back(TileRecord{StrCat("aotc_window<", element, ">"),
+                                   {{TilePointer{c_.input, input}, h.extent, w.extent, h.input_stride, w.input_stride}}});
+    call.args.push_back(TileRecord{"aotc_taps<float>",
+                                   {{TilePointer{c_.weights, Simplify(c_.weight_offset + lanes, bounds_)},
+                                     h.weight_stride, w.weight_stride}}});
     AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue(first_row));
     call.args.push_back(std::move(epilogue));
     return Tile(std::move(call));
@@ -253,16 +274,20 @@ class ContractLoops {
 }  // namespace
 
 std::string PrintSchedule(const ContractSchedule& schedule) {
-  return StrCat("contract_tile{rows=", schedule.rows, ", vectors=", schedule.vectors,
+  return StrCat(schedule.name, "{rows=", schedule.rows, ", vectors=", schedule.vectors,
                       ", split=", schedule.split, ", chunk=", schedule.chunk, "}");
 }
 
 ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
   ContractSchedule schedule;
+  schedule.name = c.is_depthwise ? "depthwise_tile" : "contract_tile";
   const int64_t panel_vectors = c.panel / isa.lanes;
   // Three vectors of columns suit the wide register file; two the narrow ones.
   schedule.vectors = isa.registers >= 32 ? panel_vectors : (panel_vectors % 2 == 0 ? 2 : 1);
-  const int64_t most = MostRows(isa, schedule.vectors);
+  if (c.is_depthwise) schedule.vectors = 1;
+  // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
+  constexpr int64_t kMostPixels = 7;
+  const int64_t most = std::min(MostRows(isa, schedule.vectors), c.is_depthwise ? kMostPixels : INT64_MAX);
   const std::optional<int64_t> extent = c.row_extent.AsInt();
   if (extent) {
     const int64_t tiles = (*extent + most - 1) / most;

@@ -12,6 +12,7 @@ namespace aotc {
 
 // Typed parameters of the realisation. Text: contract_tile{rows=14, vectors=2, split=1, chunk=4}
 struct ContractSchedule {
+  std::string name = "contract_tile";  // or depthwise_tile
   int64_t rows = 14;    // MR: rows of the register tile
   int64_t vectors = 2;  // NV: vectors of columns
   int64_t split = 1;    // KU: accumulators that share an output, for tiles of few rows

@@ -208,6 +208,37 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
   return absl::OkStatus();
 }
 
+// Both operands as affine walks whose lanes lie together.
+absl::Status ReadDepthwiseOperands(TiledContraction& c) {
+  const FlatStage& stage = c.nest.stages[0];
+  const Bounds bounds = StageBounds(c.nest, stage);
+  const bool weights_first = OperandLoad(stage.bodies[0].arg(0))->tensor == c.weights;
+  Expr input = stage.bodies[0].arg(weights_first ? 1 : 0), weights = stage.bodies[0].arg(weights_first ? 0 : 1);
+  while (input.op() == ExprOp::kCast) input = input.arg(0);
+  if (input.op() != ExprOp::kLoad) return Refuse("padding is not in the input's halo");
+  if (weights.op() != ExprOp::kLoad) return Refuse("the weights are not read plainly");
+  const auto from = AsAffine(input.arg(0), NamesOf(c.nest), bounds);
+  const auto taps = AsAffine(weights.arg(0), NamesOf(c.nest), bounds);
+  if (!from || !taps) return Refuse("operands are not read at affine indices");
+  const std::string& lane = c.column_axes[0];
+  if (!Coefficient(*from, lane).IsInt(1) || !Coefficient(*taps, lane).IsInt(1)) return Refuse("lanes are apart");
+  c.row_stride = Coefficient(*from, c.row_axis);
+  if (!c.row_stride.IsConst() || !Coefficient(*taps, c.row_axis).IsInt(0)) return Refuse("rows are uneven");
+  c.input_offset = from->rest;
+  c.weight_offset = taps->rest;
+  for (const NestAxis& axis : c.outer) {
+    c.input_offset = c.input_offset + Coefficient(*from, axis.name) * Var(axis.name);
+    c.weight_offset = c.weight_offset + Coefficient(*taps, axis.name) * Var(axis.name);
+  }
+  for (const Axis& axis : stage.reduce) {
+    if (axis.extent.IsInt(1)) continue;
+    c.levels.push_back({axis.extent, Coefficient(*from, axis.name), Coefficient(*taps, axis.name)});
+  }
+  if (c.levels.size() > 2) return Refuse("the window has more than two axes");
+  while (c.levels.size() < 2) c.levels.insert(c.levels.begin(), {Expr(1), Expr(0), Expr(0)});
+  return absl::OkStatus();
+}
+
 // The contraction first, then pointwise stages over the same axes.
 absl::Status CheckForm(const Kernel& kernel) {
   if (kernel.stages.empty() || !IsContraction(kernel.stages[0])) return Refuse("no contraction");
@@ -265,6 +296,27 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   AOTC_ASSIGN_OR_RETURN(const Affine weights, WeightSteps(kernel, c, weights_load, column_name));
   c.panel_stride = Coefficient(weights, "panel");
   AOTC_RETURN_IF_ERROR(ReadInput(c, weights_first ? product.arg(1) : product.arg(0), weights));
+  return c;
+}
+
+absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel) {
+  AOTC_RETURN_IF_ERROR(CheckForm(kernel));
+  AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, kernel.stages[0]));
+  TiledContraction c{.input = operands.input->tensor, .weights = operands.weights->tensor, .is_depthwise = true};
+  WeightsAsFloat(kernel, c.weights);
+  AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
+  const std::optional<int64_t> block = c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
+  constexpr int64_t kBlock = 16;
+  if (!c.nest.is_point || block != kBlock) return Refuse("the channels are not in blocks");
+  c.panel = c.columns = c.stored_columns = kBlock;
+  c.column_axes = {c.nest.outer.back().name};
+  c.outer.assign(c.nest.outer.begin(), c.nest.outer.end() - 1);
+  if (c.outer.empty()) return Refuse("there are no rows");
+  c.row_axis = c.outer.back().name;
+  c.row_extent = c.outer.back().extent;
+  c.row_halo = c.outer.back().halo;
+  c.outer.pop_back();
+  AOTC_RETURN_IF_ERROR(ReadDepthwiseOperands(c));
   return c;
 }
 

@@ -36,6 +36,9 @@ struct TiledContraction {
   Expr row_stride = {};
   Expr panel_stride = {};       // weights of one panel
   std::vector<ContractLevel> levels = {};      // outermost first, at most 4
+  // Depthwise: operands share the columns, which are the lanes of one channel block; no panels.
+  bool is_depthwise = false;
+  Expr weight_offset = 0;       // depthwise: at the first tap, over outer axes
 };
 
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
@@ -44,6 +47,9 @@ int64_t ChoosePanel(int64_t columns);
 // Gives the constant operand its packed layout (and f32) in `kernel`, then reads the kernel as above.
 // Error: the reason why the tile cannot compute it.
 absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel);
+
+// The same for convolutions whose channels each have a filter of their own. Constants must be blocked.
+absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel);
 
 }  // namespace aotc
 

@@ -50,9 +50,11 @@ bool HasFloatMath(const Kernel& kernel) {
 absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel, const TiledContraction& contraction,
                                               const Isa& isa) {
   const ContractSchedule schedule = ChooseContractSchedule(contraction, isa);
-  KernelVariant variant{.feature = std::string(isa.name), .realisation = "contract_tile",
+  KernelVariant variant{.feature = std::string(isa.name), .realisation = schedule.name,
                         .schedule = PrintSchedule(schedule),
-                        .reason = "a contraction with constant weights and its columns innermost"};
+                        .reason = contraction.is_depthwise
+                                      ? "channels in blocks, each with a filter of its own"
+                                      : "a contraction with constant weights and its columns innermost"};
   AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule(kernel, contraction, schedule, isa));
   TidyLoops(variant.loops);
   return variant;
@@ -68,10 +70,26 @@ absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa, 
   return variant;
 }
 
+// The kernel as a matrix or a depthwise tile sees it; of two refusals the first.
+absl::StatusOr<TiledContraction> AnalyzeAny(Kernel& kernel) {
+  Kernel matrix = kernel;
+  BlockConstants(matrix);
+  absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(matrix);
+  if (tiled.ok()) {
+    kernel = std::move(matrix);
+    return tiled;
+  }
+  Kernel depthwise = kernel;
+  BlockConstants(depthwise);
+  absl::StatusOr<TiledContraction> pixels = AnalyzeDepthwise(depthwise);
+  if (!pixels.ok()) return tiled;
+  kernel = std::move(depthwise);
+  return pixels;
+}
+
 // All variants by the contraction tile, or the reason why not.
 absl::StatusOr<ProgramKernel> AsContraction(Kernel kernel, const CpuOptions& options) {
-  BlockConstants(kernel);
-  AOTC_ASSIGN_OR_RETURN(const TiledContraction contraction, AnalyzeContraction(kernel));
+  AOTC_ASSIGN_OR_RETURN(const TiledContraction contraction, AnalyzeAny(kernel));
   ProgramKernel result;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
     AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ContractVariant(kernel, contraction, *isa));
@@ -104,10 +122,8 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
 
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged) {
   Kernel before = producer, after = merged;
-  BlockConstants(before);
-  BlockConstants(after);
-  if (!AnalyzeContraction(before).ok()) return "";
-  const absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(after);
+  if (!AnalyzeAny(before).ok()) return "";
+  const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(after);
   return tiled.ok() ? "" : StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
 }
 
