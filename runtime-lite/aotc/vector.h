@@ -146,20 +146,48 @@ AOTC_INLINE void aotc_store_first(int32_t *to, aotc_vi vector, int64_t count) {
 
 // ---- Minimum and maximum ---
 
+// Where `known` is never NaN (a literal, a bound): one instruction, known > x ? known : x, which
+// gives x if that is NaN. GCC does not find the instruction by itself.
+AOTC_INLINE aotc_vf aotc_max_known(aotc_vf known, aotc_vf x) {
+#if defined(AOTC_ISA_X86_64_V4)
+  __asm__("vmaxps %2, %1, %0" : "=v"(known) : "v"(known), "v"(x));
+  return known;
+#elif defined(AOTC_ISA_X86_64_V3)
+  __asm__("vmaxps %2, %1, %0" : "=x"(known) : "x"(known), "x"(x));
+  return known;
+#elif defined(AOTC_ISA_X86_64)
+  __asm__("maxps %1, %0" : "+x"(known) : "x"(x));
+  return known;
+#else
+  return known > x ? known : x;
+#endif
+}
+
+AOTC_INLINE aotc_vf aotc_min_known(aotc_vf known, aotc_vf x) {
+#if defined(AOTC_ISA_X86_64_V4)
+  __asm__("vminps %2, %1, %0" : "=v"(known) : "v"(known), "v"(x));
+  return known;
+#elif defined(AOTC_ISA_X86_64_V3)
+  __asm__("vminps %2, %1, %0" : "=x"(known) : "x"(known), "x"(x));
+  return known;
+#elif defined(AOTC_ISA_X86_64)
+  __asm__("minps %1, %0" : "+x"(known) : "x"(x));
+  return known;
+#else
+  return known < x ? known : x;
+#endif
+}
+
 // NaN where either operand is NaN, as numpy.maximum and onnxruntime's Max, Min, Relu and Clip.
 AOTC_INLINE aotc_vf aotc_max(aotc_vf a, aotc_vf b) {
-  const aotc_vf larger = a > b ? a : b;  // b where either is NaN
+  const aotc_vf larger = aotc_max_known(a, b);  // b where either is NaN
   return a != a ? a : larger;
 }
 
 AOTC_INLINE aotc_vf aotc_min(aotc_vf a, aotc_vf b) {
-  const aotc_vf smaller = a < b ? a : b;
+  const aotc_vf smaller = aotc_min_known(a, b);
   return a != a ? a : smaller;
 }
-
-// The same where `known` is never NaN (a literal, a bound): one instruction. NaN in `x` comes out.
-AOTC_INLINE aotc_vf aotc_max_known(aotc_vf known, aotc_vf x) { return known > x ? known : x; }
-AOTC_INLINE aotc_vf aotc_min_known(aotc_vf known, aotc_vf x) { return known < x ? known : x; }
 
 AOTC_INLINE aotc_vi aotc_max(aotc_vi a, aotc_vi b) { return a > b ? a : b; }
 AOTC_INLINE aotc_vi aotc_min(aotc_vi a, aotc_vi b) { return a < b ? a : b; }
