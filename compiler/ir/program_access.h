@@ -1,0 +1,40 @@
+// What steps read and write, through views, in terms of the buffers that own memory.
+//
+//   for (const BufferAccess& access : StepAccesses(program, step)) {
+//     BufferId owner = BaseOf(program, access.buffer);   // %concat for a view into it
+//   }
+#ifndef AOTC_COMPILER_IR_PROGRAM_ACCESS_H_
+#define AOTC_COMPILER_IR_PROGRAM_ACCESS_H_
+
+#include <vector>
+
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+struct BufferAccess {
+  BufferId buffer = {};  // as named by the step; may be a view
+  bool written = false;
+};
+
+// The buffer whose memory `buffer` uses: itself, or the base of a view.
+BufferId BaseOf(const Program& program, BufferId buffer);
+
+// One per argument in order, then the scratch (written) where there is one.
+std::vector<BufferAccess> StepAccesses(const Program& program, const Step& step);
+
+// Of a view its offset in the base; 0 for others. In elements of the base.
+Expr ElementOffset(const Buffer& buffer);
+
+// Elements between the first and one past the last that a kernel reaches through this parameter.
+Expr ReachedElements(const KernelTensor& tensor);
+
+// Bytes of the largest value of `elements` over the box of the symbols; -1 where that is unbounded.
+int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds);
+
+// The largest scratch of any variant, per worker, rounded up to `align` bytes.
+int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_PROGRAM_ACCESS_H_

@@ -1,0 +1,224 @@
+// VerifyProgram: what every later phase takes for granted about a Program.
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+template <class... Parts>
+absl::Status Wrong(const Parts&... parts) {
+  return absl::InternalError(absl::StrCat("program: ", parts...));
+}
+
+bool IsIdentifier(std::string_view name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const Program& program)
+      : program_(program), bounds_(BoundsOf(program.symbols)) {}
+
+  absl::Status Run() {
+    AOTC_RETURN_IF_ERROR(CheckBuffers());
+    AOTC_RETURN_IF_ERROR(CheckInterface());
+    for (const ProgramKernel& kernel : program_.kernels) {
+      AOTC_RETURN_IF_ERROR(CheckVariants(kernel));
+    }
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      AOTC_RETURN_IF_ERROR(CheckStep(i, program_.steps[i]));
+    }
+    return CheckOutputsWritten();
+  }
+
+ private:
+  absl::Status CheckBuffers() {
+    std::set<std::string> names;
+    for (const Buffer& buffer : program_.buffers) {
+      if (!IsIdentifier(buffer.name)) return Wrong("'", buffer.name, "' is no identifier");
+      if (!names.insert(buffer.name).second) return Wrong("two buffers '", buffer.name, "'");
+      if (buffer.bytes < 0) return Wrong("%", buffer.name, " has ", buffer.bytes, " bytes");
+      AOTC_RETURN_IF_ERROR(CheckSize(buffer));
+      if (buffer.kind == BufferKind::kView) AOTC_RETURN_IF_ERROR(CheckView(buffer));
+      if (buffer.kind == BufferKind::kWeights) AOTC_RETURN_IF_ERROR(CheckWeights(buffer));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSize(const Buffer& buffer) {
+    const Expr elements = StorageElements(buffer.layout, buffer.shape);
+    const int64_t needed = MaxBytes(elements, buffer.dtype, bounds_);
+    if (needed < 0) return Wrong("%", buffer.name, " has no bound on its size");
+    if (needed > buffer.bytes) {
+      return Wrong("%", buffer.name, " needs ", needed, " bytes and has ", buffer.bytes);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckView(const Buffer& view) {
+    if (!program_.buffers.Contains(view.base)) return Wrong("view %", view.name, " has no base");
+    const Buffer& base = program_.buffers[view.base];
+    if (base.kind == BufferKind::kView) return Wrong("base of %", view.name, " is a view");
+    if (!view.element_offset.valid()) return Wrong("view %", view.name, " has no offset");
+    return CheckWithin(view, StorageElements(view.layout, view.shape));
+  }
+
+  // `reached` elements from the first of `buffer` lie within the memory that it uses, for all
+  // values of the symbols.
+  absl::Status CheckWithin(const Buffer& buffer, const Expr& reached) {
+    const bool is_view = buffer.kind == BufferKind::kView;
+    const Buffer& base = is_view ? program_.buffers[buffer.base] : buffer;
+    const Expr offset = ElementOffset(buffer);
+    if (RangeOf(Simplify(offset, bounds_), bounds_).min < 0) {
+      return Wrong("%", buffer.name, " starts before its base");
+    }
+    const int64_t end = MaxBytes(offset + reached, buffer.dtype, bounds_);
+    if (end < 0 || end > base.bytes) {
+      return Wrong("%", buffer.name, " ends at byte ", end, " of %", base.name, ", which has ",
+                   base.bytes);
+    }
+    if (ByteWidth(buffer.dtype) != ByteWidth(base.dtype)) {
+      return Wrong("%", buffer.name, " and its base have elements of different sizes");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckWeights(const Buffer& buffer) {
+    const int64_t size = static_cast<int64_t>(program_.weights.size());
+    if (buffer.offset < 0 || buffer.bytes > size - buffer.offset) {
+      return Wrong("weights %", buffer.name, " lie outside the blob");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckInterface() {
+    for (const auto& [list, kind] : {std::pair(&program_.inputs, BufferKind::kInput),
+                                     std::pair(&program_.outputs, BufferKind::kOutput)}) {
+      for (BufferId id : *list) {
+        if (!program_.buffers.Contains(id)) return Wrong("an input or output does not exist");
+        if (program_.buffers[id].kind != kind) {
+          return Wrong("%", program_.buffers[id].name, " is listed as what it is not");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckVariants(const ProgramKernel& kernel) {
+    const std::string& name = kernel.kernel.name;
+    if (!IsIdentifier(name)) return Wrong("kernel '", name, "' is no identifier");
+    if (kernel.variants.empty()) return Wrong("kernel @", name, " has no variant");
+    const KernelVariant& last = kernel.variants.back();
+    if (!last.guard.IsInt(1)) {
+      return Wrong("the last variant of @", name, " does not apply to all sizes");
+    }
+    for (const KernelVariant& variant : kernel.variants) {
+      if (variant.loops.params != kernel.kernel.params) {
+        return Wrong("a variant of @", name, " has other parameters than the kernel");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckStep(size_t index, const Step& step) {
+    for (BufferId id : step.args) {
+      if (!program_.buffers.Contains(id)) return Wrong("step ", index, ": no such buffer");
+    }
+    AOTC_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? CheckCopy(index, step)
+                                                      : CheckLaunch(index, step));
+    const std::vector<BufferAccess> accesses = StepAccesses(program_, step);
+    for (const BufferAccess& access : accesses) {
+      if (!access.written) AOTC_RETURN_IF_ERROR(CheckRead(index, access.buffer));
+    }
+    for (const BufferAccess& access : accesses) {
+      if (access.written) AOTC_RETURN_IF_ERROR(CheckWrite(index, access.buffer));
+    }
+    return CheckInPlace(index, step, accesses);
+  }
+
+  absl::Status CheckCopy(size_t index, const Step& step) {
+    if (step.args.size() != 2) return Wrong("step ", index, ": a copy has two arguments");
+    const Buffer& from = program_.buffers[step.args[0]];
+    const Buffer& to = program_.buffers[step.args[1]];
+    if (from.dtype != to.dtype || !SameShape(from.shape, to.shape) || from.layout != to.layout) {
+      return Wrong("step ", index, ": copy of %", from.name, " to %", to.name,
+                   ", which is of another type");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLaunch(size_t index, const Step& step) {
+    if (!program_.kernels.Contains(step.kernel)) return Wrong("step ", index, ": no kernel");
+    const Kernel& kernel = program_.kernels[step.kernel].kernel;
+    if (kernel.params.size() != step.args.size()) {
+      return Wrong("step ", index, ": ", step.args.size(), " arguments for the ",
+                   kernel.params.size(), " of @", kernel.name);
+    }
+    for (size_t i = 0; i < step.args.size(); ++i) {
+      const Buffer& buffer = program_.buffers[step.args[i]];
+      const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
+      if (buffer.dtype != tensor.dtype) {
+        return Wrong("step ", index, ": %", buffer.name, " is not of the type of parameter %",
+                     tensor.name, " of @", kernel.name);
+      }
+      AOTC_RETURN_IF_ERROR(CheckWithin(buffer, ReachedElements(tensor)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRead(size_t index, BufferId id) {
+    const Buffer& base = program_.buffers[BaseOf(program_, id)];
+    const bool given = base.kind == BufferKind::kInput || base.kind == BufferKind::kWeights;
+    if (!given && !written_.count(BaseOf(program_, id))) {
+      return Wrong("step ", index, " reads %", program_.buffers[id].name, " before any writes it");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckWrite(size_t index, BufferId id) {
+    const Buffer& base = program_.buffers[BaseOf(program_, id)];
+    if (base.kind == BufferKind::kInput || base.kind == BufferKind::kWeights) {
+      return Wrong("step ", index, " writes %", base.name, ", which is constant");
+    }
+    written_.insert(BaseOf(program_, id));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckInPlace(size_t index, const Step& step,
+                            const std::vector<BufferAccess>& accesses) {
+    const int count = static_cast<int>(step.args.size());
+    for (const auto& [output, input] : step.in_place) {
+      const bool in_range = output >= 0 && output < count && input >= 0 && input < count;
+      if (!in_range || !accesses[output].written || accesses[input].written) {
+        return Wrong("step ", index, ": in_place ", output, " <- ", input, " names no such pair");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckOutputsWritten() {
+    for (BufferId id : program_.outputs) {
+      if (!written_.count(id)) {
+        return Wrong("output %", program_.buffers[id].name, " is never written");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const Program& program_;
+  const Bounds bounds_;
+  std::set<BufferId> written_;
+};
+
+}  // namespace
+
+absl::Status VerifyProgram(const Program& program) { return Verifier(program).Run(); }
+
+}  // namespace aotc

@@ -1,0 +1,136 @@
+#include "compiler/ir/program.h"
+
+#include "compiler/ir/program_access.h"
+#include "gtest/gtest.h"
+
+namespace aotc {
+namespace {
+
+KernelTensor Param(const std::string& name, Shape shape, TensorRole role) {
+  KernelTensor tensor;
+  tensor.name = name;
+  tensor.shape = std::move(shape);
+  tensor.role = role;
+  return tensor;
+}
+
+Buffer MakeBuffer(const std::string& name, BufferKind kind, Shape shape, int64_t bytes) {
+  Buffer buffer;
+  buffer.name = buffer.value = name;
+  buffer.kind = kind;
+  buffer.shape = std::move(shape);
+  buffer.bytes = bytes;
+  return buffer;
+}
+
+// output[m, 4] = rows(input[m, 4]), written as two halves of two columns each, and copied.
+Program Sample() {
+  Program program;
+  program.name = "sample";
+  program.symbols = {{.name = "rows", .var = "m", .min = 1, .max = 8, .step = 2}};
+  const Shape shape = {Var("m"), 4};
+  const BufferId input = program.buffers.Add(MakeBuffer("input", BufferKind::kInput, shape, 128));
+  const BufferId sum = program.buffers.Add(MakeBuffer("sum", BufferKind::kArena, shape, 128));
+  const BufferId output = program.buffers.Add(MakeBuffer("output", BufferKind::kOutput, shape, 128));
+  Buffer right = MakeBuffer("right", BufferKind::kView, {Var("m"), 2}, 64);
+  right.base = sum;
+  right.element_offset = 2;
+  const BufferId view = program.buffers.Add(right);
+  program.inputs = {input};
+  program.outputs = {output};
+
+  ProgramKernel kernel;
+  kernel.kernel.name = "half";
+  const TensorId x = kernel.kernel.tensors.Add(Param("x", shape, TensorRole::kInput));
+  KernelTensor target = Param("y", {Var("m"), 2}, TensorRole::kOutput);
+  target.strides = {4, 1};
+  kernel.kernel.params = {x, kernel.kernel.tensors.Add(target)};
+  KernelVariant variant;
+  variant.realisation = "loops";
+  variant.reason = "the only one";
+  variant.loops.name = "half";
+  variant.loops.params = kernel.kernel.params;
+  variant.loops.tasks = Var("m");
+  kernel.variants = {variant};
+  const KernelId half = program.kernels.Add(kernel);
+  program.steps = {{.kernel = half, .args = {input, sum}},
+                   {.kernel = half, .args = {input, view}},
+                   {.kind = StepKind::kCopy, .args = {sum, output}}};
+  return program;
+}
+
+std::string MessageOf(const Program& program) {
+  return std::string(VerifyProgram(program).message());
+}
+
+TEST(Program, PrintsAsText) {
+  EXPECT_EQ(PrintProgram(Sample()), R"(program @sample arena 0 align 64 bound 0 {
+  symbol m in 1..8 step 2 of "rows"
+  input %input: f32[m, 4] bytes 128
+  arena %sum: f32[m, 4] bytes 128 offset 0
+  output %output: f32[m, 4] bytes 128
+  view %right = %sum + 2: f32[m, 2] bytes 64
+  kernel @half {
+    variant @half tasks m scratch 0 loops reason "the only one"
+  }
+  step 0: launch @half(%input, %sum)
+  step 1: launch @half(%input, %right)
+  step 2: copy(%sum, %output)
+}
+)");
+}
+
+TEST(VerifyProgram, AcceptsASoundProgram) { EXPECT_EQ(MessageOf(Sample()), ""); }
+
+TEST(VerifyProgram, StridedAccessStaysWithinTheBase) {
+  Program program = Sample();
+  program.buffers[BufferId(3)].element_offset = 3;
+  EXPECT_EQ(MessageOf(program), "program: %right ends at byte 132 of %sum, which has 128");
+  program.buffers[BufferId(3)].element_offset = Var("m") - 2;
+  EXPECT_EQ(MessageOf(program), "program: %right starts before its base");
+}
+
+TEST(VerifyProgram, BuffersHaveNamesAndRoom) {
+  Program program = Sample();
+  program.buffers[BufferId(1)].name = "input";
+  EXPECT_EQ(MessageOf(program), "program: two buffers 'input'");
+  program.buffers[BufferId(1)].name = "a b";
+  EXPECT_EQ(MessageOf(program), "program: 'a b' is no identifier");
+  program = Sample();
+  program.buffers[BufferId(1)].bytes = 100;
+  EXPECT_EQ(MessageOf(program), "program: %sum needs 128 bytes and has 100");
+  program = Sample();
+  program.buffers[BufferId(0)].kind = BufferKind::kWeights;
+  EXPECT_EQ(MessageOf(program), "program: weights %input lie outside the blob");
+}
+
+TEST(VerifyProgram, StepsReadWhatIsWritten) {
+  Program program = Sample();
+  program.steps.erase(program.steps.begin(), program.steps.begin() + 2);
+  EXPECT_EQ(MessageOf(program), "program: step 0 reads %sum before any writes it");
+  program = Sample();
+  program.steps.pop_back();
+  EXPECT_EQ(MessageOf(program), "program: output %output is never written");
+  program = Sample();
+  program.steps[0].args[1] = program.inputs[0];
+  EXPECT_EQ(MessageOf(program), "program: step 0 writes %input, which is constant");
+}
+
+TEST(VerifyProgram, StepsMatchTheirKernels) {
+  Program program = Sample();
+  program.steps[0].args.pop_back();
+  EXPECT_EQ(MessageOf(program), "program: step 0: 1 arguments for the 2 of @half");
+  program = Sample();
+  program.buffers[BufferId(0)].dtype = DType::kI32;
+  EXPECT_EQ(MessageOf(program),
+            "program: step 0: %input is not of the type of parameter %x of @half");
+  program = Sample();
+  program.steps[0].in_place = {{0, 1}};
+  EXPECT_EQ(MessageOf(program), "program: step 0: in_place 0 <- 1 names no such pair");
+  program = Sample();
+  program.kernels[KernelId(0)].variants[0].guard = Eq(Var("m"), 1);
+  EXPECT_EQ(MessageOf(program), "program: the last variant of @half does not apply to all sizes");
+}
+
+}  // namespace
+}  // namespace aotc
