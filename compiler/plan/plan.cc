@@ -1,0 +1,74 @@
+#include "compiler/plan/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/plan/alias_classes.h"
+#include "compiler/plan/assign_arena.h"
+#include "compiler/plan/liveness.h"
+#include "compiler/plan/order_steps.h"
+#include "compiler/plan/verify_plan.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+std::string FreshName(const std::set<std::string>& taken, const std::string& stem) {
+  std::string name = stem;
+  for (int i = 2; taken.count(name); ++i) name = absl::StrCat(stem, "_", i);
+  return name;
+}
+
+Buffer ScratchBuffer(std::string name, int64_t bytes) {
+  Buffer buffer;
+  buffer.name = buffer.value = std::move(name);
+  buffer.dtype = DType::kU8;
+  buffer.shape = {bytes};
+  buffer.bytes = bytes;
+  return buffer;
+}
+
+// A buffer with room for all workers for every launch whose kernel wants scratch.
+void AddScratch(Program& program) {
+  std::set<std::string> names;
+  for (const Buffer& buffer : program.buffers) names.insert(buffer.name);
+  for (Step& step : program.steps) {
+    if (step.kind != StepKind::kLaunch || step.scratch.valid()) continue;
+    const ProgramKernel& kernel = program.kernels[step.kernel];
+    const int64_t bytes = ScratchBytes(kernel, program.arena_align) * program.max_workers;
+    if (bytes == 0) continue;
+    const std::string name = FreshName(names, kernel.kernel.name + "_scratch");
+    names.insert(name);
+    step.scratch = program.buffers.Add(ScratchBuffer(name, bytes));
+  }
+}
+
+void SetOffsets(Program& program) {
+  const std::vector<AliasClass> classes = AliasClasses(program);
+  std::vector<ArenaBlock> blocks;
+  for (const AliasClass& shared : classes) {
+    blocks.push_back({shared.bytes, shared.first_step, shared.last_step});
+  }
+  program.lower_bound = LiveBytesBound(blocks, program.arena_align);
+  const ArenaAssignment assignment = AssignArena(blocks, program.arena_align);
+  program.arena_bytes = assignment.bytes;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    for (BufferId member : classes[i].members) {
+      program.buffers[member].offset = assignment.offsets[i];
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status PlanMemory(Program& program) {
+  AddScratch(program);
+  OrderSteps(program);
+  SetLifetimes(program);
+  SetOffsets(program);
+  return VerifyPlan(program);
+}
+
+}  // namespace aotc

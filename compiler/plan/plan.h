@@ -1,0 +1,26 @@
+// The plan phase: the order of the steps and an offset in one arena for every buffer.
+//
+//   AOTC_RETURN_IF_ERROR(PlanMemory(program));
+//   program.arena_bytes;                    // what the caller must provide
+//   PrintMemoryMap(program);                // who lies where, and when
+//
+// Order of work: scratch becomes buffers, steps are ordered, lifetimes follow, buffers that share
+// memory become one block (alias_classes.h), blocks get offsets (assign_arena.h), and a verifier that
+// shares no code with them proves that nothing live is overwritten (verify_plan.h).
+#ifndef AOTC_COMPILER_PLAN_PLAN_H_
+#define AOTC_COMPILER_PLAN_PLAN_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+// Sets the order of steps, Step::scratch, lifetimes and offsets of arena buffers, arena_bytes and
+// lower_bound. The program must pass VerifyProgram. Planning twice gives the same plan.
+absl::Status PlanMemory(Program& program);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_PLAN_PLAN_H_

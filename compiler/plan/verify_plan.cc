@@ -1,0 +1,140 @@
+#include "compiler/plan/verify_plan.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+template <class... Parts>
+absl::Status Wrong(const Parts&... parts) {
+  return absl::InternalError(absl::StrCat("plan: ", parts...));
+}
+
+struct Lifetime {
+  int first = -1;
+  int last = -1;
+};
+
+class PlanVerifier {
+ public:
+  explicit PlanVerifier(const Program& program)
+      : program_(program), lifetimes_(program.buffers.size()) {}
+
+  absl::Status Run() {
+    FindLifetimes();
+    for (BufferId id : program_.buffers.ids()) {
+      const Buffer& buffer = program_.buffers[id];
+      if (buffer.kind == BufferKind::kView) AOTC_RETURN_IF_ERROR(CheckView(buffer));
+      if (buffer.kind != BufferKind::kArena) continue;
+      AOTC_RETURN_IF_ERROR(CheckPlace(id));
+      if (lifetimes_[id].first >= 0 && buffer.bytes > 0) arena_.push_back(id);
+    }
+    return CheckPairs();
+  }
+
+ private:
+  BufferId Owner(BufferId id) const {
+    const Buffer& buffer = program_.buffers[id];
+    return buffer.kind == BufferKind::kView ? buffer.base : id;
+  }
+
+  void FindLifetimes() {
+    for (int i = 0; i < static_cast<int>(program_.steps.size()); ++i) {
+      std::vector<BufferId> used = program_.steps[i].args;
+      if (program_.steps[i].scratch.valid()) used.push_back(program_.steps[i].scratch);
+      for (BufferId id : used) {
+        Lifetime& lifetime = lifetimes_[Owner(id)];
+        if (lifetime.first < 0) lifetime.first = i;
+        lifetime.last = i;
+      }
+    }
+  }
+
+  absl::Status CheckPlace(BufferId id) const {
+    const Buffer& buffer = program_.buffers[id];
+    const Lifetime& lifetime = lifetimes_[id];
+    if (buffer.first_step != lifetime.first || buffer.last_step != lifetime.last) {
+      return Wrong("%", buffer.name, " lives from step ", lifetime.first, " to ", lifetime.last);
+    }
+    if (buffer.offset < 0 || buffer.offset % program_.arena_align != 0) {
+      return Wrong("%", buffer.name, " at offset ", buffer.offset);
+    }
+    if (lifetime.first >= 0 && buffer.bytes > program_.arena_bytes - buffer.offset) {
+      return Wrong("%", buffer.name, " ends outside the arena");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckView(const Buffer& view) const {
+    const Buffer& base = program_.buffers[view.base];
+    const Bounds bounds = BoundsOf(program_.symbols);
+    const Expr end = view.element_offset + StorageElements(view.layout, view.shape);
+    const Interval start_range = RangeOf(Simplify(view.element_offset, bounds), bounds);
+    const Interval end_range = RangeOf(Simplify(end, bounds), bounds);
+    const int64_t room = base.bytes / std::max(1, ByteWidth(base.dtype));
+    if (base.kind == BufferKind::kView || start_range.min < 0 || end_range.max > room) {
+      return Wrong("view %", view.name, " may leave %", base.name);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckPairs() const {
+    for (size_t i = 0; i < arena_.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (!OverlapInMemory(arena_[i], arena_[j]) || !OverlapInTime(arena_[i], arena_[j])) continue;
+        if (ComputedInPlace(arena_[i], arena_[j]) || ComputedInPlace(arena_[j], arena_[i])) continue;
+        return Wrong("%", program_.buffers[arena_[i]].name, " and %",
+                     program_.buffers[arena_[j]].name, " overlap while both are alive");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  bool OverlapInMemory(BufferId a, BufferId b) const {
+    const Buffer& left = program_.buffers[a];
+    const Buffer& right = program_.buffers[b];
+    return left.offset < right.offset + right.bytes && right.offset < left.offset + left.bytes;
+  }
+
+  bool OverlapInTime(BufferId a, BufferId b) const {
+    return lifetimes_[a].first <= lifetimes_[b].last && lifetimes_[b].first <= lifetimes_[a].last;
+  }
+
+  // `output` begins at the step where `input` ends, that step names the pair as safe, and no other
+  // argument of it touches the memory of either.
+  bool ComputedInPlace(BufferId output, BufferId input) const {
+    const Buffer& to = program_.buffers[output];
+    const Buffer& from = program_.buffers[input];
+    if (to.offset != from.offset || to.bytes != from.bytes) return false;
+    if (lifetimes_[output].first != lifetimes_[input].last) return false;
+    const Step& step = program_.steps[lifetimes_[output].first];
+    int touches = 0;
+    for (BufferId arg : step.args) touches += Owner(arg) == output || Owner(arg) == input;
+    if (touches != 2) return false;
+    return std::any_of(step.in_place.begin(), step.in_place.end(), [&](const auto& pair) {
+      const BufferId written = step.args[pair.first];
+      const BufferId read = step.args[pair.second];
+      return Owner(written) == output && Owner(read) == input && Covers(written) && Covers(read);
+    });
+  }
+
+  bool Covers(BufferId id) const {
+    const Buffer& buffer = program_.buffers[id];
+    if (buffer.kind != BufferKind::kView) return true;
+    return buffer.element_offset.IsInt(0) && buffer.bytes == program_.buffers[buffer.base].bytes;
+  }
+
+  const Program& program_;
+  IdVector<BufferId, Lifetime> lifetimes_;
+  std::vector<BufferId> arena_;
+};
+
+}  // namespace
+
+absl::Status VerifyPlan(const Program& program) { return PlanVerifier(program).Run(); }
+
+}  // namespace aotc
