@@ -117,7 +117,8 @@ int64_t WrapInt(int64_t value, DType dtype) {
   if (dtype == DType::kBool) return value != 0 ? 1 : 0;
   int unused = 64 - BitWidth(dtype);
   auto shifted = static_cast<int64_t>(static_cast<uint64_t>(value) << unused);
-  if (IsUnsignedInteger(dtype)) return static_cast<int64_t>(static_cast<uint64_t>(shifted) >> unused);
+  if (IsUnsignedInteger(dtype))
+    return static_cast<int64_t>(static_cast<uint64_t>(shifted) >> unused);
   return shifted >> unused;
 }
 

@@ -15,9 +15,9 @@ namespace aotc {
 // `value` wrapped to the type, as stored in a constant: u64 keeps its bits; bool is value != 0.
 int64_t WrapInt(int64_t value, DType dtype);
 
-// The operator on operands of type `dtype` (bool or integer); comparisons and logic give 0 or 1. Nothing on
-// i64 overflow, for operators that integers do not have, and for shifts by an amount out of range.
-// Division and remainder by zero give 0.
+// The operator on operands of type `dtype` (bool or integer); comparisons and logic give 0 or 1.
+// Nothing on i64 overflow, for operators that integers do not have, and for shifts by an amount out
+// of range. Division and remainder by zero give 0.
 std::optional<int64_t> EvaluateIntOp(ExprOp op, DType dtype, std::span<const int64_t> operands);
 
 }  // namespace aotc

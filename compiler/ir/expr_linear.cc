@@ -37,9 +37,12 @@ bool MergeTerms(const Sum& a, const Sum& b, int64_t scale, std::vector<Term>& ou
   out.reserve(a.terms.size() + b.terms.size());
   while (i < a.terms.size() || j < b.terms.size()) {
     int order = 0;
-    if (i == a.terms.size()) order = 1;
-    else if (j == b.terms.size()) order = -1;
-    else order = CompareTerms(a.terms[i], b.terms[j]);
+    if (i == a.terms.size())
+      order = 1;
+    else if (j == b.terms.size())
+      order = -1;
+    else
+      order = CompareTerms(a.terms[i], b.terms[j]);
     if (order < 0) {
       out.push_back(a.terms[i++]);
       continue;
@@ -132,18 +135,15 @@ int64_t FloorModInt(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); 
 
 std::optional<Sum> SumOf(const Expr& e) {
   switch (e.op()) {
-    case ExprOp::kConst:
-      return SumOfConstant(e->int_value);
+    case ExprOp::kConst: return SumOfConstant(e->int_value);
     case ExprOp::kAdd:
     case ExprOp::kSub:
-    case ExprOp::kMul:
-      return SumOfBinary(e);
+    case ExprOp::kMul: return SumOfBinary(e);
     case ExprOp::kNeg: {
       std::optional<Sum> sum = SumOf(e.arg(0));
       return sum ? Scale(*sum, -1) : std::nullopt;
     }
-    default:
-      return SumOfTerm({1, {e}});
+    default: return SumOfTerm({1, {e}});
   }
 }
 
@@ -168,7 +168,8 @@ Expr SumToExpr(const Sum& sum) {
   std::vector<Term> terms = sum.terms;
   std::sort(terms.begin(), terms.end(), PrintsBefore);
   // A positive term leads where there is one, so that no negation is needed.
-  auto first = std::find_if(terms.begin(), terms.end(), [](const Term& t) { return t.coefficient > 0; });
+  auto first =
+      std::find_if(terms.begin(), terms.end(), [](const Term& t) { return t.coefficient > 0; });
   if (first != terms.end()) std::rotate(terms.begin(), first, first + 1);
   bool constant_leads = first == terms.end() && sum.constant > 0;
   Expr result = constant_leads ? sum.constant : 0;

@@ -4,9 +4,9 @@
 //   s.Add(t, -2);                                  // s - 2 * t
 //   SumToExpr(s);                                  // y*4 + x + 3
 //
-// An atom is any i64 expression that is not a constant, sum, difference, negation or product (or a product
-// that is too large to expand). Arithmetic on coefficients is checked: functions that can overflow say so
-// in their result, and the caller leaves the expression as it was.
+// An atom is any i64 expression that is not a constant, sum, difference, negation or product (or a
+// product that is too large to expand). Arithmetic on coefficients is checked: functions that can
+// overflow say so in their result, and the caller leaves the expression as it was.
 #ifndef AOTC_COMPILER_IR_EXPR_LINEAR_H_
 #define AOTC_COMPILER_IR_EXPR_LINEAR_H_
 
@@ -58,8 +58,8 @@ Sum SumOfConstant(int64_t constant);
 std::optional<Sum> AddScaled(const Sum& a, const Sum& b, int64_t scale);
 std::optional<Sum> Multiply(const Sum& a, const Sum& b);
 std::optional<Sum> Scale(const Sum& a, int64_t scale);
-// `term` / `divisor` where the divisor's factors are among the term's; the coefficient is rounded to zero, and
-// nothing comes back where it becomes 0.
+// `term` / `divisor` where the divisor's factors are among the term's; the coefficient is rounded
+// to zero, and nothing comes back where it becomes 0.
 std::optional<Term> DivideTerm(const Term& term, const Term& divisor);
 // The term's factors without one occurrence of `factor`; nothing where it is not there.
 std::optional<Term> WithoutFactor(const Term& term, const Expr& factor);

@@ -13,8 +13,8 @@ namespace {
 struct Infix {
   std::string_view text;
   ExprOp op;
-  int level;           // the higher, the tighter
-  bool swap = false;   // a > b is b < a
+  int level;          // the higher, the tighter
+  bool swap = false;  // a > b is b < a
 };
 
 constexpr int kCompareLevel = 3;
@@ -63,8 +63,8 @@ class Parser {
     int allowed = kTightest;
     while (const Infix* infix = NextInfix(level, allowed)) {
       Token token = scanner_.Take();
-      AOTC_ASSIGN_OR_RETURN(Expr right, infix->level == kTightest ? ParseUnary()
-                                                                  : Parse(infix->level + 1));
+      AOTC_ASSIGN_OR_RETURN(Expr right,
+                            infix->level == kTightest ? ParseUnary() : Parse(infix->level + 1));
       if (infix->swap) std::swap(left, right);
       AOTC_ASSIGN_OR_RETURN(left, MakeBinary(token, infix->op, left, right));
       // a < b < c is not an expression.
@@ -87,7 +87,8 @@ class Parser {
         return scanner_.ErrorAt(token, StrCat("'", token.text, "' of ", DTypeName(args[0].dtype()),
                                               " and ", DTypeName(arg.dtype())));
       }
-      if (arg.lanes() != args[0].lanes()) return scanner_.ErrorAt(token, "operands differ in lanes");
+      if (arg.lanes() != args[0].lanes())
+        return scanner_.ErrorAt(token, "operands differ in lanes");
       if (IsLogic(op) && arg.dtype() != DType::kBool) {
         return scanner_.ErrorAt(token, StrCat("'", token.text, "' needs bool operands"));
       }
@@ -112,7 +113,8 @@ class Parser {
     if (scanner_.AtName('%')) return ParseLoad();
     if (scanner_.AtName('$')) return ParseVar(scanner_.Take());
     if (token.kind == TokenKind::kIdentifier) return ParseWord();
-    if (AtNegativeNumber() || token.kind == TokenKind::kInteger || token.kind == TokenKind::kFloat) {
+    if (AtNegativeNumber() || token.kind == TokenKind::kInteger ||
+        token.kind == TokenKind::kFloat) {
       return ParseNumber();
     }
     return scanner_.Error("expected an expression");
@@ -159,7 +161,8 @@ class Parser {
     bool is_unsigned = IsUnsignedInteger(dtype);
     int64_t max = bits == 64 ? INT64_MAX : (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
     int64_t min = is_unsigned && bits < 64 ? 0 : -max - 1;
-    if (value < min || value > max) return scanner_.ErrorAt(token, "the type does not hold the value");
+    if (value < min || value > max)
+      return scanner_.ErrorAt(token, "the type does not hold the value");
     return IntConst(value, dtype);
   }
 

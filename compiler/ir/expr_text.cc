@@ -8,7 +8,15 @@ namespace aotc {
 namespace {
 
 // How tightly an operator binds; a call or a leaf binds tightest.
-enum Precedence { kOrLevel = 1, kAndLevel, kCompareLevel, kSumLevel, kProductLevel, kUnaryLevel, kLeafLevel };
+enum Precedence {
+  kOrLevel = 1,
+  kAndLevel,
+  kCompareLevel,
+  kSumLevel,
+  kProductLevel,
+  kUnaryLevel,
+  kLeafLevel
+};
 
 struct Infix {
   std::string_view text;

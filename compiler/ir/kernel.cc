@@ -78,8 +78,8 @@ struct OpCount {
   bool reads_data = false;  // a load or an accumulator is below
 };
 
-// Arithmetic on floats; with `count_integers` also integer arithmetic on loaded values, which leaves
-// index computations out.
+// Arithmetic on floats; with `count_integers` also integer arithmetic on loaded values, which
+// leaves index computations out.
 OpCount CountArithmetic(const Expr& e, bool count_integers) {
   OpCount count;
   if (e.op() == ExprOp::kLoad) return {.reads_data = true};
@@ -164,7 +164,8 @@ double KernelBytes(const Kernel& kernel) {
   double bytes = 0;
   for (TensorId id : kernel.params) {
     const KernelTensor& tensor = kernel.tensors[id];
-    int bits = tensor.dtype == DType::kString ? ByteWidth(tensor.dtype) * 8 : BitWidth(tensor.dtype);
+    int bits =
+        tensor.dtype == DType::kString ? ByteWidth(tensor.dtype) * 8 : BitWidth(tensor.dtype);
     std::optional<int64_t> elements = MaxElements(tensor.shape, bounds);
     if (!elements) return std::numeric_limits<double>::infinity();
     bytes += static_cast<double>(*elements) * bits / kBitsPerByte;

@@ -67,8 +67,8 @@ class Checker {
     return Prove(And(Le(0, index), Lt(index, dim)), bounds_).value_or(false);
   }
 
-  // Walks over the least and greatest values of the first variables, symbols before the axes whose extents
-  // they are.
+  // Walks over the least and greatest values of the first variables, symbols before the axes whose
+  // extents they are.
   std::string TryCorners(const Expr& load, size_t axis) const {
     size_t vars = kernel_.symbols.size() + stage_.axes.size() + stage_.reduce_axes.size();
     size_t corners = size_t{1} << std::min(vars, kMaxCornerVars);
@@ -118,9 +118,8 @@ class Checker {
 
   std::string Describe(const Expr& load, const Values& values) const {
     auto name = [&](TensorId id) { return kernel_.tensors[id].name; };
-    std::string place = StrJoin(values, ", ", [](const auto& value) {
-      return StrCat(value.first, "=", value.second);
-    });
+    std::string place = StrJoin(
+        values, ", ", [](const auto& value) { return StrCat(value.first, "=", value.second); });
     return StrCat(PrintExpr(load, name), " leaves its tensor at ", place);
   }
 

@@ -11,10 +11,10 @@
 
 namespace aotc {
 
-// A load of `body` that leaves its tensor for some values of axes and symbols under which it is evaluated
-// (selects, && and || guard what they contain), with those values; "" where none was found. What cannot
-// be proven is tried at the corners of the axes and symbols, so every complaint is a true one; an index
-// that is loaded itself is not looked at.
+// A load of `body` that leaves its tensor for some values of axes and symbols under which it is
+// evaluated (selects, && and || guard what they contain), with those values; "" where none was
+// found. What cannot be proven is tried at the corners of the axes and symbols, so every complaint
+// is a true one; an index that is loaded itself is not looked at.
 std::string FindLoadOutOfBounds(const Kernel& kernel, const Stage& stage, const Expr& body);
 
 }  // namespace aotc

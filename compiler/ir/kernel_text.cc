@@ -31,7 +31,8 @@ class Printer {
   std::string PrintStage(const Stage& stage) const {
     std::string text = StrJoin(stage.results, ", ", [&](const StageResult& result) {
       auto count = static_cast<size_t>(result.axis_count);
-      std::vector<Axis> axes(stage.axes.begin(), stage.axes.begin() + static_cast<ptrdiff_t>(count));
+      std::vector<Axis> axes(stage.axes.begin(),
+                             stage.axes.begin() + static_cast<ptrdiff_t>(count));
       return StrCat("%", NameOf(result.tensor), "[", PrintAxes(axes), "]");
     });
     text += " = ";
@@ -112,7 +113,8 @@ std::string PrintKernel(const Kernel& kernel) { return Printer(kernel).Print(); 
 
 std::string PrintStages(const Kernel& kernel) {
   Printer printer(kernel);
-  return StrJoin(kernel.stages, "\n", [&](const Stage& stage) { return printer.PrintStage(stage); });
+  return StrJoin(kernel.stages, "\n",
+                 [&](const Stage& stage) { return printer.PrintStage(stage); });
 }
 
 }  // namespace aotc

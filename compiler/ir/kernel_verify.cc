@@ -11,7 +11,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Kernel& kernel) : kernel_(kernel), defined_(kernel.tensors.size(), false) {}
+  explicit Verifier(const Kernel& kernel)
+      : kernel_(kernel), defined_(kernel.tensors.size(), false) {}
 
   absl::Status Run() {
     CheckTensors();
@@ -38,13 +39,15 @@ class Verifier {
     std::set<std::string> names;
     std::set<std::string> symbols;
     for (const Symbol& symbol : kernel_.symbols) {
-      Require(symbols.insert(symbol.var).second, StrCat("symbol ", symbol.var, " is declared twice"));
+      Require(symbols.insert(symbol.var).second,
+              StrCat("symbol ", symbol.var, " is declared twice"));
       Require(symbol.min <= symbol.max, StrCat("symbol ", symbol.var, " has an empty range"));
     }
     for (TensorId id : kernel_.tensors.ids()) {
       const KernelTensor& tensor = kernel_.tensors[id];
       Require(names.insert(tensor.name).second, StrCat("%", tensor.name, " is declared twice"));
-      for (const Expr& dim : tensor.shape) CheckFree(dim, symbols, StrCat("a dim of %", tensor.name));
+      for (const Expr& dim : tensor.shape)
+        CheckFree(dim, symbols, StrCat("a dim of %", tensor.name));
       bool reads = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kConstant;
       defined_[id] = reads;
     }
@@ -77,8 +80,8 @@ class Verifier {
       return false;
     }
     for (const StageResult& result : stage.results) {
-      bool in_range = 0 <= result.axis_count &&
-                      static_cast<size_t>(result.axis_count) <= stage.axes.size();
+      bool in_range =
+          0 <= result.axis_count && static_cast<size_t>(result.axis_count) <= stage.axes.size();
       if (kernel_.tensors.Contains(result.tensor) && in_range) continue;
       Complain("a result is no tensor of the kernel, or has more axes than its stage");
       return false;

@@ -4,7 +4,6 @@
 #include "compiler/ir/layout.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/scanner.h"
-#include "compiler/support/scanner.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 

@@ -30,7 +30,8 @@ Expr ElementCount(const Shape& shape) {
 }
 
 std::optional<int64_t> MaxElements(const Shape& shape, const Bounds& bounds) {
-  // The range of the product is tighter than the product of the ranges where dims depend on each other.
+  // The range of the product is tighter than the product of the ranges where dims depend on each
+  // other.
   int64_t whole = RangeOf(ElementCount(shape), bounds).max;
   int64_t product = 1;
   bool overflow = false;

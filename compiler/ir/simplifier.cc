@@ -104,23 +104,19 @@ Expr Simplifier::RewriteIndex(const Expr& e) {
     case ExprOp::kAdd:
     case ExprOp::kSub:
     case ExprOp::kMul:
-    case ExprOp::kNeg:
-      return RewriteSum(e);
+    case ExprOp::kNeg: return RewriteSum(e);
     case ExprOp::kFloorDiv:
     case ExprOp::kMod:
     case ExprOp::kDiv:
-    case ExprOp::kTruncMod:
-      return RewriteDivision(e);
+    case ExprOp::kTruncMod: return RewriteDivision(e);
     case ExprOp::kMin:
-    case ExprOp::kMax:
-      return RewriteMinMax(e);
+    case ExprOp::kMax: return RewriteMinMax(e);
     case ExprOp::kAbs: {
       Interval range = Range(e.arg(0));
       if (range.min >= 0) return e.arg(0);
       return range.max <= 0 ? Simplify(-e.arg(0)) : e;
     }
-    default:
-      return IsComparison(e.op()) ? RewriteCompare(e) : RewriteNarrow(e);
+    default: return IsComparison(e.op()) ? RewriteCompare(e) : RewriteNarrow(e);
   }
 }
 

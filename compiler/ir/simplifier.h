@@ -4,9 +4,9 @@
 //   Expr simple = simplifier.Simplify(e);
 //   Interval range = simplifier.RangeOfSum(*SumOf(simple));
 //
-// Expressions are rewritten bottom-up; the result of each rule is built from simplified operands. What was
-// found is remembered per context, and a context is what is known at a place: the bounds, and the conditions
-// of the selects and conjunctions around it.
+// Expressions are rewritten bottom-up; the result of each rule is built from simplified operands.
+// What was found is remembered per context, and a context is what is known at a place: the bounds,
+// and the conditions of the selects and conjunctions around it.
 #ifndef AOTC_COMPILER_IR_SIMPLIFIER_H_
 #define AOTC_COMPILER_IR_SIMPLIFIER_H_
 
@@ -35,13 +35,14 @@ using ExprMap = absl::flat_hash_map<Expr, T, ExprHash, ExprSame>;
 
 // Conditions that hold, in the forms in which they are used.
 struct Facts {
-  std::vector<Sum> nonnegative = {};             // each >= 0
-  std::vector<std::pair<Expr, bool>> known = {}; // simplified conditions and their values
+  std::vector<Sum> nonnegative = {};              // each >= 0
+  std::vector<std::pair<Expr, bool>> known = {};  // simplified conditions and their values
   std::map<std::string, Expr, std::less<>> replacements = {};  // variables that equal something
 };
 
-// numerator = divisor * whole + scale * rest + low, divisor = scale * rest_divisor, 0 <= low < scale; hence
-// floor_div = whole + floor_div(rest, rest_divisor), mod = low + scale * mod(rest, rest_divisor).
+// numerator = divisor * whole + scale * rest + low, divisor = scale * rest_divisor, 0 <= low <
+// scale; hence floor_div = whole + floor_div(rest, rest_divisor), mod = low + scale * mod(rest,
+// rest_divisor).
 struct Division {
   Sum whole = {};
   Sum low = {};
@@ -142,8 +143,8 @@ class Simplifier {
   std::optional<Sum> EndOfVar(const Expr& var, bool upper);
 
   // simplifier_facts.cc
-  void AddFact(const Expr& condition);       // simplified
-  void AddFalse(const Expr& condition);      // simplified
+  void AddFact(const Expr& condition);   // simplified
+  void AddFalse(const Expr& condition);  // simplified
   void AddNonNegative(const Sum& sum);
   void AddEquality(const Expr& a, const Expr& b);
   bool Reaches(const Expr& e, const std::string& name);
@@ -153,8 +154,8 @@ class Simplifier {
   Context& context() { return *contexts_.back(); }
   const Facts& facts() const { return contexts_.back()->facts; }
   const Bounds::Range* UsableRange(const std::string& name);
-  // The ends of a variable's range, simplified without facts: what facts say of other variables could lead
-  // back to this one.
+  // The ends of a variable's range, simplified without facts: what facts say of other variables
+  // could lead back to this one.
   struct Ends {
     Expr min = {};
     Expr max = {};
@@ -167,13 +168,14 @@ class Simplifier {
   ExprMap<std::unique_ptr<AtomInfo>> atoms_;
   std::map<std::string, Ends, std::less<>> ends_;
   std::map<std::string, int, std::less<>> var_state_;  // 1: in work, 2: usable, 3: part of a cycle
-  int budget_ = 0;  // eliminations left in this proof
+  int budget_ = 0;                                     // eliminations left in this proof
 };
 
 // Adds `condition` (or its negation) to what is known, in a context of its own, until destroyed.
 class Simplifier::Assume {
  public:
-  Assume(Simplifier& simplifier, const Expr& condition, bool value = true) : simplifier_(simplifier) {
+  Assume(Simplifier& simplifier, const Expr& condition, bool value = true)
+      : simplifier_(simplifier) {
     auto context = std::make_unique<Context>();
     context->facts = simplifier.facts();
     simplifier.contexts_.push_back(std::move(context));
@@ -183,8 +185,10 @@ class Simplifier::Assume {
   Assume& operator=(const Assume&) = delete;
   ~Assume() { simplifier_.contexts_.pop_back(); }
   void Add(const Expr& condition, bool value = true) {
-    if (value) simplifier_.AddFact(condition);
-    else simplifier_.AddFalse(condition);
+    if (value)
+      simplifier_.AddFact(condition);
+    else
+      simplifier_.AddFalse(condition);
   }
 
  private:

@@ -1,5 +1,6 @@
-// Lower bounds of polynomials, by eliminating atoms through the ends of their ranges in order of rank:
-// i is replaced by 0 or n - 1 before n is replaced by a number, so that n - 1 - i >= 0 is found.
+// Lower bounds of polynomials, by eliminating atoms through the ends of their ranges in order of
+// rank: i is replaced by 0 or n - 1 before n is replaced by a number, so that n - 1 - i >= 0 is
+// found.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -123,7 +124,8 @@ bool Simplifier::EliminatedBefore(const Expr& a, const Expr& b) {
   return key(x) != key(y) ? key(x) > key(y) : CompareExprs(a, b) < 0;
 }
 
-// Whether the sum of the terms' ranges is the range of the sum: no two terms depend on one variable.
+// Whether the sum of the terms' ranges is the range of the sum: no two terms depend on one
+// variable.
 bool Simplifier::IsTermwiseExact(const Sum& sum) {
   std::vector<std::string> seen;
   for (const Term& term : sum.terms) {
@@ -136,8 +138,8 @@ bool Simplifier::IsTermwiseExact(const Sum& sum) {
   return true;
 }
 
-// Facts are combined only in the outermost search: they bring in atoms whose ranges are then wanted, and
-// facts about those could lead back here.
+// Facts are combined only in the outermost search: they bring in atoms whose ranges are then
+// wanted, and facts about those could lead back here.
 int64_t Simplifier::LowerBound(const Sum& sum, int64_t goal) {
   constexpr int kBudget = 96, kFactDepth = 2;
   if (sum.IsConstant()) return sum.constant;
@@ -220,8 +222,8 @@ int64_t Simplifier::BoundOfEither(const Expr& atom, const Sum& coefficient, cons
   return need_both ? std::min(a, b) : std::max(a, b);
 }
 
-// With f = floor_div(x, c): c*f is in [x - c + 1, x]. The sum is scaled by c, and its bound comes back
-// rounded up, since the sum is an integer.
+// With f = floor_div(x, c): c*f is in [x - c + 1, x]. The sum is scaled by c, and its bound comes
+// back rounded up, since the sum is an integer.
 int64_t Simplifier::EliminateFloorDiv(const Expr& atom, const Sum& coefficient, const Sum& rest,
                                       bool rising) {
   std::optional<int64_t> divisor = atom.arg(1).AsInt();

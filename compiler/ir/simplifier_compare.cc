@@ -90,7 +90,8 @@ Expr InequalityOf(const Sum& sum) {
 Expr Simplifier::RewriteCompare(const Expr& e) {
   std::optional<Sum> a = SumOf(e.arg(0)), b = SumOf(e.arg(1));
   std::optional<Sum> difference = a && b ? AddScaled(*b, *a, -1) : std::nullopt;
-  if (difference && e.op() == ExprOp::kLt) difference = AddScaled(*difference, SumOfConstant(1), -1);
+  if (difference && e.op() == ExprOp::kLt)
+    difference = AddScaled(*difference, SumOfConstant(1), -1);
   if (!difference || HasExtreme(*difference)) return e;
   while (std::optional<Sum> shorter = Recombine(*difference)) difference = shorter;
   if (e.op() == ExprOp::kEq || e.op() == ExprOp::kNe) return RewriteEquality(e, *difference);
@@ -124,8 +125,10 @@ Expr Simplifier::RewriteEquality(const Expr& e, Sum difference) {
   if (range.min == 0 && range.max == 0) return Bool(equal);
   if (difference.terms[0].coefficient < 0) difference = *Scale(difference, -1);
   auto [left, right] = SidesOf(difference);
-  if (difference.constant > 0 && !right.terms.empty()) left.constant = difference.constant;
-  else right.constant = -difference.constant;
+  if (difference.constant > 0 && !right.terms.empty())
+    left.constant = difference.constant;
+  else
+    right.constant = -difference.constant;
   return Binary(e.op(), SumToExpr(left), SumToExpr(right));
 }
 

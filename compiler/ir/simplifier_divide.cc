@@ -7,8 +7,8 @@
 namespace aotc {
 namespace {
 
-// Splits off of each coefficient what `divisor` divides; variables keep a rest towards zero, so that
-// n - i does not become n + 15*i, and the constant keeps a rest in [0, divisor).
+// Splits off of each coefficient what `divisor` divides; variables keep a rest towards zero, so
+// that n - i does not become n + 15*i, and the constant keeps a rest in [0, divisor).
 bool ExtractByConstant(Division& division, int64_t divisor) {
   Sum whole, rest;
   for (const Term& term : division.rest.terms) {
@@ -25,7 +25,7 @@ bool ExtractByConstant(Division& division, int64_t divisor) {
   return true;
 }
 
-// A monomial times -1, 0 or 1 added to both sides: whole + k, rest - k * rest_divisor.
+// Moves k divisors from the rest to the whole.
 bool Shift(Division& division, int64_t k) {
   std::optional<Sum> rest = AddScaled(division.rest, division.rest_divisor, -k);
   std::optional<Sum> whole = AddScaled(division.whole, SumOfConstant(1), k);
@@ -45,7 +45,8 @@ bool Settle(Division& division) {
   return true;
 }
 
-// Divisors of `divisor` that it has in common with coefficients, largest first, without 1 and itself.
+// Divisors of `divisor` that it has in common with coefficients, largest first, without 1 and
+// itself.
 std::vector<int64_t> CommonScales(const Sum& sum, int64_t divisor) {
   std::set<int64_t, std::greater<>> scales;
   for (const Term& term : sum.terms) {
@@ -124,7 +125,8 @@ Expr Simplifier::RewriteDivision(const Expr& e) {
   if (truncates && (!NonNegative(*a) || !NonNegative(*b))) return e;
   bool quotient = e.op() == ExprOp::kFloorDiv || e.op() == ExprOp::kDiv;
   std::optional<Sum> result = Divide(*a, *b, quotient ? Mode::kFloorDiv : Mode::kMod);
-  if (!result && truncates) return quotient ? FloorDiv(e.arg(0), e.arg(1)) : Mod(e.arg(0), e.arg(1));
+  if (!result && truncates)
+    return quotient ? FloorDiv(e.arg(0), e.arg(1)) : Mod(e.arg(0), e.arg(1));
   if (!result) return e;
   while (std::optional<Sum> shorter = Recombine(*result)) result = shorter;
   return SumToExpr(*result);
@@ -158,8 +160,8 @@ bool Simplifier::ExtractWhole(Division& division) {
   return ExtractByConstant(division, division.rest_divisor.constant);
 }
 
-// Long division by the leading term. By a divisor of several terms it is kept only where it settles the
-// remainder or makes it shorter.
+// Long division by the leading term. By a divisor of several terms it is kept only where it settles
+// the remainder or makes it shorter.
 bool Simplifier::ExtractWholeSymbolic(Division& division) {
   constexpr int kMaxSteps = 32;
   const Sum& divisor = division.rest_divisor;
@@ -233,7 +235,8 @@ bool Simplifier::TryLow(Division& division, const Term& scale) {
   std::optional<Sum> high = DivideExactly(PartDivisible(division.rest, scale, low), scale);
   std::optional<Sum> divisor = DivideExactly(division.rest_divisor, scale);
   if (!high || !divisor || !Positive(scale_sum) || !Positive(*divisor)) return false;
-  if (high->IsConstant() && !divisor->IsConstant() && low.terms.size() == division.rest.terms.size()) {
+  if (high->IsConstant() && !divisor->IsConstant() &&
+      low.terms.size() == division.rest.terms.size()) {
     return false;  // nothing is divided: 0 <= rest < scale <= divisor was tried already
   }
   Division part{.whole = *high, .scale = SumOfConstant(1), .rest = low, .rest_divisor = scale_sum};
@@ -249,7 +252,8 @@ bool Simplifier::TryLow(Division& division, const Term& scale) {
   return true;
 }
 
-// floor_div(floor_div(x, a) + c, d) = floor_div(x + a*c, a*d); floor_div(mod(x, a*d), d) = mod(floor_div(x, d), a).
+// floor_div(floor_div(x, a) + c, d) = floor_div(x + a*c, a*d); floor_div(mod(x, a*d), d) =
+// mod(floor_div(x, d), a).
 std::optional<Sum> Simplifier::FinishFloorDiv(const Division& division) {
   if (division.rest.IsZero()) return division.whole;
   const Sum& rest = division.rest;

@@ -47,8 +47,8 @@ void Simplifier::AddNonNegative(const Sum& sum) {
   context().facts.nonnegative.push_back(std::move(reduced));
 }
 
-// Both inequalities; and where a variable stands alone, it is replaced by the rest: preferably the one that
-// is eliminated first, so that dims replace axes.
+// Both inequalities; and where a variable stands alone, it is replaced by the rest: preferably the
+// one that is eliminated first, so that dims replace axes.
 void Simplifier::AddEquality(const Expr& a, const Expr& b) {
   std::optional<Sum> left = SumOf(a), right = SumOf(b);
   std::optional<Sum> sum = left && right ? AddScaled(*left, *right, -1) : std::nullopt;
@@ -74,7 +74,8 @@ void Simplifier::AddEquality(const Expr& a, const Expr& b) {
   }
 }
 
-// Whether rewriting the variables of `e`, by replacements and by the ends of ranges, can lead to `name`.
+// Whether rewriting the variables of `e`, by replacements and by the ends of ranges, can lead to
+// `name`.
 bool Simplifier::Reaches(const Expr& e, const std::string& name) {
   std::set<std::string> seen;
   std::vector<Expr> work = {e};

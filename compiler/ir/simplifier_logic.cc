@@ -13,7 +13,8 @@ void Flatten(const Expr& e, ExprOp op, std::vector<Expr>& operands) {
     for (const Expr& arg : e.args()) Flatten(arg, op, operands);
     return;
   }
-  bool seen = std::any_of(operands.begin(), operands.end(), [&](const Expr& o) { return Same(o, e); });
+  bool seen =
+      std::any_of(operands.begin(), operands.end(), [&](const Expr& o) { return Same(o, e); });
   if (!seen) operands.push_back(e);
 }
 
@@ -21,6 +22,25 @@ bool HasLoad(const Expr& e) {
   bool found = false;
   Visit(e, [&](const Expr& node) { found |= node.op() == ExprOp::kLoad; });
   return found;
+}
+
+// Whether the condition says something about indices or flags. One about floats says nothing that
+// its branches could use, and a context for each of them would copy what they share.
+bool Informs(const Expr& condition) {
+  switch (condition.op()) {
+    case ExprOp::kAnd:
+    case ExprOp::kOr:
+    case ExprOp::kNot:
+      return std::any_of(condition.args().begin(), condition.args().end(), Informs);
+    case ExprOp::kVar: return true;
+    default: return IsComparison(condition.op()) && condition.arg(0).dtype() == DType::kI64;
+  }
+}
+
+// The chosen branch where `e` is a select on the condition, which is known to be `truth`.
+Expr BranchOf(const Expr& e, const Expr& condition, bool truth) {
+  bool same = e.op() == ExprOp::kSelect && Same(e.arg(0), condition);
+  return same ? e.arg(truth ? 1 : 2) : e;
 }
 
 }  // namespace
@@ -42,8 +62,8 @@ Expr Negated(const Expr& condition) {
   }
 }
 
-// Operand `index` in the light of the others. A load must stay behind the conditions that guard it, so
-// what holds a load is rewritten only by what stands before it; the rest may know everything.
+// Operand `index` in the light of the others. A load must stay behind the conditions that guard it,
+// so what holds a load is rewritten only by what stands before it; the rest may know everything.
 Expr Simplifier::SimplifyOperandOfLogic(const std::vector<Expr>& operands, size_t index,
                                         bool is_and) {
   const Expr& operand = operands[index];
@@ -90,6 +110,7 @@ Expr Simplifier::RewriteSelect(const Expr& e) {
   }
   auto branch = [&](const Expr& value, bool truth) {
     if (value.IsConst()) return value;
+    if (!Informs(condition)) return BranchOf(Simplify(value), condition, truth);
     Assume assume(*this, condition, truth);
     return Simplify(value);
   };

@@ -13,7 +13,8 @@ void Flatten(const Expr& e, ExprOp op, std::vector<Expr>& operands) {
     for (const Expr& arg : e.args()) Flatten(arg, op, operands);
     return;
   }
-  bool seen = std::any_of(operands.begin(), operands.end(), [&](const Expr& o) { return Same(o, e); });
+  bool seen =
+      std::any_of(operands.begin(), operands.end(), [&](const Expr& o) { return Same(o, e); });
   if (!seen) operands.push_back(e);
 }
 

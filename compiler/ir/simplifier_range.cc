@@ -1,4 +1,5 @@
-// Ranges of integer expressions: intervals first, then symbolic elimination where operands depend on each other.
+// Ranges of integer expressions: intervals first, then symbolic elimination where operands depend
+// on each other.
 #include "compiler/ir/simplifier.h"
 
 namespace aotc {

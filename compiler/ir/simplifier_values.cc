@@ -77,8 +77,7 @@ std::optional<Expr> IdentityOf(const Expr& e) {
       if (same) return IntConst(0, e.dtype());
       return IsZeroOf(b) ? std::optional(a) : std::nullopt;
     case ExprOp::kShiftLeft:
-    case ExprOp::kShiftRight:
-      return IsZeroOf(b) ? std::optional(a) : std::nullopt;
+    case ExprOp::kShiftRight: return IsZeroOf(b) ? std::optional(a) : std::nullopt;
     case ExprOp::kMul:
       if (IsZeroOf(a) || b.IsInt(1)) return a;
       return IsZeroOf(b) || a.IsInt(1) ? std::optional(b) : std::nullopt;
@@ -86,10 +85,8 @@ std::optional<Expr> IdentityOf(const Expr& e) {
       if (IsZeroOf(a) || same) return a;
       return IsZeroOf(b) ? std::optional(b) : std::nullopt;
     case ExprOp::kDiv:
-    case ExprOp::kFloorDiv:
-      return b.IsInt(1) ? std::optional(a) : std::nullopt;
-    default:
-      return std::nullopt;
+    case ExprOp::kFloorDiv: return b.IsInt(1) ? std::optional(a) : std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -103,15 +100,12 @@ std::optional<Expr> DecideByRange(const Expr& e, const Interval& a, const Interv
     case ExprOp::kMax:
       if (not_above) return e.arg(e.op() == ExprOp::kMin ? 0 : 1);
       return not_below ? std::optional(e.arg(e.op() == ExprOp::kMin ? 1 : 0)) : std::nullopt;
-    case ExprOp::kLt:
-      return below || not_below ? std::optional(Bool(below)) : std::nullopt;
-    case ExprOp::kLe:
-      return not_above || above ? std::optional(Bool(not_above)) : std::nullopt;
+    case ExprOp::kLt: return below || not_below ? std::optional(Bool(below)) : std::nullopt;
+    case ExprOp::kLe: return not_above || above ? std::optional(Bool(not_above)) : std::nullopt;
     case ExprOp::kEq:
     case ExprOp::kNe:
       return below || above ? std::optional(Bool(e.op() == ExprOp::kNe)) : std::nullopt;
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -171,18 +165,14 @@ Expr Simplifier::RewriteFloat(const Expr& e) {
     case ExprOp::kMul:
       if (IsFloatConst(b, kOne)) return a;
       return IsFloatConst(a, kOne) ? b : e;
-    case ExprOp::kDiv:
-      return IsFloatConst(b, kOne) ? a : e;
+    case ExprOp::kDiv: return IsFloatConst(b, kOne) ? a : e;
     case ExprOp::kAdd:
       if (IsFloatConst(b, -kZero)) return a;
       return IsFloatConst(a, -kZero) ? b : e;
-    case ExprOp::kSub:
-      return IsFloatConst(b, kZero) ? a : e;
+    case ExprOp::kSub: return IsFloatConst(b, kZero) ? a : e;
     case ExprOp::kMin:
-    case ExprOp::kMax:
-      return Same(a, b) ? a : e;
-    default:
-      return e;
+    case ExprOp::kMax: return Same(a, b) ? a : e;
+    default: return e;
   }
 }
 

@@ -65,8 +65,8 @@ std::string Describe(const Expr& e, const Expr& simple, const Values& values) {
 void CheckOne(const Domain& domain, const Expr& e) {
   Expr simple = Simplify(e, domain.bounds);
   Expr again = Simplify(simple, domain.bounds);
-  EXPECT_TRUE(Same(simple, again)) << PrintExpr(e) << " -> " << PrintExpr(simple) << " -> "
-                                   << PrintExpr(again);
+  EXPECT_TRUE(Same(simple, again))
+      << PrintExpr(e) << " -> " << PrintExpr(simple) << " -> " << PrintExpr(again);
   EXPECT_TRUE(!Same(simple, again) || &*simple == &*again) << "another object: " << PrintExpr(e);
   Interval range = RangeOf(e, domain.bounds);
   int failures = 0;

@@ -30,7 +30,8 @@ Expr Parse(std::string_view text) {
 }
 
 std::string Print(const Expr& e) {
-  return PrintExpr(e, [](TensorId id) { return std::vector{"t", "f", "i32"}[static_cast<size_t>(id.index())]; });
+  return PrintExpr(
+      e, [](TensorId id) { return std::vector{"t", "f", "i32"}[static_cast<size_t>(id.index())]; });
 }
 
 // Symbols w, h in 1..512, n in 1..8; axes b < n, y < h, x < w; c < 64, ci < 16, k < 3.
@@ -160,6 +161,7 @@ TEST(ExprSimplify, DecidesMinMaxAndSelect) {
          {"abs(c)", "c"},
          {"select(c < 64, x, y)", "x"},
          {"select(flag, x, x)", "x"},
+         {"select(u < 0.0, select(u < 0.0, x, y), k)", "select(u < 0.0, x, k)"},
          {"select(!flag, x, y)", "select(flag, y, x)"},
          {"select(c < 32, min(c, 40), 1)", "select(c < 32, c, 1)"},
          {"select(c == 3, c + 1, 0)", "select(c == 3, 4, 0)"},
@@ -285,16 +287,11 @@ TEST(ExprSimplify, GivesBackTheSameObject) {
 
 TEST(ExprRange, IsTight) {
   std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> cases = {
-      {"c*2 + k - 1", {-1, 127}},
-      {"w - x", {1, 512}},
-      {"h*w - y*w - x", {1, 512 * 512}},
-      {"mod(x, 7)", {0, 6}},
-      {"floor_div(x, 16)", {0, 31}},
-      {"x - floor_div(x, 16)*16", {0, 15}},
-      {"min(c, 10) + max(k, 1)", {1, 12}},
-      {"select(flag, c, 100)", {0, 100}},
-      {"i64(q)", {INT32_MIN, INT32_MAX}},
-      {"x - w", {-512, -1}},
+      {"c*2 + k - 1", {-1, 127}},          {"w - x", {1, 512}},
+      {"h*w - y*w - x", {1, 512 * 512}},   {"mod(x, 7)", {0, 6}},
+      {"floor_div(x, 16)", {0, 31}},       {"x - floor_div(x, 16)*16", {0, 15}},
+      {"min(c, 10) + max(k, 1)", {1, 12}}, {"select(flag, c, 100)", {0, 100}},
+      {"i64(q)", {INT32_MIN, INT32_MAX}},  {"x - w", {-512, -1}},
   };
   for (const auto& [text, expected] : cases) {
     Interval range = RangeOf(Parse(text), TestBounds());

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "tests/unit/random_expr.h"
 
 namespace aotc {
@@ -21,15 +20,44 @@ std::string Print(const Expr& e) {
 }
 
 TEST(ExprText, PrintsAsParsed) {
-  for (const char* text : {
-           "max(%x[i*2 + 1, j], 0.0)", "a - (b - c)", "(a + b)*c", "a*(b*c)", "-a*b", "-(a*b)",
-           "neg(3)", "a*-3", "a - -3", "a < b && (b < c || c == d)", "(a < b) == (c < d)", "!(a < b)",
-           "!%b[]", "u8:3", "i32:-3", "f64:0.5", "f16:-inf", "nan", "-inf", "true", "f32(a)",
-           "floor_div(a, 16) + mod(a, 16)", "select(a < b, u, 1.5)", "u / 2.0 * u", "pow(u, 2.0)",
-           "$\"batch size\" + $\"true\" + $\"f32\"", "ramp<8>(a, 1)", "%x<8>[a, 1]",
-           "broadcast<8>(u) * %x<8>[a, 1]", "lane_sum(%x<8>[a, 1])", "shift_left(a, 3)",
-           "v<4> + w<4>", "is_nan(u)", "bool(a)", "0.1", "1e-20", "9223372036854775807",
-           "-9223372036854775808"}) {
+  for (const char* text : {"max(%x[i*2 + 1, j], 0.0)",
+                           "a - (b - c)",
+                           "(a + b)*c",
+                           "a*(b*c)",
+                           "-a*b",
+                           "-(a*b)",
+                           "neg(3)",
+                           "a*-3",
+                           "a - -3",
+                           "a < b && (b < c || c == d)",
+                           "(a < b) == (c < d)",
+                           "!(a < b)",
+                           "!%b[]",
+                           "u8:3",
+                           "i32:-3",
+                           "f64:0.5",
+                           "f16:-inf",
+                           "nan",
+                           "-inf",
+                           "true",
+                           "f32(a)",
+                           "floor_div(a, 16) + mod(a, 16)",
+                           "select(a < b, u, 1.5)",
+                           "u / 2.0 * u",
+                           "pow(u, 2.0)",
+                           "$\"batch size\" + $\"true\" + $\"f32\"",
+                           "ramp<8>(a, 1)",
+                           "%x<8>[a, 1]",
+                           "broadcast<8>(u) * %x<8>[a, 1]",
+                           "lane_sum(%x<8>[a, 1])",
+                           "shift_left(a, 3)",
+                           "v<4> + w<4>",
+                           "is_nan(u)",
+                           "bool(a)",
+                           "0.1",
+                           "1e-20",
+                           "9223372036854775807",
+                           "-9223372036854775808"}) {
     absl::StatusOr<Expr> e = ParseExpr(text, TestScope());
     ASSERT_TRUE(e.ok()) << text << ": " << e.status();
     EXPECT_EQ(Print(*e), text);
@@ -55,13 +83,28 @@ TEST(ExprText, RoundTripsRandomExpressions) {
 TEST(ExprText, RefusesWhatMeansNothing) {
   std::string deep(5000, '(');
   std::string minuses(5000, '-');
-  for (const std::string& text :
-       {std::string("a +"), std::string("a < b < c"), std::string("a + 1.0"), std::string("%y[0]"),
-        std::string("foo(a)"), std::string("min(a)"), std::string("select(a, b, c)"),
-        std::string("!a"), std::string("a && b"), std::string("u8:256"), std::string("bool:1"),
-        std::string("a b"), std::string("%x[0.5]"), std::string("f32(a, b)"), std::string(""),
-        std::string("const(3)"), std::string("load(a)"), std::string("99999999999999999999"),
-        std::string("ramp<0>(a, 1)"), std::string("%x<8>[a, 1] + u"), deep, minuses}) {
+  for (const std::string& text : {std::string("a +"),
+                                  std::string("a < b < c"),
+                                  std::string("a + 1.0"),
+                                  std::string("%y[0]"),
+                                  std::string("foo(a)"),
+                                  std::string("min(a)"),
+                                  std::string("select(a, b, c)"),
+                                  std::string("!a"),
+                                  std::string("a && b"),
+                                  std::string("u8:256"),
+                                  std::string("bool:1"),
+                                  std::string("a b"),
+                                  std::string("%x[0.5]"),
+                                  std::string("f32(a, b)"),
+                                  std::string(""),
+                                  std::string("const(3)"),
+                                  std::string("load(a)"),
+                                  std::string("99999999999999999999"),
+                                  std::string("ramp<0>(a, 1)"),
+                                  std::string("%x<8>[a, 1] + u"),
+                                  deep,
+                                  minuses}) {
     EXPECT_FALSE(ParseExpr(text, TestScope()).ok()) << text.substr(0, 40);
   }
 }

@@ -115,7 +115,8 @@ std::string Complaint(std::string_view stages, std::string_view temps = "") {
 }
 
 TEST(KernelVerify, AcceptsGuardedLoads) {
-  EXPECT_EQ(Complaint("%y[i<m, j<8] = select(1 <= j && j < 7, %x[i, j - 1] + %x[i, j + 1], 0.0)"), "");
+  EXPECT_EQ(Complaint("%y[i<m, j<8] = select(1 <= j && j < 7, %x[i, j - 1] + %x[i, j + 1], 0.0)"),
+            "");
   EXPECT_EQ(Complaint("%y[i<m, j<8] = select(j < 1, 0.0, %x[i, j - 1])"), "");
   EXPECT_EQ(Complaint("%y[i<m, j<8] = select(i + 1 < m && 0.0 < %x[i + 1, j], 1.0, 0.0)"), "");
   EXPECT_EQ(Complaint("%y[i<m, j<8] = %x[%p[i], j]"), "");
@@ -123,7 +124,8 @@ TEST(KernelVerify, AcceptsGuardedLoads) {
 }
 
 TEST(KernelVerify, FindsLoadsOutOfBounds) {
-  EXPECT_THAT(Complaint("%y[i<m, j<8] = %x[i, j + 1]"), HasSubstr("%x[i, j + 1] leaves its tensor at"));
+  EXPECT_THAT(Complaint("%y[i<m, j<8] = %x[i, j + 1]"),
+              HasSubstr("%x[i, j + 1] leaves its tensor at"));
   EXPECT_THAT(Complaint("%y[i<m, j<8] = %x[i + 1, j]"), HasSubstr("leaves its tensor"));
   EXPECT_THAT(Complaint("%y[i<m, j<8] = select(j < 1, %x[i, j - 1], 0.0)"),
               HasSubstr("leaves its tensor"));
@@ -148,7 +150,8 @@ TEST(KernelVerify, FindsBrokenStructure) {
 
 TEST(Shape, CountsAndStrides) {
   Shape shape = {Var("b"), 3, Var("h"), 4};
-  Bounds bounds = BoundsOf({{.name = "b", .var = "b", .max = 8}, {.name = "h", .var = "h", .max = 10}});
+  Bounds bounds =
+      BoundsOf({{.name = "b", .var = "b", .max = 8}, {.name = "h", .var = "h", .max = 10}});
   EXPECT_EQ(PrintExpr(ElementCount(shape)), "b*h*12");
   EXPECT_EQ(MaxElements(shape, bounds), 8 * 3 * 10 * 4);
   EXPECT_EQ(MaxElements(shape, {}), std::nullopt);

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/kernel_text.h"
 #include "compiler/ops/op.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -47,7 +49,12 @@ class OpCase {
     return *this;
   }
 
-  absl::StatusOr<NodeKernel> Build() const { return BuildNodeKernel(graph_, node_); }
+  // The kernel, verified.
+  absl::StatusOr<NodeKernel> Build() const {
+    AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph_, node_));
+    AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
+    return built;
+  }
 
   // The shape of an output as text: "f32[n, 3]", or the error.
   std::string OutputType(size_t index = 0) const {
