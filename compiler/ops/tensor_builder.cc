@@ -81,8 +81,7 @@ std::vector<Axis> TensorBuilder::MakeAxes(const Shape& shape, std::string_view p
   return axes;
 }
 
-Tensor TensorBuilder::Compute(DType dtype, const Shape& shape, const Body& body,
-                              std::string_view name) {
+Tensor TensorBuilder::Compute(DType dtype, Shape shape, const Body& body, std::string_view name) {
   Stage stage;
   stage.axes = MakeAxes(shape, "i");
   stage.body = {Cast(dtype, body(VarsOf(stage.axes)))};
@@ -109,8 +108,8 @@ Tensor TensorBuilder::Map(const std::vector<Tensor>& inputs,
   return Compute(dtype, *shape, body_at);
 }
 
-std::vector<Tensor> TensorBuilder::ReduceTuple(const Combiner& combiner, const Shape& shape,
-                                               const Shape& reduce_shape, const TupleBody& body) {
+std::vector<Tensor> TensorBuilder::ReduceTuple(const Combiner& combiner, Shape shape,
+                                               Shape reduce_shape, const TupleBody& body) {
   Stage stage;
   stage.axes = MakeAxes(shape, "i");
   stage.reduce_axes = MakeAxes(reduce_shape, "r");
@@ -119,15 +118,14 @@ std::vector<Tensor> TensorBuilder::ReduceTuple(const Combiner& combiner, const S
   std::vector<Tensor> results;
   for (const Expr& component : stage.body) {
     results.push_back(AddTensor("acc", component.dtype(), shape, TensorRole::kTemp));
-    stage.results.push_back(
-        {.tensor = results.back().id(), .axis_count = static_cast<int>(shape.size())});
+    stage.results.push_back({.tensor = results.back().id(), .axis_count = results.back().rank()});
   }
   kernel_.stages.push_back(std::move(stage));
   return results;
 }
 
-Tensor TensorBuilder::Reduce(std::string_view combiner, DType dtype, const Shape& shape,
-                             const Shape& reduce_shape, const ReduceBody& body) {
+Tensor TensorBuilder::Reduce(std::string_view combiner, DType dtype, Shape shape,
+                             Shape reduce_shape, const ReduceBody& body) {
   DType accumulator =
       body(Indices(shape.size(), Expr(0)), Indices(reduce_shape.size(), Expr(0))).dtype();
   auto lifted = [&](const Indices& i, const Indices& r) { return std::vector<Expr>{body(i, r)}; };

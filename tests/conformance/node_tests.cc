@@ -1,0 +1,83 @@
+// Runs ONNX's own node tests against the op definitions, through the reference evaluator.
+//
+// The data is that of the onnx Python package: the folder is found when the build is configured, or
+// given in AOTC_ONNX_NODE_TESTS. Cases that we do not pass are lines of excluded.txt, with the
+// reason.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "compiler/support/strings.h"
+#include "gtest/gtest.h"
+#include "tests/conformance/node_model.h"
+
+namespace aotc {
+namespace {
+
+std::filesystem::path Root() {
+  const char* given = std::getenv("AOTC_ONNX_NODE_TESTS");
+  return given != nullptr ? given : AOTC_ONNX_NODE_TESTS_DEFAULT;
+}
+
+// "test_name  reason", one a line; # begins a comment.
+std::map<std::string, std::string> ReadExcluded() {
+  std::ifstream file("tests/conformance/excluded.txt");
+  std::map<std::string, std::string> excluded;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    std::string name, reason;
+    words >> name;
+    std::getline(words >> std::ws, reason);
+    EXPECT_FALSE(reason.empty()) << name << " is excluded without a reason";
+    EXPECT_TRUE(excluded.emplace(name, reason).second) << name << " is excluded twice";
+  }
+  return excluded;
+}
+
+// The result of a case; Unimplemented where it is none of ours.
+absl::Status RunCase(const std::filesystem::path& folder) {
+  absl::StatusOr<NodeModel> model = ReadNodeModel(folder);
+  if (!model.ok()) return model.status();
+  for (Operands operands : {Operands::kKnown, Operands::kDynamic}) {
+    absl::Status status = RunNodeModel(*model, operands);
+    if (!status.ok()) return absl::InternalError(status.message());
+  }
+  return absl::OkStatus();
+}
+
+struct Counts {
+  int passed = 0;
+  int excluded = 0;
+};
+
+TEST(NodeTests, PassExceptThoseExcluded) {
+  ASSERT_TRUE(std::filesystem::is_directory(Root()))
+      << "set AOTC_ONNX_NODE_TESTS to onnx/backend/test/data/node of the onnx package";
+  std::map<std::string, std::string> excluded = ReadExcluded();
+  Counts counts;
+  for (const auto& entry : std::filesystem::directory_iterator(Root())) {
+    std::string name = entry.path().filename().string();
+    absl::Status status = RunCase(entry.path());
+    if (excluded.count(name) != 0) {
+      EXPECT_FALSE(status.ok()) << name << " passes: take it out of excluded.txt";
+      counts.excluded += 1;
+    } else if (status.ok()) {
+      counts.passed += 1;
+    } else if (!absl::IsUnimplemented(status)) {
+      ADD_FAILURE() << name << ": " << status.message();
+    }
+  }
+  std::cout << "node tests: " << counts.passed << " passed, " << counts.excluded << " excluded\n";
+  EXPECT_EQ(counts.excluded, static_cast<int>(excluded.size()))
+      << "excluded.txt names cases that are not there";
+  // A change of these is a change of what we support, or of the version of the data (onnx 1.22.0).
+  EXPECT_EQ(counts.passed, 723);
+  EXPECT_EQ(counts.excluded, 76);
+}
+
+}  // namespace
+}  // namespace aotc
