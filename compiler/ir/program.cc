@@ -85,6 +85,7 @@ std::string PrintStep(const Program& program, const Step& step) {
   if (step.scratch.valid()) {
     absl::StrAppend(&text, " scratch %", program.buffers[step.scratch].name);
   }
+  if (!step.barrier) absl::StrAppend(&text, " no_barrier");
   return text;
 }
 

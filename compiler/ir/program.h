@@ -58,6 +58,7 @@ struct Step {
   // Outputs that may share memory with an input which dies here: (arg index of output, of input).
   std::vector<std::pair<int, int>> in_place = {};
   BufferId scratch = {};            // arena, max_workers x the kernel's scratch; added by plan/
+  bool barrier = true;              // workers meet before it; dropped by plan/ where nothing asks for it
 };
 
 struct Program {

@@ -7,6 +7,7 @@
 #include "compiler/ir/program_access.h"
 #include "compiler/plan/alias_classes.h"
 #include "compiler/plan/assign_arena.h"
+#include "compiler/plan/barriers.h"
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/order_steps.h"
 #include "compiler/plan/verify_plan.h"
@@ -68,6 +69,7 @@ absl::Status PlanMemory(Program& program) {
   OrderSteps(program);
   SetLifetimes(program);
   SetOffsets(program);
+  SetBarriers(program);
   return VerifyPlan(program);
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/plan/alias_classes.h"
+#include "compiler/plan/barriers.h"
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/plan/order_steps.h"
@@ -343,6 +344,39 @@ TEST(OrderSteps, DependenciesGoThroughViews) {
   b.Launch({input}, {whole});
   EXPECT_EQ(StepDependencies(b.program),
             (std::vector<std::vector<int>>{{}, {0}, {1}, {1, 2}}));
+}
+
+TEST(Barriers, StandWhereStepsTouchTheSameBytes) {
+  Builder b;
+  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  const BufferId x = b.Add("x", BufferKind::kArena, 64);
+  const BufferId y = b.Add("y", BufferKind::kArena, 64);
+  const BufferId z = b.Add("z", BufferKind::kArena, 64);
+  const BufferId output = b.Add("output", BufferKind::kOutput, 64);
+  b.Launch({input}, {x});
+  b.Launch({input}, {y});       // beside the first
+  b.Launch({x, y}, {z});        // reads what was written
+  b.Launch({z}, {output});
+  const BufferId late = b.Add("late", BufferKind::kOutput, 64);
+  b.Launch({z}, {late});        // beside the other reader
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  std::vector<bool> barriers;
+  for (const Step& step : b.program.steps) barriers.push_back(step.barrier);
+  EXPECT_EQ(barriers, (std::vector<bool>{false, false, true, true, false}));
+}
+
+TEST(Barriers, SeparateBuffersThatReuseMemory) {
+  Builder b;
+  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  const BufferId x = b.Add("x", BufferKind::kArena, 64);
+  const BufferId y = b.Add("y", BufferKind::kArena, 64);
+  b.Launch({input}, {x});
+  b.Launch({x}, {b.Add("output1", BufferKind::kOutput, 64)});
+  b.Launch({input}, {y});
+  b.Launch({y}, {b.Add("output2", BufferKind::kOutput, 64)});
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  ASSERT_EQ(b.program.buffers[x].offset, b.program.buffers[y].offset);
+  EXPECT_TRUE(b.program.steps[2].barrier);
 }
 
 TEST(VerifyPlan, FindsAnOverlap) {
