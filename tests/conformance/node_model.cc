@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/eval/evaluate.h"
+#include "compiler/ir/kernel_text.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -130,6 +131,7 @@ absl::Status RunNodeModel(const NodeModel& model, Operands operands) {
   if (operands == Operands::kDynamic) {
     AOTC_ASSIGN_OR_RETURN(built, BuildKnowing(model, built.inputs));
   }
+  AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
   std::vector<Constant> inputs;
   for (ValueId input : built.inputs) inputs.push_back(DataOf(model, input));
   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateKernel(built.kernel, inputs));
