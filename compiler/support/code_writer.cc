@@ -10,7 +10,7 @@
 namespace aotc {
 namespace {
 
-constexpr int kIndentWidth = 2;
+constexpr size_t kIndentWidth = 2;
 
 std::vector<std::string_view> SplitLines(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -108,7 +108,7 @@ void CodeWriter::Emit(std::string_view snippet, Values values) {
 }
 
 void CodeWriter::Line(std::string_view line) {
-  if (!IsBlank(line)) text_.append(static_cast<size_t>(depth_ * kIndentWidth), ' ').append(line);
+  if (!IsBlank(line)) text_.append(depth_ * kIndentWidth, ' ').append(line);
   text_ += '\n';
 }
 

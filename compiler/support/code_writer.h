@@ -14,6 +14,7 @@
 #ifndef AOTC_COMPILER_SUPPORT_CODE_WRITER_H_
 #define AOTC_COMPILER_SUPPORT_CODE_WRITER_H_
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -60,7 +61,7 @@ class CodeWriter {
 
  private:
   std::string text_;
-  int depth_ = 0;
+  size_t depth_ = 0;
 };
 
 }  // namespace aotc
