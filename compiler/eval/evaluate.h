@@ -9,6 +9,7 @@
 #define AOTC_COMPILER_EVAL_EVALUATE_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,18 +29,27 @@ absl::StatusOr<std::vector<Constant>> EvaluateKernel(const Kernel& kernel,
                                                      const std::vector<Constant>& inputs,
                                                      const SymbolValues& symbols = {});
 
-// Values of all graph outputs for the inputs of the main region; runs If, Loop and Scan regions.
+// Values of the outputs of one node of `graph`, in the order of its valid outputs, for its inputs
+// (nothing where absent). Types and constants of the graph do not matter: those of `inputs` do. A
+// node that is defined by others is expanded.
+absl::StatusOr<std::vector<Constant>> EvaluateNode(
+    const Graph& graph, const Node& node, const std::vector<std::optional<Constant>>& inputs,
+    const SymbolValues& symbols = {});
+
+// Values of all graph outputs for the inputs of the main region. Symbols that are dims of an input
+// get their values from there.
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols = {});
 
-// Every value of the main region, for reports of the first difference.
+// Every value of the main region by name, for reports of the first difference.
 absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(
     const Graph& graph, const std::vector<Constant>& inputs, const SymbolValues& symbols = {});
 
 // Each result element as an expression over the symbols, from elements of the inputs that are known
-// as expressions: shape arithmetic with symbolic dims. Nothing where a stage does not reduce to
-// that.
+// as expressions: shape arithmetic with symbolic dims, also by way of floats (floor(2.5 * n)). All
+// integers count as i64. Error: an element is not known, does not reduce to that, or there are too
+// many.
 absl::StatusOr<std::vector<std::vector<Expr>>> EvaluateSymbolically(
     const Kernel& kernel, const std::vector<std::vector<Expr>>& inputs);
 
