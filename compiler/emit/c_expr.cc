@@ -3,9 +3,7 @@
 #include <cmath>
 #include <limits>
 
-
 #include "compiler/support/literals.h"
-#include "compiler/support/strings.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -146,7 +144,7 @@ CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
     case ExprOp::kSelect:
       if (e.arg(0).lanes() > 1) return PrintCall(e);
       return {StrCat(Wrapped(e.arg(0), kOrOr), " ? ", Wrapped(e.arg(1), kOrOr), " : ",
-                           Wrapped(e.arg(2), kTernary)),
+                     Wrapped(e.arg(2), kTernary)),
               kTernary};
     default: return IsBinary(e.op()) ? PrintBinary(e) : PrintCall(e);
   }
@@ -184,14 +182,13 @@ CExprPrinter::Text CExprPrinter::PrintCast(const Expr& e) const {
   const DType from = x.dtype(), to = e.dtype();
   // A vector load of a small type converts already.
   if (e.lanes() > 1 && x.op() == ExprOp::kLoad && ComputeType(from) == to) return PrintLoad(x);
-  const bool plain = e.lanes() == 1 && ((!IsFloat(from) && BitWidth(to) >= 8 && to != DType::kBool &&
-                                         ComputeType(to) == to) ||
-                                        (to == DType::kF64 && from == DType::kF32) ||
-                                        (to == DType::kF32 && from == DType::kF64));
+  const bool plain =
+      e.lanes() == 1 &&
+      ((!IsFloat(from) && BitWidth(to) >= 8 && to != DType::kBool && ComputeType(to) == to) ||
+       (to == DType::kF64 && from == DType::kF32) || (to == DType::kF32 && from == DType::kF64));
   if (plain) return {StrCat("(", CValueType(to), ")", Wrapped(x, kPrefix)), kPrefix};
   if (to == DType::kBool) {
-    return {StrCat(Wrapped(x, kEquality + 1), " != ", CLiteral(NumberConst(0, from))),
-            kEquality};
+    return {StrCat(Wrapped(x, kEquality + 1), " != ", CLiteral(NumberConst(0, from))), kEquality};
   }
   return {StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
 }

@@ -1,7 +1,8 @@
 // Expressions as C++ text, for scalars and vectors alike: the spelled functions are overloaded.
 //
 //   CExprPrinter printer([&](TensorId id) { return buffers[id].name; });
-//   printer.Print(Max(Load(x, {i + 1}, DType::kF32), FloatConst(0)));   // aotc_max_known(0.0f, x[i + 1])
+//   printer.Print(Max(Load(x, {i + 1}, DType::kF32), FloatConst(0)));   // aotc_max_known(0.0f, x[i
+//   + 1])
 #ifndef AOTC_COMPILER_EMIT_C_EXPR_H_
 #define AOTC_COMPILER_EMIT_C_EXPR_H_
 
@@ -13,7 +14,8 @@
 
 namespace aotc {
 
-// Type of a local variable ("float", "int64_t", "aotc_vf") or of stored elements ("aotc_f16", "uint8_t").
+// Type of a local variable ("float", "int64_t", "aotc_vf") or of stored elements ("aotc_f16",
+// "uint8_t").
 std::string CValueType(DType dtype, int lanes = 1);
 std::string CElementType(DType dtype);
 // The element type in signatures that C sees: f16 and bf16 are uint16_t, bool is uint8_t.

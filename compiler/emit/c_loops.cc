@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/support/status.h"
@@ -80,7 +79,7 @@ class Emitter {
     const std::string end = printer_.Print(loop.min + loop.extent);
     if (loop.loop == LoopKind::kUnrolled) StrAppend(&out, "AOTC_UNROLL(8)\n");
     StrAppend(&out, "for (int64_t ", name, " = ", start, "; ", name, " < ", end, "; ", step,
-                    ") {\n");
+              ") {\n");
     EmitBody(loop.body, out);
     StrAppend(&out, "}\n");
   }
@@ -98,8 +97,8 @@ class Emitter {
   void EmitVariable(std::string_view qualifier, const StmtNode& variable, std::string& out) {
     const Expr& value = variable.value;
     types_[variable.name] = {value.dtype(), value.lanes()};
-    StrAppend(&out, qualifier, CValueType(value.dtype(), value.lanes()), " ", variable.name,
-                    " = ", printer_.Print(value), ";\n");
+    StrAppend(&out, qualifier, CValueType(value.dtype(), value.lanes()), " ", variable.name, " = ",
+              printer_.Print(value), ";\n");
   }
 
   void EmitStore(const StmtNode& store, std::string& out) {
@@ -107,16 +106,17 @@ class Emitter {
     const Expr& value = store.value;
     if (value.lanes() > 1) {
       // The store converts to a small type by itself.
-      const bool converts = value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
+      const bool converts =
+          value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
       const bool masked = store.extent.valid();
       StrAppend(&out, masked ? "aotc_store_first(" : "aotc_store(",
-                      printer_.Pointer(store.buffer, store.index), ", ",
-                      printer_.Print(converts ? value.arg(0) : value),
-                      masked ? StrCat(", ", printer_.Print(store.extent)) : "", ");\n");
+                printer_.Pointer(store.buffer, store.index), ", ",
+                printer_.Print(converts ? value.arg(0) : value),
+                masked ? StrCat(", ", printer_.Print(store.extent)) : "", ");\n");
       return;
     }
-    StrAppend(&out, buffer.name, "[", printer_.Print(store.index),
-                    "] = ", printer_.Print(value), ";\n");
+    StrAppend(&out, buffer.name, "[", printer_.Print(store.index), "] = ", printer_.Print(value),
+              ";\n");
   }
 
   void EmitTile(const TileCall& tile, std::string& out) {
@@ -165,7 +165,7 @@ class Emitter {
     for (TensorId id : captures.buffers) {
       const LoopBuffer& buffer = function_.buffers[id];
       StrAppend(&fields, buffer.written ? "" : "const ", CElementType(buffer.dtype), " *",
-                      buffer.name, ";\n");
+                buffer.name, ";\n");
       values.push_back(buffer.name);
     }
     for (const auto& [name, type_of] : captures.vars) {
@@ -175,7 +175,7 @@ class Emitter {
     std::string methods;
     for (const TileFunctor& method : object.methods) EmitMethod(method, methods);
     StrAppend(&text_.objects, "struct ", type, object.base.empty() ? "" : " : " + object.base,
-                    " {\n", fields, methods, "};\n\n");
+              " {\n", fields, methods, "};\n\n");
     StrAppend(&out, "const ", type, " ", instance, " = {", absl::StrJoin(values, ", "), "};\n");
     return instance;
   }
@@ -184,7 +184,8 @@ class Emitter {
     std::vector<std::string> params;
     const std::set<std::string> used = NamesUsedBy(method);
     for (const FunctorParam& param : method.params) {
-      params.push_back(StrCat(CValueType(param.dtype, param.lanes), used.contains(param.name) ? " " + param.name : ""));
+      params.push_back(StrCat(CValueType(param.dtype, param.lanes),
+                              used.contains(param.name) ? " " + param.name : ""));
     }
     std::string result = "void";
     if (method.result.valid()) result = CValueType(method.result.dtype(), method.result.lanes());
@@ -192,11 +193,12 @@ class Emitter {
       result = StrCat("const ", CElementType(function_.buffers[method.result_pointer].dtype), " *");
     }
     StrAppend(&out, spelling_.object_qualifier, " ", result, " ", method.method, "(",
-                    absl::StrJoin(params, ", "), ") const {\n");
+              absl::StrJoin(params, ", "), ") const {\n");
     EmitBody(method.body, out);
     if (method.result.valid()) StrAppend(&out, "return ", printer_.Print(method.result), ";\n");
     if (method.result_pointer.valid()) {
-      StrAppend(&out, "return ", printer_.Pointer(method.result_pointer, method.result_offset), ";\n");
+      StrAppend(&out, "return ", printer_.Pointer(method.result_pointer, method.result_offset),
+                ";\n");
     }
     StrAppend(&out, "}\n");
   }

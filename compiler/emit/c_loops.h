@@ -14,16 +14,16 @@
 namespace aotc {
 
 struct CKernelText {
-  std::string objects = {};           // structs of the tiles' typed holes
+  std::string objects = {};  // structs of the tiles' typed holes
   std::string body = {};
   std::set<std::string> headers = {};  // of the tile functions called
 };
 
 // How a target spells what is not plain C++.
 struct CSpelling {
-  std::string object_qualifier = {};   // before methods of function objects: "AOTC_MEMBER"
-  std::string barrier = "";            // statement of kBarrier
-  bool vectors = false;                // lanes are printed as vector types
+  std::string object_qualifier = {};  // before methods of function objects: "AOTC_MEMBER"
+  std::string barrier = "";           // statement of kBarrier
+  bool vectors = false;               // lanes are printed as vector types
 };
 
 // Text of one task of `function`. Names of objects start with the function's name.

@@ -1,4 +1,5 @@
-// The comment that opens every generated kernel: where it comes from, what it computes, how and why.
+// The comment that opens every generated kernel: where it comes from, what it computes, how and
+// why.
 #ifndef AOTC_COMPILER_EMIT_KERNEL_COMMENT_H_
 #define AOTC_COMPILER_EMIT_KERNEL_COMMENT_H_
 
@@ -8,7 +9,8 @@
 
 namespace aotc {
 
-// Source ONNX nodes, the kernel's stages, the schedule with its reason, FLOP and bytes; as `//` lines.
+// Source ONNX nodes, the kernel's stages, the schedule with its reason, FLOP and bytes; as `//`
+// lines.
 std::string KernelComment(const Kernel& kernel, const KernelVariant& variant);
 
 }  // namespace aotc

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/lower/access.h"
@@ -180,9 +179,10 @@ std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
   for (const std::string& decision : fused.decisions) StrAppend(&text, "// ", decision, "\n");
   for (const ValueView& view : fused.views) {
     StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
-                    graph.values[view.base].name, "\n");
+              graph.values[view.base].name, "\n");
   }
-  for (const FusedKernel& kernel : fused.kernels) StrAppend(&text, PrintKernel(kernel.kernel), "\n");
+  for (const FusedKernel& kernel : fused.kernels)
+    StrAppend(&text, PrintKernel(kernel.kernel), "\n");
   return text;
 }
 

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -75,7 +74,8 @@ class Joiner {
     for (size_t i = 0; i < part.args.size(); ++i) values[part.kernel.params[i]] = part.args[i];
     for (TensorId id : part.kernel.tensors.ids()) {
       auto value = values.find(id);
-      ids[id] = AddTensor(part.kernel.tensors[id], value == values.end() ? ValueId() : value->second);
+      ids[id] =
+          AddTensor(part.kernel.tensors[id], value == values.end() ? ValueId() : value->second);
     }
     for (Stage stage : part.kernel.stages) {
       for (StageResult& result : stage.results) result.tensor = ids[result.tensor];
@@ -149,7 +149,8 @@ void Substitute(Kernel& kernel, TensorId tensor) {
       if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
       if (node.op() != ExprOp::kLoad || node->tensor != tensor) return node;
       Substitution axes;
-      for (size_t i = 0; i < definition.axes.size(); ++i) axes[definition.axes[i].name] = node.arg(i);
+      for (size_t i = 0; i < definition.axes.size(); ++i)
+        axes[definition.axes[i].name] = node.arg(i);
       return aotc::Substitute(definition.body[component], axes);
     });
   };
@@ -195,7 +196,8 @@ Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args) {
     if (IsOutput(kernel, id)) needed.insert(id);
   }
   for (size_t s = kernel.stages.size(); s-- > 0;) {
-    for (const StageResult& result : kernel.stages[s].results) keep[s] = keep[s] || needed.contains(result.tensor);
+    for (const StageResult& result : kernel.stages[s].results)
+      keep[s] = keep[s] || needed.contains(result.tensor);
     if (!keep[s]) continue;
     for (const StageResult& result : kernel.stages[s].results) needed.insert(result.tensor);
     for (const Expr& body : kernel.stages[s].body) {
@@ -234,10 +236,12 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
   for (const Stage& stage : kernel.stages) same_index &= ReadsAtOwnIndex(stage, edge, rank);
   if (!same_index) {
     if (DefiningStage(kernel, edge)->IsReduction()) {
-      return absl::FailedPreconditionError("a reduction's result is read at other indices than its own");
+      return absl::FailedPreconditionError(
+          "a reduction's result is read at other indices than its own");
     }
     if (HasReduction(producer.kernel)) {
-      return absl::FailedPreconditionError("the producer has a reduction behind the value that is read");
+      return absl::FailedPreconditionError(
+          "the producer has a reduction behind the value that is read");
     }
     if (ReadsPerElement(kernel, edge) > 1.0) {
       return absl::FailedPreconditionError("elements would be computed more than once");
@@ -260,8 +264,9 @@ void InlineSplats(const Graph& graph, FusedKernel& fused) {
     if (ReadByContraction(kernel, kernel.params[i])) continue;  // it will be packed
     const bool is_one_value = constant->is_splat() || constant->element_count() == 1;
     if (!is_one_value || constant->element_count() == 0) continue;
-    literals[kernel.params[i]] = IsFloat(tensor.dtype) ? FloatConst(constant->FloatAt(0), tensor.dtype)
-                                                       : IntConst(constant->IntAt(0), tensor.dtype);
+    literals[kernel.params[i]] = IsFloat(tensor.dtype)
+                                     ? FloatConst(constant->FloatAt(0), tensor.dtype)
+                                     : IntConst(constant->IntAt(0), tensor.dtype);
   }
   if (literals.empty()) return;
   for (Stage& stage : kernel.stages) {

@@ -130,8 +130,7 @@ Stmt Comment(std::string_view text) {
 }
 
 Stmt Tile(TileCall call) {
-  return Stmt(
-      {.kind = StmtKind::kTile, .tile = std::make_shared<const TileCall>(std::move(call))});
+  return Stmt({.kind = StmtKind::kTile, .tile = std::make_shared<const TileCall>(std::move(call))});
 }
 
 void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit) {

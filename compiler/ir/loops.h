@@ -1,4 +1,5 @@
-// Loops: a kernel after a schedule was applied. A tree of loops, stores and calls of tile functions.
+// Loops: a kernel after a schedule was applied. A tree of loops, stores and calls of tile
+// functions.
 //
 //   loops @dense(%x, %w, %y; m) tasks ceil_div(m, 14) scratch 0 {
 //     for serial j in 0..3 {
@@ -8,10 +9,10 @@
 //     }
 //   }
 //
-// Buffers are flat: a kLoad or store has one index, in elements (and a stride where it has lanes). The
-// body is that of one task, whose number is the variable `task`; who runs the tasks, and how many at a
-// time, is decided by the host program (cpu) or the grid (cuda: task = blockIdx.x, and the variable
-// `thread` = threadIdx.x runs over 0..threads-1).
+// Buffers are flat: a kLoad or store has one index, in elements (and a stride where it has lanes).
+// The body is that of one task, whose number is the variable `task`; who runs the tasks, and how
+// many at a time, is decided by the host program (cpu) or the grid (cuda: task = blockIdx.x, and
+// the variable `thread` = threadIdx.x runs over 0..threads-1).
 #ifndef AOTC_COMPILER_IR_LOOPS_H_
 #define AOTC_COMPILER_IR_LOOPS_H_
 
@@ -34,7 +35,8 @@ enum class StmtKind : uint8_t {
   kLet,      // name = value, for the rest of the enclosing block
   kDeclare,  // a mutable local variable with an initial value, for the rest of the enclosing block
   kAssign,   // name = value
-  kStore,    // buffer[index] = value; with lanes: contiguous from index, the first `extent` where given
+  kStore,    // buffer[index] = value; with lanes: contiguous from index, the first `extent` where
+             // given
   kBarrier,  // all threads of the task (cuda)
   kTile,     // call of a tile function
   kComment,  // name is the text
@@ -101,9 +103,9 @@ struct TileFunctor {
   std::string method = "operator()";
   std::vector<FunctorParam> params = {};
   std::vector<Stmt> body = {};
-  Expr result = {};               // where the method returns a value
-  TensorId result_pointer = {};   // or: the address of this buffer ...
-  Expr result_offset = {};        // ... plus these elements
+  Expr result = {};              // where the method returns a value
+  TensorId result_pointer = {};  // or: the address of this buffer ...
+  Expr result_offset = {};       // ... plus these elements
 };
 // Several methods of one function object.
 struct TileObject {
@@ -116,8 +118,8 @@ struct TilePointer {
   TensorId buffer = {};
   Expr offset = {};
 };
-// A plain struct of the tile function: type{field, ...}, or type{{field, ...}, {...}} where it has several
-// groups.
+// A plain struct of the tile function: type{field, ...}, or type{{field, ...}, {...}} where it has
+// several groups.
 using TileField = std::variant<Expr, TilePointer>;
 struct TileRecord {
   std::string type = {};
@@ -130,7 +132,7 @@ struct TileCall {
   std::string header = {};    // file in templates/ that declares it: "cpu/contract_tile.h"
   std::vector<int64_t> template_args = {};
   std::vector<TileArgument> args = {};
-  Stmt meaning = {};          // plain statements that compute the same: for the interpreter
+  Stmt meaning = {};  // plain statements that compute the same: for the interpreter
 };
 
 // Where a buffer of the function lives.
@@ -141,8 +143,8 @@ struct LoopBuffer {
   DType dtype = DType::kF32;
   BufferPlace place = BufferPlace::kParam;
   bool written = false;
-  int64_t elements = 0;   // kScratch, kLocal, kShared
-  int64_t offset = 0;     // bytes into the scratch
+  int64_t elements = 0;  // kScratch, kLocal, kShared
+  int64_t offset = 0;    // bytes into the scratch
 };
 
 struct LoopFunction {
@@ -151,8 +153,8 @@ struct LoopFunction {
   std::vector<TensorId> params = {};            // as the kernel's
   std::vector<Symbol> symbols = {};             // i64 arguments, by Symbol::var
   Expr tasks = 1;
-  int64_t scratch_bytes = 0;   // per worker (cpu)
-  int64_t threads = 1;         // per block (cuda)
+  int64_t scratch_bytes = 0;  // per worker (cpu)
+  int64_t threads = 1;        // per block (cuda)
   Stmt body = {};
 };
 

@@ -1,7 +1,8 @@
 // Program: what the generated host code does: steps over buffers in one arena.
 //
-// A step launches a kernel on buffers or copies. Buffers are inputs and outputs (the caller's memory),
-// slices of the weights, slices of the arena, or views: another buffer at an offset with strides.
+// A step launches a kernel on buffers or copies. Buffers are inputs and outputs (the caller's
+// memory), slices of the weights, slices of the arena, or views: another buffer at an offset with
+// strides.
 #ifndef AOTC_COMPILER_IR_PROGRAM_H_
 #define AOTC_COMPILER_IR_PROGRAM_H_
 
@@ -20,26 +21,27 @@ using KernelId = Id<struct KernelTag>;
 enum class BufferKind : uint8_t { kInput, kOutput, kWeights, kArena, kView };
 
 struct Buffer {
-  std::string name = {};      // a C identifier, unique in the program
-  std::string value = {};     // the graph value it holds
+  std::string name = {};   // a C identifier, unique in the program
+  std::string value = {};  // the graph value it holds
   DType dtype = DType::kF32;
-  Shape shape = {};           // logical
+  Shape shape = {};  // logical
   Layout layout = {};
   BufferKind kind = BufferKind::kArena;
-  int64_t bytes = 0;          // at the symbols' maxima, padding and halo included
-  int64_t offset = 0;         // into the arena or the weights, in bytes; set by plan/ and pack
-  BufferId base = {};         // kView: the buffer that it looks into (not a view itself)
-  Expr element_offset = 0;    // kView: of its first element, in elements of the base
-  int first_step = -1;        // arena: live from the start of this step ...
-  int last_step = -1;         // ... to the end of this one; set by plan/
+  int64_t bytes = 0;        // at the symbols' maxima, padding and halo included
+  int64_t offset = 0;       // into the arena or the weights, in bytes; set by plan/ and pack
+  BufferId base = {};       // kView: the buffer that it looks into (not a view itself)
+  Expr element_offset = 0;  // kView: of its first element, in elements of the base
+  int first_step = -1;      // arena: live from the start of this step ...
+  int last_step = -1;       // ... to the end of this one; set by plan/
 };
 
 // One way to run a kernel: the first whose guard holds is taken.
 struct KernelVariant {
-  Expr guard = Bool(true);      // over the symbols
-  std::string feature = {};     // instruction set or architecture it needs: "x86-64-v4", "sm_80"; "" is the base
-  std::string realisation = {}; // "loops", "vector_loops", "contract_tile", ...
-  std::string schedule = {};    // printed: "contract_tile{mr=14, nv=2}"
+  Expr guard = Bool(true);  // over the symbols
+  std::string feature =
+      {};  // instruction set or architecture it needs: "x86-64-v4", "sm_80"; "" is the base
+  std::string realisation = {};  // "loops", "vector_loops", "contract_tile", ...
+  std::string schedule = {};     // printed: "contract_tile{mr=14, nv=2}"
   std::string reason = {};
   LoopFunction loops = {};
 };
@@ -65,13 +67,13 @@ struct Program {
   std::string name = "model";
   std::vector<Symbol> symbols = {};
   IdVector<BufferId, Buffer> buffers = {};
-  std::vector<BufferId> inputs = {};   // in graph order
+  std::vector<BufferId> inputs = {};  // in graph order
   std::vector<BufferId> outputs = {};
   IdVector<KernelId, ProgramKernel> kernels = {};
   std::vector<Step> steps = {};
-  std::vector<uint8_t> weights = {};   // packed blob without header; buffers have offsets in it
+  std::vector<uint8_t> weights = {};  // packed blob without header; buffers have offsets in it
   int64_t arena_bytes = 0;
-  int64_t lower_bound = 0;             // largest sum of live bytes over the steps
+  int64_t lower_bound = 0;  // largest sum of live bytes over the steps
   int64_t arena_align = 64;
   int64_t max_workers = 16;            // more than these find no scratch in the arena and stand idle
 };
@@ -79,7 +81,8 @@ struct Program {
 // The text form; one line per symbol, buffer, kernel variant and step.
 std::string PrintProgram(const Program& program);
 
-// Ids in range, args match kernel params (dtype, bytes), views lie within their base, outputs written.
+// Ids in range, args match kernel params (dtype, bytes), views lie within their base, outputs
+// written.
 absl::Status VerifyProgram(const Program& program);
 
 }  // namespace aotc

@@ -51,7 +51,8 @@ bool KeepsChannels(const Kernel& kernel, TensorId tensor) {
     for (const Expr& body : stage.body) {
       for (const Expr& load : LoadsOf(body)) {
         if (load->tensor != tensor) continue;
-        if (stage.axes.size() <= kChannelAxis || load.args().size() != stage.axes.size()) return false;
+        if (stage.axes.size() <= kChannelAxis || load.args().size() != stage.axes.size())
+          return false;
         const Axis& axis = stage.axes[kChannelAxis];
         const Expr& index = load.arg(kChannelAxis);
         if (!index.IsVar() || index->name != axis.name) return false;
@@ -69,7 +70,8 @@ bool AllPointwiseOverOutput(const Kernel& kernel) {
 }
 
 // How far the contraction reads beyond its input, per axis. Nothing where that is not bounded.
-std::optional<std::vector<Halo>> ReachOf(const Kernel& kernel, const Stage& stage, const Expr& load) {
+std::optional<std::vector<Halo>> ReachOf(const Kernel& kernel, const Stage& stage,
+                                         const Expr& load) {
   const Bounds bounds = StageBounds(kernel, stage);
   std::vector<Axis> axes = stage.axes;
   axes.insert(axes.end(), stage.reduce_axes.begin(), stage.reduce_axes.end());
@@ -98,7 +100,8 @@ std::optional<std::vector<Halo>> ReachOf(const Kernel& kernel, const Stage& stag
 
 class LayoutChooser {
  public:
-  LayoutChooser(const Graph& graph, const LayoutOptions& options) : graph_(graph), options_(options), uses_(UseCounts(graph)) {}
+  LayoutChooser(const Graph& graph, const LayoutOptions& options)
+      : graph_(graph), options_(options), uses_(UseCounts(graph)) {}
 
   absl::StatusOr<Graph> Run() {
     Analyze();
@@ -129,8 +132,8 @@ class LayoutChooser {
   }
 
   Layout Blocked(ValueId id) const {
-    return BlockedLayout(static_cast<int>(graph_.values[id].type.dims.size()), static_cast<int>(kChannelAxis),
-                         options_.block);
+    return BlockedLayout(static_cast<int>(graph_.values[id].type.dims.size()),
+                         static_cast<int>(kChannelAxis), options_.block);
   }
 
   // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
@@ -159,7 +162,8 @@ class LayoutChooser {
     if (layout.axes.empty() && CanBlock(input)) layout = Blocked(input);
     const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, *stage, load);
     if (!reach) return;
-    const bool any = std::any_of(reach->begin(), reach->end(), [](const Halo& h) { return h != Halo{}; });
+    const bool any =
+        std::any_of(reach->begin(), reach->end(), [](const Halo& h) { return h != Halo{}; });
     auto& need = convolution_input_[input];
     if (need.axes.empty()) need = layout;
     if (!any) return;
@@ -227,8 +231,8 @@ class LayoutChooser {
   const LayoutOptions& options_;
   const IdVector<ValueId, int> uses_;
   IdVector<ValueId, Layout> wanted_;
-  std::vector<ValueId> order_;             // first outputs of the nodes, in order
-  std::map<ValueId, NodeFacts> facts_;     // by the node's first output
+  std::vector<ValueId> order_;          // first outputs of the nodes, in order
+  std::map<ValueId, NodeFacts> facts_;  // by the node's first output
   std::map<ValueId, Layout> convolution_input_;
 };
 

@@ -24,7 +24,8 @@ Halo HaloOf(const Layout& layout, size_t axis) {
 }
 
 // True if `condition` being false puts some index outside the logical extents.
-bool IsBoundsCheck(const Expr& condition, const Expr& load, const Shape& shape, const Bounds& bounds) {
+bool IsBoundsCheck(const Expr& condition, const Expr& load, const Shape& shape,
+                   const Bounds& bounds) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const Expr& index = load.arg(axis);
     // The check is equivalent to 0 <= index or to index < extent.

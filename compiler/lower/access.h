@@ -1,8 +1,9 @@
 // From logical indices to flat offsets: what layouts and strides mean for loads and stores.
 //
 //   Access access(kernel);
-//   access.Offset(tensor, {n, c, h, w}, bounds);          // n*50176 + floor_div(c, 16)*... + mod(c, 16)
-//   access.Flatten(body, bounds);                          // every load of `body` with one flat index
+//   access.Offset(tensor, {n, c, h, w}, bounds);          // n*50176 + floor_div(c, 16)*... +
+//   mod(c, 16) access.Flatten(body, bounds);                          // every load of `body` with
+//   one flat index
 #ifndef AOTC_COMPILER_LOWER_ACCESS_H_
 #define AOTC_COMPILER_LOWER_ACCESS_H_
 
@@ -19,11 +20,13 @@ class Access {
  public:
   explicit Access(const Kernel& kernel) : kernel_(kernel) {}
 
-  // Offset in elements of a logical element of `tensor`, simplified. Indices may reach into the halo.
+  // Offset in elements of a logical element of `tensor`, simplified. Indices may reach into the
+  // halo.
   Expr Offset(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
-  // `e` with every load flat; loads of temps are left alone. A load that is not proved to lie in storage
-  // carries the name kGuardedLoad: only the condition around it makes it safe. A select that only guards against indices which lie in a halo of the
-  // right fill is dropped: the halo answers.
+  // `e` with every load flat; loads of temps are left alone. A load that is not proved to lie in
+  // storage carries the name kGuardedLoad: only the condition around it makes it safe. A select
+  // that only guards against indices which lie in a halo of the right fill is dropped: the halo
+  // answers.
   Expr Flatten(const Expr& e, const Bounds& bounds) const;
 
  private:

@@ -13,7 +13,8 @@ void BlockReadsOf(Kernel& kernel, const Stage& stage, const std::string& axis, i
       if (tensor.role != TensorRole::kConstant || !tensor.layout.IsPlain()) continue;
       for (size_t i = 0; i < load.args().size(); ++i) {
         if (!load.arg(i).IsVar() || load.arg(i)->name != axis) continue;
-        tensor.layout = BlockedLayout(static_cast<int>(tensor.shape.size()), static_cast<int>(i), block);
+        tensor.layout =
+            BlockedLayout(static_cast<int>(tensor.shape.size()), static_cast<int>(i), block);
       }
     }
   }
@@ -27,7 +28,8 @@ void BlockConstants(Kernel& kernel) {
     if (axis.modulus == 0) continue;
     for (const Stage& stage : kernel.stages) {
       const size_t index = static_cast<size_t>(axis.axis);
-      if (index < stage.axes.size()) BlockReadsOf(kernel, stage, stage.axes[index].name, axis.modulus);
+      if (index < stage.axes.size())
+        BlockReadsOf(kernel, stage, stage.axes[index].name, axis.modulus);
     }
   }
 }

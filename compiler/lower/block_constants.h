@@ -6,8 +6,8 @@
 
 namespace aotc {
 
-// Where the main output splits an axis into blocks, a row-major constant that is read at that axis gets the
-// same split, innermost: its lanes are contiguous and padded with zeros.
+// Where the main output splits an axis into blocks, a row-major constant that is read at that axis
+// gets the same split, innermost: its lanes are contiguous and padded with zeros.
 void BlockConstants(Kernel& kernel);
 
 }  // namespace aotc

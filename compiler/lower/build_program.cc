@@ -59,10 +59,15 @@ class ProgramBuilder {
 
   BufferId AddBuffer(ValueId id, BufferKind kind) {
     const Value& value = graph_.values[id];
-    Buffer buffer{.name = names_.Unique(CleanIdentifier(value.name)), .value = value.name,
-                  .dtype = value.type.dtype, .shape = value.type.dims, .layout = value.layout, .kind = kind};
+    Buffer buffer{.name = names_.Unique(CleanIdentifier(value.name)),
+                  .value = value.name,
+                  .dtype = value.type.dtype,
+                  .shape = value.type.dims,
+                  .layout = value.layout,
+                  .kind = kind};
     const Shape storage = {StorageElements(buffer.layout, buffer.shape)};
-    buffer.bytes = MaxElements(storage, BoundsOf(graph_.symbols)).value_or(0) * ByteWidth(buffer.dtype);
+    buffer.bytes =
+        MaxElements(storage, BoundsOf(graph_.symbols)).value_or(0) * ByteWidth(buffer.dtype);
     return program_.buffers.Add(std::move(buffer));
   }
 
@@ -111,7 +116,8 @@ class ProgramBuilder {
     return absl::OkStatus();
   }
 
-  // An input that is read only at the index that is being written may lend its memory to the output.
+  // An input that is read only at the index that is being written may lend its memory to the
+  // output.
   static std::vector<std::pair<int, int>> InPlacePairs(const Kernel& kernel) {
     std::vector<std::pair<int, int>> pairs;
     const int output = static_cast<int>(kernel.params.size()) - 1;
@@ -121,8 +127,8 @@ class ProgramBuilder {
     for (int i = 0; i < output; ++i) {
       const TensorId id = kernel.params[static_cast<size_t>(i)];
       const KernelTensor& from = kernel.tensors[id];
-      const bool alike = from.role == TensorRole::kInput && from.dtype == to.dtype && from.layout == to.layout &&
-                         SameShape(from.shape, to.shape);
+      const bool alike = from.role == TensorRole::kInput && from.dtype == to.dtype &&
+                         from.layout == to.layout && SameShape(from.shape, to.shape);
       if (alike && OnlyOwnIndex(stage, id)) pairs.emplace_back(output, i);
     }
     return pairs;
@@ -167,7 +173,8 @@ class ProgramBuilder {
 
 }  // namespace
 
-absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused, const Scheduler& schedule) {
+absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused,
+                                     const Scheduler& schedule) {
   return ProgramBuilder(graph, std::move(fused)).Build(schedule);
 }
 

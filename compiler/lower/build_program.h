@@ -13,9 +13,10 @@ namespace aotc {
 // Turns a fused kernel into one with variants: the target's schedule rules.
 using Scheduler = std::function<absl::StatusOr<ProgramKernel>(Kernel kernel)>;
 
-// Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and dtype that
-// the schedules chose.
-absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused, const Scheduler& schedule);
+// Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and
+// dtype that the schedules chose.
+absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused,
+                                     const Scheduler& schedule);
 
 // The elements of `constant` in the storage of a tensor of this layout and dtype; padding is zero,
 // halos hold the fill value.

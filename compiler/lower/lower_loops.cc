@@ -168,7 +168,9 @@ std::vector<Stmt> DecodeAxes(const std::vector<NestAxis>& axes, const Expr& numb
 }
 
 LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
-  LoopFunction function{.name = kernel.name, .buffers = nest.buffers, .params = kernel.params,
+  LoopFunction function{.name = kernel.name,
+                        .buffers = nest.buffers,
+                        .params = kernel.params,
                         .symbols = kernel.symbols};
   for (const LoopBuffer& buffer : nest.buffers) {
     if (buffer.place != BufferPlace::kScratch) continue;
@@ -185,7 +187,8 @@ absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOption
   SplitLoneAxis(nest, options.task_points);
   LoopFunction function = StartFunction(kernel, nest);
   const size_t count = nest.is_point ? TaskAxes(nest, options.task_points) : nest.outer.size();
-  const std::vector<NestAxis> task_axes(nest.outer.begin(), nest.outer.begin() + static_cast<long>(count));
+  const std::vector<NestAxis> task_axes(nest.outer.begin(),
+                                        nest.outer.begin() + static_cast<long>(count));
   function.tasks = CountOf(task_axes);
   std::vector<Stmt> body = DecodeAxes(task_axes, Var("task"));
   PointLoops loops(nest, options.lanes);
@@ -205,7 +208,8 @@ absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t thread
   function.threads = threads;
   function.tasks = Simplify(CeilDiv(count, threads), nest.bounds);
   std::vector<Stmt> body = DecodeAxes(nest.outer, Var("point"));
-  std::vector<Stmt> inside = nest.is_point ? *PointStatements(nest, nullptr) : RowStatements(nest, 1);
+  std::vector<Stmt> inside =
+      nest.is_point ? *PointStatements(nest, nullptr) : RowStatements(nest, 1);
   const Expr interior = InInterior(nest.outer);
   if (interior.valid()) {
     inside = {If(interior, std::move(inside), PointLoops(nest, 1).Fill(nest.outer.size()))};

@@ -1,7 +1,7 @@
 // Kernels to loops without tile functions: the realisation that always exists, and the oracle.
 //
-//   LoopFunction f = *LowerToLoops(kernel, {.lanes = 16});   // vectors along the innermost storage axis
-//   LoopFunction g = *LowerToLoops(kernel, {});              // scalars
+//   LoopFunction f = *LowerToLoops(kernel, {.lanes = 16});   // vectors along the innermost storage
+//   axis LoopFunction g = *LowerToLoops(kernel, {});              // scalars
 #ifndef AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
 #define AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
 
@@ -13,8 +13,8 @@
 namespace aotc {
 
 struct LoopOptions {
-  int lanes = 1;                 // f32 lanes of a vector
-  int64_t task_points = 4096;    // a task has about this many points, so that partition costs little
+  int lanes = 1;               // f32 lanes of a vector
+  int64_t task_points = 4096;  // a task has about this many points, so that partition costs little
 };
 
 // Tasks are products of leading axes; `task` counts them.

@@ -40,18 +40,20 @@ Expr Coefficient(const Affine& affine, const std::string& name) {
   return found == affine.coefficients.end() ? Expr(0) : found->second;
 }
 
-bool WalksAsOne(const Expr& index, const NestAxis& outer, const NestAxis& inner, const Bounds& bounds) {
+bool WalksAsOne(const Expr& index, const NestAxis& outer, const NestAxis& inner,
+                const Bounds& bounds) {
   const std::optional<Affine> affine = AsAffine(index, {outer.name, inner.name}, bounds);
   if (!affine) return false;
-  return ProveEqual(Coefficient(*affine, outer.name), Coefficient(*affine, inner.name) * inner.extent,
-                    bounds);
+  return ProveEqual(Coefficient(*affine, outer.name),
+                    Coefficient(*affine, inner.name) * inner.extent, bounds);
 }
 
 bool CanMerge(const Nest& nest, const Accesses& accesses, size_t i) {
   const NestAxis& outer = nest.outer[i];
   const NestAxis& inner = nest.outer[i + 1];
   if (outer.halo != Halo{} || inner.halo != Halo{}) return false;
-  if (accesses.other_uses.contains(outer.name) || accesses.other_uses.contains(inner.name)) return false;
+  if (accesses.other_uses.contains(outer.name) || accesses.other_uses.contains(inner.name))
+    return false;
   for (const Expr& index : accesses.indices) {
     if (!WalksAsOne(index, outer, inner, nest.bounds)) return false;
   }
@@ -67,7 +69,8 @@ void Merge(Nest& nest, size_t i) {
   for (FlatStage& stage : nest.stages) {
     for (Expr& body : stage.bodies) body = Simplify(Substitute(body, merge), nest.bounds);
     for (FlatResult& result : stage.results) {
-      if (result.index.valid()) result.index = Simplify(Substitute(result.index, merge), nest.bounds);
+      if (result.index.valid())
+        result.index = Simplify(Substitute(result.index, merge), nest.bounds);
     }
   }
   nest.outer.erase(nest.outer.begin() + static_cast<long>(i));

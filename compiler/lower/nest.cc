@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-
 #include "compiler/lower/access.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -21,7 +20,8 @@ bool IsDefined(const Kernel& kernel, TensorId id) {
   return role == TensorRole::kTemp || role == TensorRole::kOutput;
 }
 
-// How many leading axes of all stages agree in extent, and index every temp that is read by themselves.
+// How many leading axes of all stages agree in extent, and index every temp that is read by
+// themselves.
 size_t SharedAxes(const Kernel& kernel) {
   size_t shared = kernel.stages.front().axes.size();
   for (const Stage& stage : kernel.stages) {
@@ -79,9 +79,9 @@ class NestBuilder {
       if (tensor.role != TensorRole::kOutput) continue;
       const bool fits = nest_.is_point ? tensor.layout == Main().layout : tensor.layout.IsPlain();
       if (!fits) {
-        return absl::UnimplementedError(
-            StrCat("output ", tensor.name, " of kernel ", kernel_.name, " has layout ",
-                         PrintLayout(tensor.layout), ", which this nest cannot write"));
+        return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel_.name,
+                                               " has layout ", PrintLayout(tensor.layout),
+                                               ", which this nest cannot write"));
       }
     }
     return absl::OkStatus();
@@ -131,8 +131,9 @@ class NestBuilder {
       LoopBuffer buffer{.name = tensor.name, .dtype = tensor.dtype};
       buffer.written = tensor.role == TensorRole::kOutput;
       if (tensor.role == TensorRole::kTemp) {
-        const Shape inner(tensor.shape.begin() + static_cast<long>(std::min(shared, tensor.shape.size())),
-                          tensor.shape.end());
+        const Shape inner(
+            tensor.shape.begin() + static_cast<long>(std::min(shared, tensor.shape.size())),
+            tensor.shape.end());
         buffer.written = true;
         buffer.place = BufferPlace::kScratch;
         buffer.elements = inner.empty() || nest_.is_point
@@ -159,7 +160,8 @@ class NestBuilder {
     const Bounds bounds = StageBounds(nest_, flat);
     for (const Expr& body : stage.body) {
       const Expr point = ScalarTemps(Substitute(body, substitution));
-      flat.bodies.push_back(Simplify(access_.Flatten(Simplify(ScratchLoads(point, shared), bounds), bounds), bounds));
+      flat.bodies.push_back(
+          Simplify(access_.Flatten(Simplify(ScratchLoads(point, shared), bounds), bounds), bounds));
     }
     for (const StageResult& result : stage.results) {
       flat.results.push_back(Result(stage, result, shared, bounds));
@@ -188,7 +190,8 @@ class NestBuilder {
     return flat;
   }
 
-  Expr ScratchIndex(const KernelTensor& tensor, const std::vector<Expr>& inner, size_t shared) const {
+  Expr ScratchIndex(const KernelTensor& tensor, const std::vector<Expr>& inner,
+                    size_t shared) const {
     const Shape shape(tensor.shape.begin() + static_cast<long>(shared), tensor.shape.end());
     return LinearIndex(inner, RowMajorStrides(shape));
   }
@@ -208,7 +211,8 @@ class NestBuilder {
     return Transform(e, [&](const Expr& node) {
       if (node.op() != ExprOp::kLoad || !IsTemp(kernel_, node->tensor)) return node;
       const KernelTensor& tensor = kernel_.tensors[node->tensor];
-      const std::vector<Expr> inner(node.args().begin() + static_cast<long>(shared), node.args().end());
+      const std::vector<Expr> inner(node.args().begin() + static_cast<long>(shared),
+                                    node.args().end());
       return Load(node->tensor, {ScratchIndex(tensor, inner, shared)}, node.dtype());
     });
   }

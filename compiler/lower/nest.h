@@ -1,13 +1,13 @@
-// Nest: a kernel as one loop nest around its stages, before any decision on tasks, lanes or threads.
-// The form from which every loop realisation starts, on every target.
+// Nest: a kernel as one loop nest around its stages, before any decision on tasks, lanes or
+// threads. The form from which every loop realisation starts, on every target.
 //
 //   outer n, c_o, h, w, c_i                  // storage axes of the main output
 //     acc = sum over kh, kw of ...           // FlatStage: scalar temp
 //     y[...] = max(acc + bias[...], 0)
 //
-// Where all stages have the axes of the main output, each iteration computes one point and temps are
-// scalars (a point nest). Else the outer axes are the leading axes that all stages share, and each
-// stage loops over its remaining (inner) axes; temps of rank > 0 live in scratch (a row nest).
+// Where all stages have the axes of the main output, each iteration computes one point and temps
+// are scalars (a point nest). Else the outer axes are the leading axes that all stages share, and
+// each stage loops over its remaining (inner) axes; temps of rank > 0 live in scratch (a row nest).
 #ifndef AOTC_COMPILER_LOWER_NEST_H_
 #define AOTC_COMPILER_LOWER_NEST_H_
 
@@ -46,9 +46,9 @@ struct FlatStage {
 struct Nest {
   std::vector<NestAxis> outer = {};
   std::vector<FlatStage> stages = {};
-  Expr valid = {};        // false in lanes that pad a blocked axis; null: every point exists
-  double fill = 0;        // of the halo
-  Bounds bounds = {};     // of symbols and outer axes
+  Expr valid = {};     // false in lanes that pad a blocked axis; null: every point exists
+  double fill = 0;     // of the halo
+  Bounds bounds = {};  // of symbols and outer axes
   bool is_point = false;
   IdVector<TensorId, LoopBuffer> buffers = {};
 };

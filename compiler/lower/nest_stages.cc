@@ -1,10 +1,9 @@
 #include "compiler/lower/nest_stages.h"
-#include "compiler/support/strings.h"
 
 #include <string>
 #include <utility>
 
-
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -20,7 +19,8 @@ Expr VariableOf(const std::string& name, DType dtype, int lanes) {
 }
 
 // acc = combine(acc, element) for all components at once.
-std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage, const std::vector<Expr>& accumulators,
+std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage,
+                                            const std::vector<Expr>& accumulators,
                                             const std::vector<Expr>& elements, const Lanes* lanes,
                                             const Bounds& bounds) {
   Substitution operands;
@@ -49,7 +49,8 @@ std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage, const std::v
     } else {
       const std::string name = StrCat(accumulators[k]->name, "_next");
       body.push_back(Let(name, *value));
-      assigns.push_back(Assign(accumulators[k]->name, VariableOf(name, value->dtype(), value->lanes())));
+      assigns.push_back(
+          Assign(accumulators[k]->name, VariableOf(name, value->dtype(), value->lanes())));
     }
   }
   body.insert(body.end(), assigns.begin(), assigns.end());
@@ -92,7 +93,8 @@ class PointWriter {
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
       Expr body = stage.bodies[k];
       // Small floats round at stores only.
-      if (body.op() == ExprOp::kCast && ComputeType(body.dtype()) != body.dtype()) body = body.arg(0);
+      if (body.op() == ExprOp::kCast && ComputeType(body.dtype()) != body.dtype())
+        body = body.arg(0);
       body = Cast(ComputeType(body.dtype()), body);
       std::optional<Expr> value = OverLanes(body, LanesOrNull(), bounds);
       if (!value) return false;

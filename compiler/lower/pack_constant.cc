@@ -13,13 +13,15 @@ class Packer {
   Packer(const Constant& constant, const Layout& layout, DType dtype)
       : constant_(constant), layout_(layout), dtype_(dtype) {
     if (layout_.axes.empty()) {
-      for (size_t i = 0; i < constant.dims().size(); ++i) layout_.axes.push_back({static_cast<int>(i)});
+      for (size_t i = 0; i < constant.dims().size(); ++i)
+        layout_.axes.push_back({static_cast<int>(i)});
     }
     extents_ = *StaticDims(StorageShape(layout_, MakeShape(constant.dims())));
     strides_.assign(constant.dims().size(), 1);
     for (size_t i = strides_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * constant.dims()[i];
     logical_.assign(constant.dims().size(), 0);
-    for (size_t i = 0; i < logical_.size() && !layout_.halo.empty(); ++i) logical_[i] = -layout_.halo[i].before;
+    for (size_t i = 0; i < logical_.size() && !layout_.halo.empty(); ++i)
+      logical_[i] = -layout_.halo[i].before;
   }
 
   std::vector<uint8_t> Run() {

@@ -2,7 +2,6 @@
 #include <string>
 #include <utility>
 
-
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/strings.h"
 
@@ -55,7 +54,8 @@ class RowWriter {
     const Expr done = Simplify(chunks * lane_count_, nest_.bounds);
     std::vector<Stmt> loops = {For(chunk, 0, chunks, *std::move(body))};
     if (!ProveEqual(done, axis.extent, nest_.bounds)) {
-      loops.push_back(For(axis.name, done, Simplify(axis.extent - done, nest_.bounds), *make(nullptr)));
+      loops.push_back(
+          For(axis.name, done, Simplify(axis.extent - done, nest_.bounds), *make(nullptr)));
     }
     return loops;
   }
@@ -74,9 +74,8 @@ class RowWriter {
       return;
     }
     const Axis last = stage.inner.back();
-    std::vector<Stmt> loops = VectorLoop(last, [&](const Lanes* lanes) {
-      return PointwiseBody(stage, lanes, bounds);
-    });
+    std::vector<Stmt> loops =
+        VectorLoop(last, [&](const Lanes* lanes) { return PointwiseBody(stage, lanes, bounds); });
     Append(Around({stage.inner.begin(), stage.inner.end() - 1}, std::move(loops)));
   }
 
@@ -129,7 +128,8 @@ class RowWriter {
 
   void FinishResult(const FlatStage& stage, size_t k, const Expr& value) {
     const FlatResult& result = stage.results[k];
-    if (result.index.valid()) out_.push_back(Store(result.tensor, result.index, Cast(result.dtype, value)));
+    if (result.index.valid())
+      out_.push_back(Store(result.tensor, result.index, Cast(result.dtype, value)));
   }
 
   void ScalarReduction(const FlatStage& stage) {
@@ -143,7 +143,8 @@ class RowWriter {
   bool VectorReduction(const FlatStage& stage, ExprOp lane_op) {
     const Bounds bounds = StageBounds(nest_, stage);
     const Axis axis = stage.reduce.back();
-    const std::string name = AccumulatorName(stage, 0), partial = name + "_lanes", chunk = axis.name + "_v";
+    const std::string name = AccumulatorName(stage, 0), partial = name + "_lanes",
+                      chunk = axis.name + "_v";
     const Lanes lanes{.var = axis.name, .first = Var(chunk) * lane_count_, .count = lane_count_};
     std::optional<Expr> element = VectorizeExpr(stage.bodies[0], lanes, bounds);
     std::optional<Expr> identity = VectorizeExpr(stage.combiner.identity[0], lanes, bounds);
@@ -159,9 +160,10 @@ class RowWriter {
     const Expr accumulator = Variable(name, DType::kF32);
     out_.push_back(Declare(partial, *identity));
     Append(Around(outer, {For(chunk, 0, chunks, {Assign(partial, *step)})}));
-    out_.push_back(Declare(name, Expr::Make({.op = lane_op,
-                                             .dtype = DType::kF32,
-                                             .args = {Variable(partial, DType::kF32, lane_count_)}})));
+    out_.push_back(
+        Declare(name, Expr::Make({.op = lane_op,
+                                  .dtype = DType::kF32,
+                                  .args = {Variable(partial, DType::kF32, lane_count_)}})));
     if (!ProveEqual(done, axis.extent, bounds)) {
       Append(Around(outer, {For(axis.name, done, Simplify(axis.extent - done, bounds),
                                 {Step(stage, accumulator, stage.bodies[0])})}));

@@ -13,8 +13,10 @@ Expr SpellDivisions(const Expr& e, const Bounds& bounds) {
   return Transform(e, [&](const Expr& node) {
     if (node.dtype() != DType::kI64 || node.lanes() > 1) return node;
     const bool is_division = node.op() == ExprOp::kFloorDiv || node.op() == ExprOp::kMod;
-    if (!is_division || !IsNonNegative(node.arg(0), bounds) || RangeOf(node.arg(1), bounds).min < 1) return node;
-    return Binary(node.op() == ExprOp::kFloorDiv ? ExprOp::kDiv : ExprOp::kTruncMod, node.arg(0), node.arg(1));
+    if (!is_division || !IsNonNegative(node.arg(0), bounds) || RangeOf(node.arg(1), bounds).min < 1)
+      return node;
+    return Binary(node.op() == ExprOp::kFloorDiv ? ExprOp::kDiv : ExprOp::kTruncMod, node.arg(0),
+                  node.arg(1));
   });
 }
 
@@ -74,7 +76,9 @@ class Tidier {
   std::vector<Stmt> RunIf(const StmtNode& branch) {
     const Expr condition = Tidy(branch.value);
     if (condition.IsInt(1)) return {Block(Body(branch.body))};
-    if (condition.IsInt(0)) return branch.else_body.empty() ? std::vector<Stmt>{} : std::vector{Block(Body(branch.else_body))};
+    if (condition.IsInt(0))
+      return branch.else_body.empty() ? std::vector<Stmt>{}
+                                      : std::vector{Block(Body(branch.else_body))};
     const Bounds saved = bounds_;
     bounds_.AddFact(condition);
     std::vector<Stmt> body = Body(branch.body);
@@ -91,7 +95,8 @@ class Tidier {
     }
     if (value.dtype() == DType::kI64 && value.lanes() == 1) {
       const Interval range = RangeOf(value, bounds_);
-      if (range.min != INT64_MIN && range.max != INT64_MAX) bounds_.Add(let.name, range.min, range.max);
+      if (range.min != INT64_MIN && range.max != INT64_MAX)
+        bounds_.Add(let.name, range.min, range.max);
     }
     return {Let(let.name, value)};
   }
@@ -104,7 +109,8 @@ class Tidier {
       for (TileFunctor& method : object->methods) RunMethod(method);
     }
     // The other arguments, by the general walk; methods are done.
-    const Stmt rest = TransformExprs(Tile(WithoutObjects(tile)), [&](const Expr& e) { return Tidy(e); });
+    const Stmt rest =
+        TransformExprs(Tile(WithoutObjects(tile)), [&](const Expr& e) { return Tidy(e); });
     for (size_t i = 0; i < tile.args.size(); ++i) {
       if (!std::holds_alternative<TileObject>(tile.args[i])) tile.args[i] = rest->tile->args[i];
     }
@@ -143,14 +149,17 @@ class Tidier {
 
 }  // namespace
 
-Stmt TidyLoops(const Stmt& stmt, const Bounds& bounds) { return Block(Tidier(bounds).Body({stmt})); }
+Stmt TidyLoops(const Stmt& stmt, const Bounds& bounds) {
+  return Block(Tidier(bounds).Body({stmt}));
+}
 
 void TidyLoops(LoopFunction& function) {
   Bounds bounds = BoundsOf(function.symbols);
   bounds.Add("task", 0, function.tasks - 1);
   bounds.Add("thread", 0, function.threads - 1);
-  const std::vector<Stmt> body =
-      function.body.kind() == StmtKind::kBlock ? function.body->body : std::vector<Stmt>{function.body};
+  const std::vector<Stmt> body = function.body.kind() == StmtKind::kBlock
+                                     ? function.body->body
+                                     : std::vector<Stmt>{function.body};
   function.body = Stmt({.kind = StmtKind::kBlock, .body = Tidier(bounds).Body(body)});
 }
 

@@ -35,10 +35,8 @@ bool HasVectorForm(ExprOp op) {
     case ExprOp::kAnd:
     case ExprOp::kOr:
     case ExprOp::kNot:
-    case ExprOp::kSelect:
-      return true;
-    default:
-      return false;
+    case ExprOp::kSelect: return true;
+    default: return false;
   }
 }
 
@@ -93,10 +91,11 @@ class Vectorizer {
     // A condition that is the same in all lanes: as a mask.
     if (e.dtype() == DType::kBool) {
       const Expr as_int = Select(e, Expr(1), Expr(0));
-      return Expr::Make({.op = ExprOp::kNe,
-                         .dtype = DType::kBool,
-                         .lanes = lanes_.count,
-                         .args = {Broadcast(as_int, lanes_.count), Broadcast(Expr(0), lanes_.count)}});
+      return Expr::Make(
+          {.op = ExprOp::kNe,
+           .dtype = DType::kBool,
+           .lanes = lanes_.count,
+           .args = {Broadcast(as_int, lanes_.count), Broadcast(Expr(0), lanes_.count)}});
     }
     return std::nullopt;
   }
@@ -157,7 +156,8 @@ class Vectorizer {
 
   std::optional<Expr> VectorCast(const Expr& e) {
     const DType from = e.arg(0).dtype(), to = e.dtype();
-    const bool widens = e.arg(0).op() == ExprOp::kLoad && IsVectorStorage(from) && to == DType::kF32;
+    const bool widens =
+        e.arg(0).op() == ExprOp::kLoad && IsVectorStorage(from) && to == DType::kF32;
     const bool narrows = from == DType::kF32 && IsVectorStorage(to);
     if (!widens && !narrows) return std::nullopt;
     std::optional<Expr> x = Run(e.arg(0));

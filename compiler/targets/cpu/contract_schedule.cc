@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-
 #include "compiler/emit/c_expr.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
@@ -23,7 +22,8 @@ int64_t MostRows(const Isa& isa, int64_t vectors) {
 
 class ContractLoops {
  public:
-  ContractLoops(const Kernel& kernel, const TiledContraction& c, const ContractSchedule& schedule, const Isa& isa)
+  ContractLoops(const Kernel& kernel, const TiledContraction& c, const ContractSchedule& schedule,
+                const Isa& isa)
       : kernel_(kernel), c_(c), schedule_(schedule), isa_(isa) {
     bounds_ = c.nest.bounds;
     bounds_.Add("panel", 0, Panels() - 1);
@@ -38,7 +38,8 @@ class ContractLoops {
     if (!tasks.empty()) {
       NestAxis& last = tasks.back();
       const Expr full = last.extent + last.halo.before + last.halo.after;
-      last = {.name = last.name + "_chunk", .extent = Simplify(CeilDiv(full, schedule_.chunk), bounds_)};
+      last = {.name = last.name + "_chunk",
+              .extent = Simplify(CeilDiv(full, schedule_.chunk), bounds_)};
     }
     if (!c_.is_depthwise) tasks.push_back({.name = "panel", .extent = Panels()});
     function.tasks = CountOf(tasks);
@@ -101,7 +102,8 @@ class ContractLoops {
 
   // All rows, where an outer axis is in its halo.
   std::vector<Stmt> FillPanel() const {
-    return Fill(Expr(-c_.row_halo.before), c_.row_extent + (c_.row_halo.before + c_.row_halo.after));
+    return Fill(Expr(-c_.row_halo.before),
+                c_.row_extent + (c_.row_halo.before + c_.row_halo.after));
   }
 
   // The halo at both ends of the rows.
@@ -115,7 +117,8 @@ class ContractLoops {
 
   Substitution ColumnsAt(const Expr& column) const {
     if (c_.column_axes.size() == 1) return {{c_.column_axes[0], column}};
-    return {{c_.column_axes[0], FloorDiv(column, c_.column_block)}, {c_.column_axes[1], Mod(column, c_.column_block)}};
+    return {{c_.column_axes[0], FloorDiv(column, c_.column_block)},
+            {c_.column_axes[1], Mod(column, c_.column_block)}};
   }
 
   absl::StatusOr<std::vector<Stmt>> GroupLoop() {
@@ -155,8 +158,10 @@ class ContractLoops {
     const int64_t split = rows * schedule_.vectors >= 8 ? 1 : schedule_.split;
     if (split > 1) call.template_args.push_back(split);
     call.args.push_back(Rows(first_row));
-    const Expr weights = Var("panel") * c_.panel_stride + Var("group") * (schedule_.vectors * isa_.lanes);
-    call.args.push_back(TileRecord{"aotc_panel<float>", {{TilePointer{c_.weights, Simplify(weights, bounds_)}}}});
+    const Expr weights =
+        Var("panel") * c_.panel_stride + Var("group") * (schedule_.vectors * isa_.lanes);
+    call.args.push_back(
+        TileRecord{"aotc_panel<float>", {{TilePointer{c_.weights, Simplify(weights, bounds_)}}}});
     call.args.push_back(NestRecord());
     AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue(first_row));
     call.args.push_back(std::move(epilogue));
@@ -166,17 +171,20 @@ class ContractLoops {
   absl::StatusOr<Stmt> DepthwiseTileOf(const Expr& first_row, int64_t rows) {
     TileCall call{.function = "aotc_depthwise_tile", .header = "cpu/depthwise_tile.h"};
     call.template_args = {rows, schedule_.vectors};
-    for (const ContractLevel& level : c_.levels) call.template_args.push_back(level.extent.AsInt().value_or(0));
+    for (const ContractLevel& level : c_.levels)
+      call.template_args.push_back(level.extent.AsInt().value_or(0));
     call.template_args.push_back(*c_.row_stride.AsInt());
     const Expr lanes = Var("group") * (schedule_.vectors * isa_.lanes);
     const Expr input = Simplify(c_.input_offset + first_row * c_.row_stride + lanes, bounds_);
     const std::string element = CElementType(kernel_.tensors[c_.input].dtype);
     const ContractLevel &h = c_.levels[0], &w = c_.levels[1];
-    call.args.push_back(TileRecord{StrCat("aotc_window<", element, ">"),
-                                   {{TilePointer{c_.input, input}, h.extent, w.extent, h.input_stride, w.input_stride}}});
-    call.args.push_back(TileRecord{"aotc_taps<float>",
-                                   {{TilePointer{c_.weights, Simplify(c_.weight_offset + lanes, bounds_)},
-                                     h.weight_stride, w.weight_stride}}});
+    call.args.push_back(TileRecord{
+        StrCat("aotc_window<", element, ">"),
+        {{TilePointer{c_.input, input}, h.extent, w.extent, h.input_stride, w.input_stride}}});
+    call.args.push_back(
+        TileRecord{"aotc_taps<float>",
+                   {{TilePointer{c_.weights, Simplify(c_.weight_offset + lanes, bounds_)},
+                     h.weight_stride, w.weight_stride}}});
     AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue(first_row));
     call.args.push_back(std::move(epilogue));
     return Tile(std::move(call));
@@ -184,7 +192,8 @@ class ContractLoops {
 
   TileRecord Rows(const Expr& first_row) const {
     const std::string element = CElementType(kernel_.tensors[c_.input].dtype);
-    const TilePointer start = {c_.input, Simplify(c_.input_offset + first_row * c_.row_stride, bounds_)};
+    const TilePointer start = {c_.input,
+                               Simplify(c_.input_offset + first_row * c_.row_stride, bounds_)};
     if (std::optional<int64_t> stride = c_.row_stride.AsInt()) {
       return {StrCat("aotc_rows<", element, ", ", *stride, ">"), {{start}}};
     }
@@ -213,8 +222,10 @@ class ContractLoops {
     const Expr column = Var("panel") * c_.panel + Var("group") * (schedule_.vectors * isa_.lanes) +
                         Var("v") * isa_.lanes;
     Nest epilogue = EpilogueNest(first_row, column + Var("lane"));
-    TileFunctor method{.params = {{"m", DType::kI64}, {"v", DType::kI64}, {"acc", DType::kF32, isa_.lanes}}};
-    const Expr acc = Expr::Make({.op = ExprOp::kVar, .dtype = DType::kF32, .lanes = isa_.lanes, .name = "acc"});
+    TileFunctor method{
+        .params = {{"m", DType::kI64}, {"v", DType::kI64}, {"acc", DType::kF32, isa_.lanes}}};
+    const Expr acc =
+        Expr::Make({.op = ExprOp::kVar, .dtype = DType::kF32, .lanes = isa_.lanes, .name = "acc"});
     Lanes lanes{.var = "lane", .first = 0, .count = isa_.lanes};
     lanes.vectors[contraction.results[0].variable] = acc;
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> whole, Statements(epilogue, lanes));
@@ -275,7 +286,7 @@ class ContractLoops {
 
 std::string PrintSchedule(const ContractSchedule& schedule) {
   return StrCat(schedule.name, "{rows=", schedule.rows, ", vectors=", schedule.vectors,
-                      ", split=", schedule.split, ", chunk=", schedule.chunk, "}");
+                ", split=", schedule.split, ", chunk=", schedule.chunk, "}");
 }
 
 ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
@@ -287,7 +298,8 @@ ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& is
   if (c.is_depthwise) schedule.vectors = 1;
   // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
   constexpr int64_t kMostPixels = 7;
-  const int64_t most = std::min(MostRows(isa, schedule.vectors), c.is_depthwise ? kMostPixels : INT64_MAX);
+  const int64_t most =
+      std::min(MostRows(isa, schedule.vectors), c.is_depthwise ? kMostPixels : INT64_MAX);
   const std::optional<int64_t> extent = c.row_extent.AsInt();
   if (extent) {
     const int64_t tiles = (*extent + most - 1) / most;
@@ -302,12 +314,15 @@ ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& is
   constexpr int64_t kRowsPerVisit = 64;
   const int64_t rows = std::max<int64_t>(extent.value_or(most), 1);
   const int64_t axis = c.outer.back().extent.AsInt().value_or(kRowsPerVisit);
-  schedule.chunk = std::clamp<int64_t>((kRowsPerVisit + rows - 1) / rows, 1, std::max<int64_t>(axis, 1));
+  schedule.chunk =
+      std::clamp<int64_t>((kRowsPerVisit + rows - 1) / rows, 1, std::max<int64_t>(axis, 1));
   return schedule;
 }
 
-absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const TiledContraction& contraction,
-                                                   const ContractSchedule& schedule, const Isa& isa) {
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel,
+                                                   const TiledContraction& contraction,
+                                                   const ContractSchedule& schedule,
+                                                   const Isa& isa) {
   return ContractLoops(kernel, contraction, schedule, isa).Build();
 }
 

@@ -1,4 +1,5 @@
-// Register-tiled contractions: aotc_contract_tile called from loops over panels, row chunks and tiles.
+// Register-tiled contractions: aotc_contract_tile called from loops over panels, row chunks and
+// tiles.
 #ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 #define AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 
@@ -13,10 +14,10 @@ namespace aotc {
 // Typed parameters of the realisation. Text: contract_tile{rows=14, vectors=2, split=1, chunk=4}
 struct ContractSchedule {
   std::string name = "contract_tile";  // or depthwise_tile
-  int64_t rows = 14;    // MR: rows of the register tile
-  int64_t vectors = 2;  // NV: vectors of columns
-  int64_t split = 1;    // KU: accumulators that share an output, for tiles of few rows
-  int64_t chunk = 1;    // iterations of the innermost outer axis that one task walks per panel
+  int64_t rows = 14;                   // MR: rows of the register tile
+  int64_t vectors = 2;                 // NV: vectors of columns
+  int64_t split = 1;  // KU: accumulators that share an output, for tiles of few rows
+  int64_t chunk = 1;  // iterations of the innermost outer axis that one task walks per panel
 };
 std::string PrintSchedule(const ContractSchedule& schedule);
 
@@ -24,8 +25,10 @@ std::string PrintSchedule(const ContractSchedule& schedule);
 ContractSchedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);
 
 // The loops. Error: an epilogue without vector form.
-absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel, const TiledContraction& contraction,
-                                                   const ContractSchedule& schedule, const Isa& isa);
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const Kernel& kernel,
+                                                   const TiledContraction& contraction,
+                                                   const ContractSchedule& schedule,
+                                                   const Isa& isa);
 
 }  // namespace aotc
 

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/lower/access.h"
 #include "compiler/support/status.h"
@@ -63,8 +62,8 @@ int64_t InputBlock(const Kernel& kernel, const Expr& input, const std::string& r
   return 0;
 }
 
-// Splits reduce axes as the input is blocked, inner part last: c, kh, kw -> c_o, kh, kw, c_i. Inputs and
-// weights hold zeros where the padded extent exceeds the logical one.
+// Splits reduce axes as the input is blocked, inner part last: c, kh, kw -> c_o, kh, kw, c_i.
+// Inputs and weights hold zeros where the padded extent exceeds the logical one.
 void SplitReduceAxes(Kernel& kernel, Stage& stage, const Expr& input) {
   std::vector<Axis> outer, inner;
   Substitution split;
@@ -84,8 +83,9 @@ void SplitReduceAxes(Kernel& kernel, Stage& stage, const Expr& input) {
 }
 
 // [N/panel, reduce axes as the input has them, N%panel] for the weights' logical axes.
-absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage, const Operands& operands,
-                                    const std::string& column, int64_t panel) {
+absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
+                                    const Operands& operands, const std::string& column,
+                                    int64_t panel) {
   Layout layout;
   std::vector<StorageAxis> steps, inner;
   std::optional<int> column_position;
@@ -170,8 +170,8 @@ absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
 }
 
 // Distances of the packed weights per panel and per step of each reduce axis.
-absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const TiledContraction& c, const Expr& load,
-                                   const std::string& column) {
+absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const TiledContraction& c,
+                                   const Expr& load, const std::string& column) {
   Bounds bounds = StageBounds(c.nest, c.nest.stages[0]);
   bounds.Add("panel", 0, CeilDiv(c.columns, c.panel) - 1);
   bounds.Add("lane", 0, c.panel - 1);
@@ -201,7 +201,8 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
   c.row_stride = c.row_axis.empty() ? Expr(0) : Coefficient(*input, c.row_axis);
   for (const Axis& axis : c.nest.stages[0].reduce) {
     if (axis.extent.IsInt(1)) continue;
-    c.levels.push_back({axis.extent, Coefficient(*input, axis.name), Coefficient(weights, axis.name)});
+    c.levels.push_back(
+        {axis.extent, Coefficient(*input, axis.name), Coefficient(weights, axis.name)});
   }
   constexpr size_t kMostLevels = 4;
   if (c.levels.size() > kMostLevels) return Refuse("the reduction has more than four levels");
@@ -213,7 +214,8 @@ absl::Status ReadDepthwiseOperands(TiledContraction& c) {
   const FlatStage& stage = c.nest.stages[0];
   const Bounds bounds = StageBounds(c.nest, stage);
   const bool weights_first = OperandLoad(stage.bodies[0].arg(0))->tensor == c.weights;
-  Expr input = stage.bodies[0].arg(weights_first ? 1 : 0), weights = stage.bodies[0].arg(weights_first ? 0 : 1);
+  Expr input = stage.bodies[0].arg(weights_first ? 1 : 0),
+       weights = stage.bodies[0].arg(weights_first ? 0 : 1);
   while (input.op() == ExprOp::kCast) input = input.arg(0);
   if (input.op() != ExprOp::kLoad) return Refuse("padding is not in the input's halo");
   if (weights.op() != ExprOp::kLoad) return Refuse("the weights are not read plainly");
@@ -221,9 +223,11 @@ absl::Status ReadDepthwiseOperands(TiledContraction& c) {
   const auto taps = AsAffine(weights.arg(0), NamesOf(c.nest), bounds);
   if (!from || !taps) return Refuse("operands are not read at affine indices");
   const std::string& lane = c.column_axes[0];
-  if (!Coefficient(*from, lane).IsInt(1) || !Coefficient(*taps, lane).IsInt(1)) return Refuse("lanes are apart");
+  if (!Coefficient(*from, lane).IsInt(1) || !Coefficient(*taps, lane).IsInt(1))
+    return Refuse("lanes are apart");
   c.row_stride = Coefficient(*from, c.row_axis);
-  if (!c.row_stride.IsConst() || !Coefficient(*taps, c.row_axis).IsInt(0)) return Refuse("rows are uneven");
+  if (!c.row_stride.IsConst() || !Coefficient(*taps, c.row_axis).IsInt(0))
+    return Refuse("rows are uneven");
   c.input_offset = from->rest;
   c.weight_offset = taps->rest;
   for (const NestAxis& axis : c.outer) {
@@ -245,7 +249,8 @@ absl::Status CheckForm(const Kernel& kernel) {
   const size_t rank = kernel.stages[0].axes.size();
   for (size_t s = 1; s < kernel.stages.size(); ++s) {
     const Stage& stage = kernel.stages[s];
-    if (stage.IsReduction() || stage.axes.size() != rank) return Refuse("the epilogue is not pointwise");
+    if (stage.IsReduction() || stage.axes.size() != rank)
+      return Refuse("the epilogue is not pointwise");
   }
   return absl::OkStatus();
 }
@@ -282,8 +287,9 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
                         PackedLayout(kernel, stage, operands, column_name, c.panel));
   WeightsAsFloat(kernel, c.weights);
   SplitReduceAxes(kernel, stage, operands.input);
-  const Expr weights_load = OperandLoad(
-      OperandLoad(stage.body[0].arg(0))->tensor == c.weights ? stage.body[0].arg(0) : stage.body[0].arg(1));
+  const Expr weights_load =
+      OperandLoad(OperandLoad(stage.body[0].arg(0))->tensor == c.weights ? stage.body[0].arg(0)
+                                                                         : stage.body[0].arg(1));
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
   if (!c.nest.is_point) return Refuse("the epilogue has other axes");
   MergeAxes(c.nest);
@@ -291,8 +297,12 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   const bool weights_first = OperandLoad(product.arg(0))->tensor == c.weights;
   AOTC_RETURN_IF_ERROR(ClassifyAxes(c, weights_first ? product.arg(0) : product.arg(1)));
   const KernelTensor& main = kernel.tensors[kernel.params.back()];
-  c.stored_columns = main.layout.IsRowMajor() ? c.columns : (c.columns + c.column_block - 1) / std::max<int64_t>(c.column_block, 1) * c.column_block;
-  if (c.stored_columns == 0) c.stored_columns = c.nest.outer.back().extent.AsInt().value_or(c.columns);
+  c.stored_columns = main.layout.IsRowMajor()
+                         ? c.columns
+                         : (c.columns + c.column_block - 1) / std::max<int64_t>(c.column_block, 1) *
+                               c.column_block;
+  if (c.stored_columns == 0)
+    c.stored_columns = c.nest.outer.back().extent.AsInt().value_or(c.columns);
   AOTC_ASSIGN_OR_RETURN(const Affine weights, WeightSteps(kernel, c, weights_load, column_name));
   c.panel_stride = Coefficient(weights, "panel");
   AOTC_RETURN_IF_ERROR(ReadInput(c, weights_first ? product.arg(1) : product.arg(0), weights));
@@ -302,10 +312,12 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
 absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel) {
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
   AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, kernel.stages[0]));
-  TiledContraction c{.input = operands.input->tensor, .weights = operands.weights->tensor, .is_depthwise = true};
+  TiledContraction c{
+      .input = operands.input->tensor, .weights = operands.weights->tensor, .is_depthwise = true};
   WeightsAsFloat(kernel, c.weights);
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
-  const std::optional<int64_t> block = c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
+  const std::optional<int64_t> block =
+      c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
   constexpr int64_t kBlock = 16;
   if (!c.nest.is_point || block != kBlock) return Refuse("the channels are not in blocks");
   c.panel = c.columns = c.stored_columns = kBlock;

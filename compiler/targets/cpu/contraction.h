@@ -1,5 +1,6 @@
-// What a kernel around one contraction looks like to a register tile: which axes are rows, columns and
-// steps of the reduction, and how its constant operand is packed for all instruction sets alike.
+// What a kernel around one contraction looks like to a register tile: which axes are rows, columns
+// and steps of the reduction, and how its constant operand is packed for all instruction sets
+// alike.
 #ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACTION_H_
 #define AOTC_COMPILER_TARGETS_CPU_CONTRACTION_H_
 
@@ -20,35 +21,36 @@ struct ContractLevel {
 };
 
 struct TiledContraction {
-  Nest nest = {};               // stages[0] is the contraction, the others its epilogue
+  Nest nest = {};  // stages[0] is the contraction, the others its epilogue
   TensorId input = {};
   TensorId weights = {};
-  int64_t panel = 32;           // columns that lie together in the packed weights
-  int64_t columns = 0;          // N
-  int64_t stored_columns = 0;   // N rounded up to the output's channel block
+  int64_t panel = 32;                         // columns that lie together in the packed weights
+  int64_t columns = 0;                        // N
+  int64_t stored_columns = 0;                 // N rounded up to the output's channel block
   std::vector<std::string> column_axes = {};  // of the nest: {"c_o", "c_i"} or {"n"}
-  int64_t column_block = 0;     // extent of the second column axis; 0 where there is one
-  std::string row_axis = {};    // the axis of the tile's rows; "" where there is one row
+  int64_t column_block = 0;   // extent of the second column axis; 0 where there is one
+  std::string row_axis = {};  // the axis of the tile's rows; "" where there is one row
   Expr row_extent = 1;
   Halo row_halo = {};
-  std::vector<NestAxis> outer = {};            // what is left, outermost first
-  Expr input_offset = {};       // at step 0, over outer and row axes
+  std::vector<NestAxis> outer = {};  // what is left, outermost first
+  Expr input_offset = {};            // at step 0, over outer and row axes
   Expr row_stride = {};
-  Expr panel_stride = {};       // weights of one panel
-  std::vector<ContractLevel> levels = {};      // outermost first, at most 4
+  Expr panel_stride = {};                  // weights of one panel
+  std::vector<ContractLevel> levels = {};  // outermost first, at most 4
   // Depthwise: operands share the columns, which are the lanes of one channel block; no panels.
   bool is_depthwise = false;
-  Expr weight_offset = 0;       // depthwise: at the first tap, over outer axes
+  Expr weight_offset = 0;  // depthwise: at the first tap, over outer axes
 };
 
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
 int64_t ChoosePanel(int64_t columns);
 
-// Gives the constant operand its packed layout (and f32) in `kernel`, then reads the kernel as above.
-// Error: the reason why the tile cannot compute it.
+// Gives the constant operand its packed layout (and f32) in `kernel`, then reads the kernel as
+// above. Error: the reason why the tile cannot compute it.
 absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel);
 
-// The same for convolutions whose channels each have a filter of their own. Constants must be blocked.
+// The same for convolutions whose channels each have a filter of their own. Constants must be
+// blocked.
 absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel);
 
 }  // namespace aotc

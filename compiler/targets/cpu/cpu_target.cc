@@ -25,7 +25,8 @@ constexpr std::array<Isa, 4> kIsas = {{
 }};
 
 const Isa* FindIsa(const std::string& name) {
-  auto found = std::find_if(kIsas.begin(), kIsas.end(), [&](const Isa& isa) { return isa.name == name; });
+  auto found =
+      std::find_if(kIsas.begin(), kIsas.end(), [&](const Isa& isa) { return isa.name == name; });
   return found == kIsas.end() ? nullptr : &*found;
 }
 
@@ -47,22 +48,26 @@ bool HasFloatMath(const Kernel& kernel) {
   });
 }
 
-absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel, const TiledContraction& contraction,
-                                              const Isa& isa) {
+absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel,
+                                              const TiledContraction& contraction, const Isa& isa) {
   const ContractSchedule schedule = ChooseContractSchedule(contraction, isa);
-  KernelVariant variant{.feature = std::string(isa.name), .realisation = schedule.name,
-                        .schedule = PrintSchedule(schedule),
-                        .reason = contraction.is_depthwise
-                                      ? "channels in blocks, each with a filter of its own"
-                                      : "a contraction with constant weights and its columns innermost"};
+  KernelVariant variant{
+      .feature = std::string(isa.name),
+      .realisation = schedule.name,
+      .schedule = PrintSchedule(schedule),
+      .reason = contraction.is_depthwise
+                    ? "channels in blocks, each with a filter of its own"
+                    : "a contraction with constant weights and its columns innermost"};
   AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule(kernel, contraction, schedule, isa));
   TidyLoops(variant.loops);
   return variant;
 }
 
-absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa, const std::string& why) {
+absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa,
+                                          const std::string& why) {
   const bool vectors = HasFloatMath(kernel);
-  KernelVariant variant{.feature = std::string(isa.name), .realisation = vectors ? "vector_loops" : "loops",
+  KernelVariant variant{.feature = std::string(isa.name),
+                        .realisation = vectors ? "vector_loops" : "loops",
                         .reason = why};
   variant.schedule = StrCat(variant.realisation, "{lanes=", vectors ? isa.lanes : 1, "}");
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToLoops(kernel, {.lanes = vectors ? isa.lanes : 1}));
@@ -113,7 +118,8 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
     }
     isas.push_back(*isa);
   }
-  std::sort(isas.begin(), isas.end(), [](const Isa& a, const Isa& b) { return a.suffix < b.suffix; });
+  std::sort(isas.begin(), isas.end(),
+            [](const Isa& a, const Isa& b) { return a.suffix < b.suffix; });
   isas.erase(std::unique(isas.begin(), isas.end(),
                          [](const Isa& a, const Isa& b) { return a.name == b.name; }),
              isas.end());
@@ -124,7 +130,9 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged) {
   Kernel before = producer, after = merged;
   if (!AnalyzeAny(before).ok()) return "";
   const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(after);
-  return tiled.ok() ? "" : StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+  return tiled.ok() ? ""
+                    : StrCat("the contraction would lose its tile: ",
+                             std::string(tiled.status().message()));
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {

@@ -23,8 +23,8 @@ struct Isa {
   int registers;            // vector registers
 };
 
-// Known names, best last, without duplicates; "native" is the best of this machine, "portable" is GNU
-// vectors without target attributes. Error: an unknown name, with the known ones.
+// Known names, best last, without duplicates; "native" is the best of this machine, "portable" is
+// GNU vectors without target attributes. Error: an unknown name, with the known ones.
 absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list);
 
 struct CpuOptions {
@@ -32,11 +32,12 @@ struct CpuOptions {
   bool templates = true;  // false: plain loops only
 };
 
-// The kernel's variants, best first: one per instruction set where it pays, all under one contract of layouts.
-// Packs the layouts of constants into the kernel's tensors.
+// The kernel's variants, best first: one per instruction set where it pays, all under one contract
+// of layouts. Packs the layouts of constants into the kernel's tensors.
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options);
 
-// Why `merged` must not replace `producer` and its reader: a contraction would lose its tile. "" where it may.
+// Why `merged` must not replace `producer` and its reader: a contraction would lose its tile. ""
+// where it may.
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged);
 
 // Source text of one file of kernels of one instruction set. `prefix` stands before every symbol.
@@ -44,7 +45,8 @@ struct CpuKernelRef {
   const ProgramKernel* kernel;
   const KernelVariant* variant;
 };
-std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa, std::string_view prefix);
+std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa,
+                           std::string_view prefix);
 
 }  // namespace aotc
 

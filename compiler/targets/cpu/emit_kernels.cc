@@ -30,7 +30,8 @@ Signature SignatureOf(const LoopFunction& function) {
       StrAppend(&signature.prologue, type, buffer.name, " = (", type, ")", outside, ";\n");
     }
   }
-  for (const Symbol& symbol : function.symbols) StrAppend(&signature.params, "int64_t ", symbol.var, ", ");
+  for (const Symbol& symbol : function.symbols)
+    StrAppend(&signature.params, "int64_t ", symbol.var, ", ");
   StrAppend(&signature.params, "int64_t task_begin, int64_t task_end, void *scratch");
   bool uses_scratch = false;
   for (const LoopBuffer& buffer : function.buffers) {
@@ -41,38 +42,47 @@ Signature SignatureOf(const LoopFunction& function) {
               buffer.offset, ");\n");
   }
   if (!uses_scratch) StrAppend(&signature.prologue, "(void)scratch;\n");
-  for (const Symbol& symbol : function.symbols) StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
+  for (const Symbol& symbol : function.symbols)
+    StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
   return signature;
 }
 
-std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol, std::set<std::string>& headers) {
+std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol,
+                       std::set<std::string>& headers) {
   const LoopFunction& function = ref.variant->loops;
-  const CKernelText text = EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .vectors = true});
+  const CKernelText text =
+      EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .vectors = true});
   headers.insert(text.headers.begin(), text.headers.end());
   const Signature signature = SignatureOf(function);
   std::string result = KernelComment(ref.kernel->kernel, *ref.variant);
-  if (!text.objects.empty()) StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
+  if (!text.objects.empty())
+    StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
   StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) void ", symbol, "(",
             signature.params, ");\n");
   StrAppend(&result, "void ", symbol, "(", signature.params, ") {\n", signature.prologue);
-  StrAppend(&result, "for (int64_t task = task_begin; task < task_end; ++task) {\n", text.body, "}\n}\n\n");
+  StrAppend(&result, "for (int64_t task = task_begin; task < task_end; ++task) {\n", text.body,
+            "}\n}\n\n");
   return result;
 }
 
 }  // namespace
 
-std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa, std::string_view prefix) {
+std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa,
+                           std::string_view prefix) {
   std::set<std::string> headers;
   std::string bodies;
   for (const CpuKernelRef& ref : kernels) {
-    StrAppend(&bodies, EmitKernel(ref, StrCat(prefix, "_", ref.variant->loops.name, "_", isa.suffix), headers));
+    StrAppend(
+        &bodies,
+        EmitKernel(ref, StrCat(prefix, "_", ref.variant->loops.name, "_", isa.suffix), headers));
   }
-  std::string text = StrCat("// Kernels of ", prefix, " for ", isa.name, ".\n",
-                            "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n#define ",
-                            isa.macro, "\n#include \"aotc/target_begin.h\"\n\n",
-                            "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n",
-                            "#include \"aotc/vector.h\"\n#include \"aotc/vector_convert.h\"\n",
-                            "#include \"aotc/vector_math.h\"\n");
+  std::string text =
+      StrCat("// Kernels of ", prefix, " for ", isa.name, ".\n",
+             "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n#define ", isa.macro,
+             "\n#include \"aotc/target_begin.h\"\n\n",
+             "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n",
+             "#include \"aotc/vector.h\"\n#include \"aotc/vector_convert.h\"\n",
+             "#include \"aotc/vector_math.h\"\n");
   for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
   StrAppend(&text, "\n", bodies, "#include \"aotc/target_end.h\"\n");
   return text;

@@ -27,12 +27,13 @@ absl::Status UseLocalMemory(LoopFunction& function) {
   function.scratch_bytes = 0;
   constexpr int64_t kMostLocalBytes = 128 * 1024;
   if (bytes <= kMostLocalBytes) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", bytes,
-                                         " bytes of local memory in each thread"));
+  return absl::UnimplementedError(
+      StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
 }
 
 absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason) {
-  KernelVariant variant{.realisation = "loops", .schedule = StrCat("loops{threads=", kThreads, "}"),
+  KernelVariant variant{.realisation = "loops",
+                        .schedule = StrCat("loops{threads=", kThreads, "}"),
                         .reason = std::move(reason)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
   AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
@@ -67,7 +68,8 @@ Signature SignatureOf(const LoopFunction& function) {
   }
   for (const LoopBuffer& buffer : function.buffers) {
     if (buffer.place != BufferPlace::kLocal || buffer.elements == 0) continue;
-    StrAppend(&signature.prologue, CElementType(buffer.dtype), " ", buffer.name, "[", buffer.elements, "];\n");
+    StrAppend(&signature.prologue, CElementType(buffer.dtype), " ", buffer.name, "[",
+              buffer.elements, "];\n");
   }
   return signature;
 }
@@ -78,25 +80,32 @@ bool Uses(const LoopFunction& function, std::string_view name) {
   return uses;
 }
 
-std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol, std::set<std::string>& headers) {
+std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
+                       std::set<std::string>& headers) {
   const KernelVariant& variant = kernel.variants.front();
   const LoopFunction& function = variant.loops;
-  const CKernelText text = EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .barrier = "aotc_syncthreads()"});
+  const CKernelText text =
+      EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .barrier = "aotc_syncthreads()"});
   headers.insert(text.headers.begin(), text.headers.end());
   Signature s = SignatureOf(function);
-  std::string kernel_params = s.params.substr(0, s.params.size() - 2), kernel_args = s.args.substr(0, s.args.size() - 2);
+  std::string kernel_params = s.params.substr(0, s.params.size() - 2),
+              kernel_args = s.args.substr(0, s.args.size() - 2);
   std::string result = KernelComment(kernel.kernel, variant);
-  if (!text.objects.empty()) StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
-  StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol, "_kernel(",
-            kernel_params, ") {\n", s.prologue);
+  if (!text.objects.empty())
+    StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
+  StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol,
+            "_kernel(", kernel_params, ") {\n", s.prologue);
   if (Uses(function, "task")) StrAppend(&result, "const int64_t task = blockIdx.x;\n");
   if (Uses(function, "thread")) StrAppend(&result, "const int64_t thread = threadIdx.x;\n");
   StrAppend(&result, text.body, "}\n\n");
   const std::string params = StrCat(s.params, "int64_t tasks, struct CUstream_st *stream");
-  StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol, "(", params, ");\n");
-  StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n", "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {",
-            function.threads, ", 1, 1}, 0, stream, \"", symbol, "\"};\n", "return aotc_cuda_status(aotc_launch(config, ",
-            symbol, "_kernel, ", kernel_args, "));\n}\n\n");
+  StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol,
+            "(", params, ");\n");
+  StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n",
+            "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {", function.threads,
+            ", 1, 1}, 0, stream, \"", symbol, "\"};\n",
+            "return aotc_cuda_status(aotc_launch(config, ", symbol, "_kernel, ", kernel_args,
+            "));\n}\n\n");
   return result;
 }
 
@@ -124,16 +133,20 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& merged) {
   if (!MatmulTileOnCuda(producer).ok()) return "";
   const absl::StatusOr<KernelVariant> tiled = MatmulTileOnCuda(merged);
-  return tiled.ok() ? "" : StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+  return tiled.ok() ? ""
+                    : StrCat("the contraction would lose its tile: ",
+                             std::string(tiled.status().message()));
 }
 
-std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels, std::string_view prefix) {
+std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,
+                            std::string_view prefix) {
   std::set<std::string> headers;
   std::string bodies;
   for (const ProgramKernel* kernel : kernels) {
     StrAppend(&bodies, EmitKernel(*kernel, StrCat(prefix, "_", kernel->kernel.name), headers));
   }
-  std::string text = StrCat("// CUDA kernels of ", prefix, ".\n#include \"aotc/cuda.h\"\n#include \"aotc/scalar_math.h\"\n");
+  std::string text = StrCat("// CUDA kernels of ", prefix,
+                            ".\n#include \"aotc/cuda.h\"\n#include \"aotc/scalar_math.h\"\n");
   for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
   StrAppend(&text, "\n", bodies);
   return text;

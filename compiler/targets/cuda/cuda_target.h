@@ -23,7 +23,8 @@ struct CudaOptions {
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options);
 
-// Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not apply.
+// Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
+// apply.
 absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
 absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
@@ -31,7 +32,8 @@ absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
 // Why `merged` must not replace `producer` and its reader; "" where it may.
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& merged);
 
-std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels, std::string_view prefix);
+std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,
+                            std::string_view prefix);
 
 }  // namespace aotc
 

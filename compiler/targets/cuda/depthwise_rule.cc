@@ -1,4 +1,5 @@
-// Depthwise convolutions: contractions whose operands share the channel, summed over a small window only.
+// Depthwise convolutions: contractions whose operands share the channel, summed over a small window
+// only.
 #include <optional>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace aotc {
 namespace {
 
 constexpr int64_t kThreads = 128;
-constexpr int64_t kOutputs = 4;      // neighbouring results of a thread
+constexpr int64_t kOutputs = 4;  // neighbouring results of a thread
 constexpr int64_t kLargestWindow = 7;
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
@@ -38,10 +39,11 @@ class DepthwiseRule {
     AOTC_RETURN_IF_ERROR(Match());
     AOTC_ASSIGN_OR_RETURN(nest_, BuildNest(kernel_));
     if (!nest_.is_point) return Refuse("the epilogue has other axes");
-    KernelVariant variant{.realisation = "depthwise_tile",
-                          .schedule = StrCat("depthwise_tile{window=", rows_.extent.AsInt().value_or(1), "x",
-                                             columns_.extent.AsInt().value_or(1), ", outputs=", kOutputs, "}"),
-                          .reason = "operands share the channel"};
+    KernelVariant variant{
+        .realisation = "depthwise_tile",
+        .schedule = StrCat("depthwise_tile{window=", rows_.extent.AsInt().value_or(1), "x",
+                           columns_.extent.AsInt().value_or(1), ", outputs=", kOutputs, "}"),
+        .reason = "operands share the channel"};
     AOTC_ASSIGN_OR_RETURN(variant.loops, Loops());
     return variant;
   }
@@ -49,19 +51,23 @@ class DepthwiseRule {
  private:
   absl::Status Match() {
     const Stage& stage = kernel_.stages.front();
-    if (!IsContraction(stage) || stage.body[0].dtype() != DType::kF32) return Refuse("no f32 contraction");
+    if (!IsContraction(stage) || stage.body[0].dtype() != DType::kF32)
+      return Refuse("no f32 contraction");
     for (const Axis& axis : stage.reduce_axes) {
       if (!axis.extent.IsInt(1)) window_.push_back(axis);
     }
-    if (stage.axes.size() != 4 || window_.size() > 2 || window_.empty()) return Refuse("not a window of two axes");
+    if (stage.axes.size() != 4 || window_.size() > 2 || window_.empty())
+      return Refuse("not a window of two axes");
     columns_ = window_.back();
     rows_ = window_.size() == 2 ? window_.front() : Axis{"tap_row", 1};
     for (const Axis& axis : window_) {
-      if (axis.extent.AsInt().value_or(kLargestWindow + 1) > kLargestWindow) return Refuse("the window is large");
+      if (axis.extent.AsInt().value_or(kLargestWindow + 1) > kLargestWindow)
+        return Refuse("the window is large");
     }
     const Expr load = LoadUnder(stage.body[0].arg(0));
     for (size_t i = 0; i + 1 < stage.axes.size(); ++i) {
-      if (UsesVar(load.args().back(), stage.axes[i].name)) return Refuse("the columns are not separable");
+      if (UsesVar(load.args().back(), stage.axes[i].name))
+        return Refuse("the columns are not separable");
     }
     const Expr filter = LoadUnder(stage.body[0].arg(1));
     if (!UsesVar(filter, stage.axes[1].name) || !UsesVar(load, stage.axes[1].name)) {
@@ -80,7 +86,8 @@ class DepthwiseRule {
     };
     const std::optional<int64_t> rest = affine->rest.AsInt();
     slide_ = {number(w), number(columns_.name), -rest.value_or(0)};
-    if (!rest || slide_.stride < 1 || slide_.dilation < 1) return Refuse("the window does not slide evenly");
+    if (!rest || slide_.stride < 1 || slide_.dilation < 1)
+      return Refuse("the window does not slide evenly");
     return absl::OkStatus();
   }
 
@@ -94,8 +101,8 @@ class DepthwiseRule {
     function.threads = kThreads;
     std::vector<Stmt> body = DecodeAxes(points, Var("point"));
     TileCall call{.function = "aotc_depthwise_tile", .header = "cuda/depthwise_tile.cuh"};
-    call.template_args = {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1), slide_.stride,
-                          slide_.dilation, kOutputs};
+    call.template_args = {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1),
+                          slide_.stride, slide_.dilation, kOutputs};
     AOTC_ASSIGN_OR_RETURN(TileObject input, Input(w));
     call.args.push_back(std::move(input));
     call.args.push_back(Filter());
@@ -112,10 +119,12 @@ class DepthwiseRule {
   absl::StatusOr<TileObject> Input(const NestAxis& w) const {
     const Stage& stage = kernel_.stages.front();
     Bounds bounds = StageBounds(kernel_, stage);
-    const Interval reach = RangeOf((w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation, bounds);
+    const Interval reach =
+        RangeOf((w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation, bounds);
     bounds.Add("x", 0, reach.max);
     const Expr walked = WalkByX(Substitute(stage.body[0].arg(0), OneTaps()), w.name, bounds);
-    if (UsesVar(walked, w.name) || UsesVar(walked, columns_.name)) return Refuse("the window does not slide evenly");
+    if (UsesVar(walked, w.name) || UsesVar(walked, columns_.name))
+      return Refuse("the window does not slide evenly");
     TileFunctor method{.params = {{"row", DType::kI64}, {"x", DType::kI64}}};
     method.result = Substitute(Access(kernel_).Flatten(walked, bounds), {{rows_.name, Var("row")}});
     return TileObject{.name = "input", .methods = {std::move(method)}};
@@ -125,7 +134,8 @@ class DepthwiseRule {
   Expr WalkByX(const Expr& e, const std::string& w, const Bounds& bounds) const {
     if (e.dtype() == DType::kI64 && e.op() != ExprOp::kLoad) {
       const auto affine = AsAffine(e, {w, columns_.name}, bounds);
-      if (affine && affine->coefficients.contains(w) && affine->coefficients.contains(columns_.name)) {
+      if (affine && affine->coefficients.contains(w) &&
+          affine->coefficients.contains(columns_.name)) {
         const int64_t outer = affine->coefficients.at(w).AsInt().value_or(0);
         const int64_t tap = affine->coefficients.at(columns_.name).AsInt().value_or(0);
         const int64_t factor = outer / slide_.stride;
@@ -174,6 +184,8 @@ class DepthwiseRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel) { return DepthwiseRule(kernel).Run(); }
+absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel) {
+  return DepthwiseRule(kernel).Run();
+}
 
 }  // namespace aotc

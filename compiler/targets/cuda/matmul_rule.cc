@@ -1,6 +1,6 @@
-// Contractions on CUDA cores: every contraction is C[m, n] = sum over k of A(m, k) * B(n, k) per batch, with
-// m, n and k counting the axes that only A, only B, and both reduce over. Convolutions differ in A's
-// accessor alone (implicit GEMM).
+// Contractions on CUDA cores: every contraction is C[m, n] = sum over k of A(m, k) * B(n, k) per
+// batch, with m, n and k counting the axes that only A, only B, and both reduce over. Convolutions
+// differ in A's accessor alone (implicit GEMM).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -24,8 +24,8 @@ struct MatmulSchedule {
 };
 
 std::string PrintSchedule(const MatmulSchedule& s) {
-  return StrCat("matmul_tile{block=", s.block_m, "x", s.block_n, "x", s.block_k, ", thread=", s.thread_m, "x",
-                s.thread_n, "}");
+  return StrCat("matmul_tile{block=", s.block_m, "x", s.block_n, "x", s.block_k,
+                ", thread=", s.thread_m, "x", s.thread_n, "}");
 }
 
 class MatmulRule {
@@ -39,7 +39,8 @@ class MatmulRule {
     MergeAxes(nest_);
     Classify();
     Choose();
-    KernelVariant variant{.realisation = "matmul_tile", .schedule = PrintSchedule(schedule_),
+    KernelVariant variant{.realisation = "matmul_tile",
+                          .schedule = PrintSchedule(schedule_),
                           .reason = "a contraction, tiled in shared memory"};
     variant.loops = Loops();
     return variant;
@@ -47,8 +48,10 @@ class MatmulRule {
 
  private:
   absl::Status CheckForm() const {
-    if (kernel_.stages.empty() || !IsContraction(kernel_.stages.front())) return Refuse("no contraction");
-    if (kernel_.stages.front().body[0].dtype() != DType::kF32) return Refuse("the accumulator is not f32");
+    if (kernel_.stages.empty() || !IsContraction(kernel_.stages.front()))
+      return Refuse("no contraction");
+    if (kernel_.stages.front().body[0].dtype() != DType::kF32)
+      return Refuse("the accumulator is not f32");
     for (size_t s = 1; s < kernel_.stages.size(); ++s) {
       if (kernel_.stages[s].IsReduction()) return Refuse("the epilogue is not pointwise");
     }
@@ -62,14 +65,18 @@ class MatmulRule {
       const bool in_a = UsesVar(a_, axis.name), in_b = UsesVar(b_, axis.name);
       (in_a == in_b ? batch_ : in_a ? m_ : n_).push_back(axis);
     }
-    for (const Axis& axis : nest_.stages[0].reduce) k_.push_back({.name = axis.name, .extent = axis.extent});
+    for (const Axis& axis : nest_.stages[0].reduce)
+      k_.push_back({.name = axis.name, .extent = axis.extent});
   }
 
   void Choose() {
     const int64_t m = CountOf(m_).AsInt().value_or(64), n = CountOf(n_).AsInt().value_or(64);
-    if (n <= 16) schedule_ = {.block_m = 128, .block_n = 16, .block_k = 16, .thread_m = 4, .thread_n = 2};
-    if (m <= 16) schedule_ = {.block_m = 16, .block_n = 64, .block_k = 32, .thread_m = 2, .thread_n = 4};
-    if (m <= 16 && n <= 16) schedule_ = {.block_m = 16, .block_n = 16, .block_k = 16, .thread_m = 2, .thread_n = 2};
+    if (n <= 16)
+      schedule_ = {.block_m = 128, .block_n = 16, .block_k = 16, .thread_m = 4, .thread_n = 2};
+    if (m <= 16)
+      schedule_ = {.block_m = 16, .block_n = 64, .block_k = 32, .thread_m = 2, .thread_n = 4};
+    if (m <= 16 && n <= 16)
+      schedule_ = {.block_m = 16, .block_n = 16, .block_k = 16, .thread_m = 2, .thread_n = 2};
   }
 
   LoopFunction Loops() {
@@ -83,21 +90,23 @@ class MatmulRule {
     function.threads = schedule_.threads();
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
     TileCall call{.function = "aotc_matmul_tile", .header = "cuda/matmul_tile.cuh"};
-    call.template_args = {schedule_.block_m, schedule_.block_n, schedule_.block_k, schedule_.thread_m, schedule_.thread_n};
+    call.template_args = {schedule_.block_m, schedule_.block_n, schedule_.block_k,
+                          schedule_.thread_m, schedule_.thread_n};
     call.args.push_back(Accessor("a", a_, m_, "m"));
     call.args.push_back(Accessor("b", b_, n_, "n"));
     call.args.push_back(Epilogue());
-    call.args.push_back(TileRecord{"aotc_tile_range",
-                                   {{Var("tile_m") * schedule_.block_m, Var("tile_n") * schedule_.block_n, CountOf(m_),
-                                     CountOf(n_), Expr(0), CountOf(k_)}}});
+    call.args.push_back(
+        TileRecord{"aotc_tile_range",
+                   {{Var("tile_m") * schedule_.block_m, Var("tile_n") * schedule_.block_n,
+                     CountOf(m_), CountOf(n_), Expr(0), CountOf(k_)}}});
     body.push_back(Tile(std::move(call)));
     function.body = Block(std::move(body));
     return function;
   }
 
   // operand(outer, k): 0 beyond the extents.
-  TileObject Accessor(const std::string& name, const Expr& operand, const std::vector<NestAxis>& axes,
-                      const std::string& outer) const {
+  TileObject Accessor(const std::string& name, const Expr& operand,
+                      const std::vector<NestAxis>& axes, const std::string& outer) const {
     TileFunctor method{.params = {{outer, DType::kI64}, {"k", DType::kI64}}};
     method.body = DecodeAxes(axes, Var(outer));
     for (Stmt& let : DecodeAxes(k_, Var("k"))) method.body.push_back(std::move(let));
@@ -127,6 +136,8 @@ class MatmulRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel) { return MatmulRule(kernel).Run(); }
+absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel) {
+  return MatmulRule(kernel).Run();
+}
 
 }  // namespace aotc
