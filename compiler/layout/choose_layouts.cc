@@ -127,8 +127,7 @@ class LayoutChooser {
 
   bool CanBlock(ValueId id) const {
     const Shape& dims = graph_.values[id].type.dims;
-    return options_.block > 0 && dims.size() >= 3 &&
-           dims[kChannelAxis].AsInt().value_or(0) >= options_.least_channels;
+    return dims.size() >= 3 && dims[kChannelAxis].AsInt().value_or(0) >= options_.least_channels;
   }
 
   Layout Blocked(ValueId id) const {
@@ -139,7 +138,7 @@ class LayoutChooser {
   // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
   void ChooseOutput(const NodeFacts& facts) {
     const NodeKernel& node = *facts.kernel;
-    if (node.outputs.size() != 1 || options_.block == 0) return;
+    if (node.outputs.size() != 1) return;
     bool blocked = facts.is_convolution;
     if (!blocked && !CanBlock(node.outputs[0])) return;
     if (!blocked && AllPointwiseOverOutput(node.kernel)) {
@@ -239,6 +238,7 @@ class LayoutChooser {
 }  // namespace
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options) {
+  if (options.block == 0) return graph;
   return LayoutChooser(graph, options).Run();
 }
 

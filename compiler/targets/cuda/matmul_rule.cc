@@ -104,10 +104,11 @@ class MatmulRule {
     return function;
   }
 
-  // operand(outer, k): 0 beyond the extents.
+  // a(m, k) and b(k, n): 0 beyond the extents.
   TileObject Accessor(const std::string& name, const Expr& operand,
                       const std::vector<NestAxis>& axes, const std::string& outer) const {
     TileFunctor method{.params = {{outer, DType::kI64}, {"k", DType::kI64}}};
+    if (name == "b") std::swap(method.params[0], method.params[1]);
     method.body = DecodeAxes(axes, Var(outer));
     for (Stmt& let : DecodeAxes(k_, Var("k"))) method.body.push_back(std::move(let));
     const Expr inside = And(Lt(Var(outer), CountOf(axes)), Lt(Var("k"), CountOf(k_)));
