@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes the nine `light` ImageNet models of the onnx wheel with seeded random weights.
 
-    models/randomize_light_models.py FOLDER [NAME...]      # light_resnet50.onnx, ...; default: all nine
+    models/randomize_light_models.py FOLDER [NAME...]    # light_resnet50.onnx, ...; default: all
 
-The models of onnx/backend/test/data/light keep the architecture, but each of their weights is the same
-number everywhere: two swapped channels would go unnoticed. Here every weight is drawn: He-scaled normal
-numbers for matrices and filters, BatchNormalization's variance near the power that its input is expected
-to have, so that activations neither vanish nor overflow. Same names and seed, same bytes.
+The models of onnx/backend/test/data/light keep the architecture, but each of their weights is the
+same number everywhere: two swapped channels would go unnoticed. Here every weight is drawn:
+He-scaled normal numbers for matrices and filters, BatchNormalization's variance near that which its
+input is expected to have, so that activations neither vanish nor overflow. Same bytes every time.
 """
 import argparse
 import math
@@ -46,8 +46,8 @@ def relu_moments(mean, variance):
 class Randomizer:
     """Replaces the float constants of one model, walking its nodes in order.
 
-    `moments` holds, per tensor, the mean and variance that its elements are expected to have; they are
-    taken for normal and independent, which is close enough to choose scales by.
+    `moments` holds, per tensor, the mean and variance that its elements are expected to have; they
+    are taken for normal and independent, which is close enough to choose scales by.
     """
 
     def __init__(self, model, name):
@@ -64,11 +64,13 @@ class Randomizer:
         while name not in self.shapes:
             name = self.maker[name].input[0]  # seen through Reshape or Unsqueeze
         if name not in self.made:
-            rng = np.random.default_rng([SEED, zlib.crc32(self.name.encode()), zlib.crc32(name.encode())])
+            seed = [SEED, zlib.crc32(self.name.encode()), zlib.crc32(name.encode())]
+            rng = np.random.default_rng(seed)
             self.made[name] = np.asarray(make(rng, self.shapes[name]), np.float32)
 
     def normal(self, name, deviation):
-        self.draw(name, lambda rng, shape: rng.standard_normal(shape, np.float32) * np.float32(deviation))
+        scale = np.float32(deviation)
+        self.draw(name, lambda rng, shape: scale * rng.standard_normal(shape, np.float32))
 
     def near(self, name, centre):
         """Positive numbers around `centre`, a fifth more or less."""
@@ -80,7 +82,7 @@ class Randomizer:
         return mean * mean + variance
 
     def contraction(self, node):
-        """Filters [O, I/group, ...] and matrices: He-scaled, so that the result has twice the input's power."""
+        """Filters [O, I/group, ...] and matrices: He-scaled, twice the input's power."""
         shape = self.shape_of(node.input[1])
         fan_in = math.prod(shape[1:])
         if node.op_type == "Gemm" and not attribute(node, "transB", 0):
@@ -97,7 +99,8 @@ class Randomizer:
         expected_mean, expected_variance = self.moments[data]
         self.near(scale, 1.0)
         self.normal(bias, 0.1)
-        self.draw(mean, lambda rng, shape: expected_mean + rng.normal(0, 0.1, shape) * expected_variance**0.5)
+        shift = 0.1 * math.sqrt(expected_variance)
+        self.draw(mean, lambda rng, shape: rng.normal(expected_mean, shift, shape))
         self.near(variance, expected_variance)
         return 0.0, 1.0
 
@@ -116,7 +119,8 @@ class Randomizer:
 
     def shape_of(self, name):
         """Of a constant, or of a Reshape of one."""
-        return self.shapes[name] if name in self.shapes else self.integers[self.maker[name].input[1]]
+        known = self.shapes.get(name)
+        return self.integers[self.maker[name].input[1]] if known is None else known
 
     def moments_after(self, node):
         """Draws the weights of `node`; the moments of its results."""
@@ -163,7 +167,8 @@ class Randomizer:
         kept = [t for t in graph.initializer if t.name in used and t.name not in self.made]
         tensors = kept + [numpy_helper.from_array(self.made[n], n) for n in sorted(self.made)]
         inputs = [i for i in graph.input if i.name in used]
-        for field, values in ((graph.node, nodes), (graph.initializer, tensors), (graph.input, inputs)):
+        fields = (graph.node, nodes), (graph.initializer, tensors), (graph.input, inputs)
+        for field, values in fields:
             del field[:]
             field.extend(values)
         declare_initializers(graph)
@@ -174,11 +179,12 @@ def declare_initializers(graph):
     declared = {i.name for i in graph.input}
     for tensor in graph.initializer:
         if tensor.name not in declared:
-            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+            value = helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            graph.input.append(value)
 
 
 def constant_shapes(graph, integers):
-    """Name to shape of every float constant: initializers and what ConstantOfShape and Constant give."""
+    """Name to shape of every float constant: initializers, ConstantOfShape and Constant nodes."""
     shapes = {t.name: tuple(t.dims) for t in graph.initializer if t.data_type == FLOAT}
     for node in graph.node:
         value = attribute(node, "value", None)
@@ -209,7 +215,7 @@ def names():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all; " + ", ".join(names()))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of " + ", ".join(names()))
     arguments = parser.parse_args()
     for name in arguments.names or names():
         if name not in names():

@@ -1,0 +1,91 @@
+"""Compiles a model with aotc, and what it wrote with a host compiler into a shared library.
+
+    outdir = build_output.compile_model(path, "cpu", folder, {"batch": "1..4"})
+    library = build_output.build_library(outdir, "cpu", folder / "model.so")
+"""
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import time
+
+from model_list import build_folder
+
+CUDA_EMULATED = ["-DAOTC_CUDA_EMULATE"]
+
+
+class Failure(Exception):
+    """A check that did not hold, or a command that failed; the message says all."""
+
+
+def command(words, seconds=600, **settings):
+    """Runs a program; its output. A Failure with the end of its output where it fails."""
+    words = [str(w) for w in words]
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=seconds, **settings)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"no end after {seconds} s: {' '.join(words)}") from None
+    if done.returncode:
+        text = done.stdout.strip()
+        text = text if len(text) < 4000 else f"{text[:2000]}\n...\n{text[-2000:]}"
+        raise Failure(f"exit status {done.returncode}: {' '.join(words)}\n{text}")
+    return done.stdout
+
+
+def compile_model(model, target, folder, dims, flags=(), seconds=600):
+    """FOLDER/out, written anew by build/aotc."""
+    outdir = folder / "out"
+    shutil.rmtree(outdir, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    bounds = [f"--dim={name}={value}" for name, value in dims.items()]
+    command([build_folder() / "aotc", model, "--target", target, "-o", outdir, "--quiet", *bounds,
+             *flags], seconds)
+    return outdir
+
+
+def model_name(outdir):
+    """The prefix of the generated files."""
+    return next(outdir.glob("*.h")).stem
+
+
+def compiler_cache():
+    return ["ccache"] if shutil.which("ccache") else []
+
+
+def object_command(source, outdir, target, compiler=("g++", "-std=c++17", "-O2")):
+    """Words that compile one generated file, without -o."""
+    language = [] if source.suffix == ".S" else ["-x", "c++"]
+    emulated = CUDA_EMULATED if target == "cuda" else []
+    return [*compiler, *emulated, "-fPIC", "-I", outdir, "-c", *language, source]
+
+
+def sources(outdir):
+    return sorted(p for p in outdir.iterdir() if p.suffix in (".cpp", ".cu", ".S"))
+
+
+def compile_objects(outdir, target, folder, jobs=2, compiler=("g++", "-std=c++17", "-O2")):
+    """An object per generated source, in FOLDER."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def one(source):
+        result = folder / f"{source.name}.o"
+        words = object_command(source, outdir, target, compiler)
+        command([*compiler_cache(), *words, "-o", result])
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, sources(outdir)))
+
+
+def build_library(outdir, target, result, jobs=2):
+    """The shared library of one outdir; the seconds that it took."""
+    start = time.monotonic()
+    objects = compile_objects(outdir, target, result.parent / "objects", jobs)
+    command(["g++", "-shared", "-o", result, *objects])
+    return time.monotonic() - start
+
+
+def quiet_environment():
+    """For child processes: onnxruntime and numpy on one thread each."""
+    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Checks the files that aotc writes for one model, for both targets.
+
+    tests/models/check_output.py tiny_kws_dscnn                 # of models.txt, or a file
+    tests/models/check_output.py tiny_kws_dscnn --quick         # one compiler, -O0 and -O2
+
+Every file compiles without a warning by each compiler at -O0 and -O2, the header as C99, the .cu
+files by nvcc. Objects define nothing unprefixed or weak; what run reaches calls no allocator, I/O
+or exit. The table keeps its contract. The same bytes come out twice, and from another folder. Two
+models live in one program. Exit status 0: all holds.
+"""
+import argparse
+import filecmp
+import itertools
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import check_model
+import model_list
+import reference
+import symbols
+from build_output import (Failure, build_library, command, compile_model,
+                          compile_objects, model_name, sources)
+from model_table import CompiledModel
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+HOST_COMPILERS = {"g++": "gcc", "clang++-14": "clang-14", "clang++-19": "clang-19"}  # and for C
+LEVELS = ["-O0", "-O2"]
+NVCC_STUB_PREFIXES = ("__device_stub_", "__fatbinwrap", "fatbinData")
+
+
+def find_nvcc():
+    usual = "/usr/local/cuda/bin/nvcc"
+    candidates = [model_list.ROOT / ".venv/bin/nvcc", shutil.which("nvcc"), usual]
+    return next((str(c) for c in candidates if c and pathlib.Path(c).exists()), None)
+
+
+def check_matrix(outdir, target, folder, quick):
+    """Host compilers and levels; returns the objects of g++ -O2."""
+    compilers = ["g++"] if quick else list(HOST_COMPILERS)
+    for compiler, level in itertools.product(compilers, LEVELS):
+        words = [compiler, "-std=c++17", level, *WARNINGS]
+        objects = compile_objects(outdir, target, folder / f"{compiler}{level}", compiler=words)
+        symbols.verify_names(symbols.read(objects), model_name(outdir))
+    print(f"  {target} no warning, weak or unprefixed symbol: {', '.join(compilers)} at -O0, -O2")
+
+
+def check_header(outdir, folder, quick):
+    """The public header, alone, as C99."""
+    name = model_name(outdir)
+    probe = folder / "header.c"
+    probe.write_text(f'#include "{name}.h"\n#include "aotc/model.h"\n'
+                     f"const aotc_model *probe(void);\n"
+                     f"const aotc_model *probe(void) {{ return {name}_model(); }}\n")
+    for compiler in ["gcc"] if quick else HOST_COMPILERS.values():
+        command([compiler, "-std=c99", *WARNINGS, "-fsyntax-only", "-I", outdir, probe])
+
+
+def check_nvcc(outdir, folder):
+    """Each generated file by the real compiler, then the symbols of the host part."""
+    nvcc = find_nvcc()
+    if nvcc is None:
+        print("  cuda nvcc is not installed: not compiled with it")
+        return
+    objects = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sources(outdir):
+        objects.append(folder / f"{source.name}.o")
+        if source.suffix == ".S":
+            command(["g++", "-I", outdir, "-c", source, "-o", objects[-1]])
+        else:
+            command([nvcc, "-std=c++17", "-O2", "--Werror", "all-warnings", "-I", outdir,
+                     "-c", source, "-o", objects[-1]])
+    table = symbols.read(objects)
+    symbols.verify_names(table, model_name(outdir), NVCC_STUB_PREFIXES)
+    symbols.verify_run(table, f"{model_name(outdir)}_enqueue", cuda=True)
+    print("  cuda nvcc takes every file without a warning; enqueue reaches CUDA's calls only")
+
+
+def check_run_symbols(outdir, folder):
+    """What run and run_mt reach on the CPU, at both levels."""
+    name, counts = model_name(outdir), []
+    for level in LEVELS:
+        table = symbols.read(sorted((folder / f"g++{level}").glob("*.o")))
+        for entry in (f"{name}_run", f"{name}_run_mt"):
+            counts.append(len(symbols.verify_run(table, entry)))
+    print(f"  cpu run and run_mt reach {counts[0]} objects: no allocator, I/O or exit")
+
+
+def check_table(library, name):
+    """The table as conformance/table_check.py of ../shared sees it."""
+    script = model_list.SHARED / "conformance/table_check.py"
+    if not script.exists():
+        print("  no ../shared/conformance beside the repository: table_check.py not run")
+        return
+    for dims in ("min", "max"):
+        command([sys.executable, script, library, name, "--dims", dims])
+    print(f"  table_check.py holds for {library.parent.parent.name}")
+
+
+def differing(first, second):
+    """Relative paths of files that are not the same in two folders."""
+    names = {p.relative_to(folder) for folder in (first, second)
+             for p in folder.rglob("*") if p.is_file()}
+    same, apart, missing = filecmp.cmpfiles(first, second, sorted(map(str, names)), shallow=False)
+    return sorted(apart + missing)
+
+
+def check_determinism(path, target, outdir, entry, folder):
+    """Once more, from a copy of the model in another folder, with another working directory."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        copy = pathlib.Path(elsewhere) / "deeper" / path.name
+        copy.parent.mkdir()
+        copy.symlink_to(path)
+        for i, place in enumerate((folder / "again", pathlib.Path(elsewhere))):
+            model = copy if i else path
+            other = compile_model(model.resolve() if not i else model, target, place, entry.dims)
+            apart = differing(outdir, other)
+            if apart:
+                raise Failure(f"{target}: not the same bytes the second time: {', '.join(apart)}")
+    print(f"  {target} the same bytes twice and in another folder")
+
+
+def check_two_models(outdirs, target, entries, folder):
+    """Both models' objects in one library: each gives what it should."""
+    objects = []
+    for outdir in outdirs:
+        objects += compile_objects(outdir, target, folder / model_name(outdir))
+    library = folder / "two.so"
+    command(["g++", "-shared", "-o", library, *objects])
+    for outdir, (entry, path) in zip(outdirs, entries):
+        model = CompiledModel(library, model_name(outdir))
+        inputs = reference.make_inputs(path, entry.sizes[0], seed=3)
+        check_model.compare(model.run(inputs), *reference.expected_outputs(path, inputs))
+        model.close()
+    print(f"  {target} {' and '.join(map(model_name, outdirs))} run in one program")
+
+
+def check(entry, path, second, options):
+    for target in options.target or ["cpu", "cuda"]:
+        folder = model_list.build_folder() / "output_tests" / target / path.stem
+        outdir = compile_model(path, target, folder, entry.dims)
+        check_matrix(outdir, target, folder, options.quick)
+        check_header(outdir, folder, options.quick)
+        if target == "cpu":
+            check_run_symbols(outdir, folder)
+        else:
+            check_nvcc(outdir, folder / "nvcc")
+        build_library(outdir, target, folder / "model.so")
+        check_table(folder / "model.so", model_name(outdir))
+        check_determinism(path, target, outdir, entry, folder)
+        other = compile_model(second[1], target, folder / "second", second[0].dims)
+        check_two_models([outdir, other], target, [(entry, path), second], folder / "two")
+
+
+def entry_of(text):
+    """(entry, path) of a name of the table, or of a file without symbols."""
+    entry = model_list.find(text)
+    if entry:
+        return entry, model_list.locate(entry)
+    path = pathlib.Path(text)
+    return model_list.Entry(path.stem, "file", False, {}, [{}]), path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="+", help="files, or names of models.txt")
+    parser.add_argument("--second", default="policy_quadruped", help="the other of two models")
+    parser.add_argument("--target", choices=["cpu", "cuda"], action="append")
+    parser.add_argument("--quick", action="store_true", help="g++ alone")
+    options = parser.parse_args()
+    model_list.say_if_shared_is_missing()
+    second, failed = entry_of(options.second), 0
+    for name in options.models:
+        entry, path = entry_of(name)
+        if path is None or second[1] is None:
+            print(f"{name}: left out, not on this machine")
+            continue
+        print(name, flush=True)
+        try:
+            check(entry, path, second, options)
+        except Failure as failure:
+            print(f"  FAILED: {failure}")
+            failed += 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""The table models.txt, and where its models lie.
+
+    for entry in model_list.read(): path = model_list.locate(entry)
+"""
+import dataclasses
+import importlib.util
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared"
+TABLE = pathlib.Path(__file__).with_name("models.txt")
+
+
+def build_folder():
+    return pathlib.Path(os.environ.get("AOTC_BUILD_DIR") or ROOT / "build")
+
+
+def parse_dims(text):
+    """"a=1 b=2..3" to {"a": "1", "b": "2..3"}; names may hold dots and colons."""
+    return dict(word.rsplit("=", 1) for word in text.split())
+
+
+def parse_sizes(text):
+    return {name: int(value) for name, value in parse_dims(text).items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    name: str
+    source: str  # "shared" or "light"
+    short: bool
+    dims: dict   # symbol -> bounds of the compile, such as "1..4"
+    sizes: list  # one dict of symbol -> number per run; [{}] where the model is static
+
+
+def read(path=TABLE):
+    entries = []
+    for line in path.read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, source, short, dims, sizes = (field.strip() for field in line.split("|"))
+        runs = [parse_sizes(text) for text in sizes.split("/")]
+        entries.append(Entry(name, source, short == "short", parse_dims(dims), runs))
+    return entries
+
+
+def find(name):
+    """The table's entry for a model, or None."""
+    return next((entry for entry in read() if entry.name == name), None)
+
+
+def locate(entry):
+    """The path of the model's file, written first where a script makes it; None where absent."""
+    if entry.source == "shared":
+        path = SHARED / "models" / f"{entry.name}.onnx"
+        return path if path.exists() else None
+    path = build_folder() / "light_models" / f"{entry.name}.onnx"
+    return path if path.exists() else write_light_model(entry.name, path.parent)
+
+
+def write_light_model(name, folder):
+    script = ROOT / "models/randomize_light_models.py"
+    spec = importlib.util.spec_from_file_location("randomize_light_models", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.write(name, folder)
+
+
+def say_if_shared_is_missing():
+    if not SHARED.is_dir():
+        print(f"no ../{SHARED.name} beside the repository: its models and checks are left out")

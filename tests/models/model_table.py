@@ -1,0 +1,174 @@
+"""Runs a compiled model through the table of aotc/model.h.
+
+    model = model_table.CompiledModel("model.so", "mobilenet")
+    outputs = model.run({"image": image}, workers=2, fill=0xFF)
+
+Memory lent to the model is filled before, and lies between guard zones which are looked at after.
+"""
+import ctypes as C
+import math
+import pathlib
+
+import numpy as np
+
+from build_output import Failure
+
+I32, I64, SIZE, PTR = C.c_int32, C.c_int64, C.c_size_t, C.c_void_p
+NUMPY = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8",
+         12: "u4", 13: "u8"}  # onnx.TensorProto.DataType
+ALIGNMENT, GUARD_BYTES, GUARD = 64, 4096, 0xA5
+
+
+class Tensor(C.Structure):
+    _fields_ = [("data", PTR), ("capacity_bytes", SIZE), ("dims", I64 * 8), ("rank", I32),
+                ("dtype", I32)]
+
+
+class Value(C.Structure):
+    pass
+
+
+Value._fields_ = [("kind", I32), ("item_count", I32), ("item_capacity", I32),
+                  ("items", C.POINTER(Value)), ("tensor", Tensor)]
+
+
+class ValueInfo(C.Structure):
+    pass
+
+
+ValueInfo._fields_ = [("name", C.c_char_p), ("kind", I32), ("child_count", I32),
+                      ("children", C.POINTER(ValueInfo)), ("max_items", I32), ("dtype", I32),
+                      ("rank", I32), ("min_dims", I64 * 8), ("max_dims", I64 * 8),
+                      ("dim_names", C.c_char_p * 8), ("max_bytes", SIZE)]
+
+
+class Parallel(C.Structure):
+    _fields_ = [("context", PTR), ("workers", I32), ("run", PTR)]
+
+
+class Table(C.Structure):
+    _fields_ = [("abi_version", C.c_uint32), ("name", C.c_char_p), ("producer", C.c_char_p),
+                ("input_count", I32), ("output_count", I32), ("inputs", C.POINTER(ValueInfo)),
+                ("outputs", C.POINTER(ValueInfo)), ("arena_bytes", SIZE), ("arena_align", SIZE),
+                ("instance_bytes", SIZE), ("create", C.CFUNCTYPE(I32, PTR)),
+                ("run", C.CFUNCTYPE(I32, PTR, C.POINTER(Value), C.POINTER(Value), PTR,
+                                    C.POINTER(Parallel))),
+                ("destroy", C.CFUNCTYPE(I32, PTR)),
+                ("pool_create", C.CFUNCTYPE(I32, I32, C.POINTER(Parallel))),
+                ("pool_destroy", C.CFUNCTYPE(None, C.POINTER(Parallel))),
+                ("status_text", C.CFUNCTYPE(C.c_char_p, I32))]
+
+
+class Memory:
+    """Aligned bytes between two guard zones."""
+
+    def __init__(self, size, fill, what):
+        self.what, self.size = what, size
+        self.raw = np.full(size + 2 * GUARD_BYTES + ALIGNMENT, GUARD, np.uint8)
+        self.start = GUARD_BYTES + -(self.raw.ctypes.data + GUARD_BYTES) % ALIGNMENT
+        self.bytes = self.raw[self.start:self.start + size]
+        self.bytes[:] = fill
+
+    @property
+    def address(self):
+        return self.raw.ctypes.data + self.start if self.size else None
+
+    def verify(self):
+        before, after = self.raw[:self.start], self.raw[self.start + self.size:]
+        if (before != GUARD).any() or (after != GUARD).any():
+            raise Failure(f"the model wrote outside of {self.what}")
+
+
+class CompiledModel:
+    """One model of a shared library, with an instance of it."""
+
+    def __init__(self, library, name):
+        self.library = C.CDLL(str(pathlib.Path(library).resolve()))
+        entry = getattr(self.library, f"{name}_model")
+        entry.restype = C.POINTER(Table)
+        self.table = entry().contents
+        if self.table.abi_version != 1:
+            raise Failure(f"ABI version {self.table.abi_version}")
+        self.inputs = self.table.inputs[:self.table.input_count]
+        self.outputs = self.table.outputs[:self.table.output_count]
+        self.instance = Memory(self.table.instance_bytes, 0xFF, "the instance")
+        self.check(self.table.create(self.instance.address), "create")
+
+    def close(self):
+        self.check(self.table.destroy(self.instance.address), "destroy")
+
+    def check(self, status, call):
+        if status:
+            text = self.table.status_text(status).decode()
+            raise Failure(f"{call}: status {status}, {text}")
+
+    @property
+    def has_threads(self):
+        return bool(self.table.pool_create)
+
+    def run(self, arrays, workers=1, fill=0xFF):
+        """Outputs by name. `fill` is what arena and outputs hold before."""
+        prepared = Run(self, arrays, workers, fill)
+        prepared.call()
+        prepared.close()
+        return prepared.results()
+
+
+class Run:
+    """Everything that one run needs, ready to be called as often as one likes."""
+
+    def __init__(self, model, arrays, workers=1, fill=0xFF):
+        self.model, self.workers = model, workers
+        self.given = (Value * (len(model.inputs) + 1))()
+        self.lent = (Value * (len(model.outputs) + 1))()
+        self.memory = {"arena": Memory(model.table.arena_bytes, fill, "the arena")}
+        for value, info in zip(self.given, model.inputs):
+            self.lend_input(value, info, arrays[info.name.decode()])
+        for value, info in zip(self.lent, model.outputs):
+            held = self.hold(f"output {info.name.decode()}", info.max_bytes, fill)
+            value.tensor = Tensor(held.address, info.max_bytes)
+        self.inputs = {n: m.bytes.copy() for n, m in self.memory.items() if n.startswith("input")}
+        self.pool = Parallel()
+        if workers > 1:
+            model.check(model.table.pool_create(workers, C.byref(self.pool)), "pool_create")
+
+    def hold(self, what, size, fill):
+        self.memory[what] = Memory(size, fill, what)
+        return self.memory[what]
+
+    def lend_input(self, value, info, array):
+        held = self.hold(f"input {info.name.decode()}", array.nbytes, 0)
+        held.bytes[:] = np.frombuffer(array.tobytes(), np.uint8)
+        dims = (I64 * 8)(*array.shape)
+        value.tensor = Tensor(held.address, array.nbytes, dims, array.ndim, info.dtype)
+
+    def call(self):
+        parallel = C.byref(self.pool) if self.workers > 1 else None
+        status = self.model.table.run(self.model.instance.address, self.given, self.lent,
+                                      self.memory["arena"].address, parallel)
+        self.model.check(status, f"run with {self.workers} workers")
+
+    def close(self):
+        if self.workers > 1:
+            self.model.table.pool_destroy(C.byref(self.pool))
+
+    def results(self):
+        """Outputs by name, after a look at the guards and the inputs."""
+        for held in (*self.memory.values(), self.model.instance):
+            held.verify()
+        for name, before in self.inputs.items():
+            if (self.memory[name].bytes != before).any():
+                raise Failure(f"the model changed {name}")
+        pairs = zip(self.model.outputs, self.lent)
+        return {info.name.decode(): self.result(info, value.tensor) for info, value in pairs}
+
+    def result(self, info, tensor):
+        name = info.name.decode()
+        if tensor.dtype != info.dtype or not 0 <= tensor.rank <= 8:
+            raise Failure(f"output {name}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
+        shape = tuple(tensor.dims[:tensor.rank])
+        size = math.prod(shape) * np.dtype(NUMPY[info.dtype]).itemsize
+        if min(shape, default=0) < 0 or size > info.max_bytes:
+            raise Failure(f"output {name}: dims {shape} after the run")
+        data = self.memory[f"output {name}"].bytes[:size]
+        return np.frombuffer(data.tobytes(), NUMPY[info.dtype]).reshape(shape)

@@ -1,0 +1,44 @@
+"""Which realisation each kernel of an outdir has, and what share of the FLOP each realisation runs.
+
+    report = realisations.read(outdir)      # of metadata.json
+    report.shares()                         # {"contract_tile": 0.97, "vector_loops": 0.03}
+    report.plain_contractions()             # names of kernels with a contraction on plain loops
+"""
+import collections
+import dataclasses
+import json
+
+PLAIN = ("loops", "vector_loops")
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    name: str
+    realisation: str
+    contraction: bool
+    flops: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    kernels: list
+
+    def shares(self):
+        """Realisation -> share of the model's FLOP, largest first."""
+        total = sum(k.flops for k in self.kernels) or 1
+        found = collections.Counter()
+        for kernel in self.kernels:
+            found[kernel.realisation] += kernel.flops / total
+        return dict(found.most_common())
+
+    def plain_contractions(self):
+        return [k.name for k in self.kernels if k.contraction and k.realisation in PLAIN]
+
+    def line(self):
+        return ", ".join(f"{name} {share:.1%}" for name, share in self.shares().items())
+
+
+def read(outdir):
+    metadata = json.loads((outdir / "metadata.json").read_text())
+    return Report([Kernel(k["name"], k["realisation"], k["contraction"], k["flops"])
+                   for k in metadata["kernels"]])
