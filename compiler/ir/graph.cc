@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 
@@ -33,7 +33,7 @@ std::string Graph::UniqueName(std::string_view name) {
   std::string base = name.empty() ? "value" : std::string(name);
   if (names_.try_emplace(base, 1).second) return base;
   for (int suffix = names_[base] + 1;; ++suffix) {
-    std::string candidate = absl::StrCat(base, "_", suffix);
+    std::string candidate = StrCat(base, "_", suffix);
     if (!names_.try_emplace(candidate, 1).second) continue;
     names_[base] = suffix;
     return candidate;
@@ -63,6 +63,13 @@ void Graph::Rename(ValueId value, std::string_view name) {
   values[value].name = UniqueName(name);
 }
 
+void Graph::ClaimName(ValueId value, std::string_view name) {
+  for (ValueId other : values.ids()) {
+    if (other != value && values[other].name == name) Rename(other, StrCat(name, "_inner"));
+  }
+  Rename(value, name);
+}
+
 IdVector<ValueId, NodeId> Producers(const Graph& graph) {
   IdVector<ValueId, NodeId> producers(graph.values.size());
   for (NodeId id : graph.nodes.ids()) {
@@ -86,8 +93,8 @@ IdVector<ValueId, int> UseCounts(const Graph& graph) {
 }
 
 std::string Describe(const Location& location) {
-  std::string opset = location.opset > 0 ? absl::StrCat(", opset ", location.opset) : "";
-  return absl::StrCat("node '", location.node, "' (", location.op, opset, ")");
+  std::string opset = location.opset > 0 ? StrCat(", opset ", location.opset) : "";
+  return StrCat("node '", location.node, "' (", location.op, opset, ")");
 }
 
 }  // namespace aotc

@@ -114,6 +114,8 @@ struct Graph {
   NodeId AddNode(RegionId region, Node node);
   // Gives a value another name, made unique likewise; its old name becomes free.
   void Rename(ValueId value, std::string_view name);
+  // Gives a value exactly this name; a value that has it gets another.
+  void ClaimName(ValueId value, std::string_view name);
 
  private:
   std::string UniqueName(std::string_view name);

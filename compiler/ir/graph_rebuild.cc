@@ -41,16 +41,6 @@ IdVector<ValueId, char> NeededValues(const Graph& graph) {
   return needed;
 }
 
-// Gives `value` exactly this name; whoever has it gets another.
-void TakeName(Graph& graph, ValueId value, const std::string& name) {
-  for (ValueId other : graph.values.ids()) {
-    if (other != value && graph.values[other].name == name) {
-      graph.Rename(other, absl::StrCat(name, "_inner"));
-    }
-  }
-  graph.Rename(value, name);
-}
-
 }  // namespace
 
 Rebuilder::Rebuilder(const Graph& old_graph)
@@ -151,18 +141,17 @@ void Rebuilder::FinishMainOutputs() {
     const std::string& name = old_.values[old_main.outputs[i]].name;
     bool own = taken.insert(output).second && !new_.values[output].constant;
     if (own) {
-      TakeName(new_, output, name);
-    } else if (new_.values[output].name != name || new_.values[output].constant) {
-      if (new_.values[output].constant) new_.Rename(output, absl::StrCat(name, "_value"));
-      ValueId copy = new_.AddValue("", new_.values[output].type);
-      TakeName(new_, copy, name);
-      new_.AddNode(new_.main, {.op = "Identity",
-                               .inputs = {output},
-                               .outputs = {copy},
-                               .locations = {{.node = name, .op = "Identity"}}});
-      new_.main_region().outputs[i] = copy;
-      taken.insert(copy);
+      new_.ClaimName(output, name);
+      continue;
     }
+    if (new_.values[output].constant) new_.Rename(output, absl::StrCat(name, "_value"));
+    ValueId copy = new_.AddValue("", new_.values[output].type);
+    new_.ClaimName(copy, name);
+    new_.AddNode(new_.main, {.op = "Identity",
+                             .inputs = {output},
+                             .outputs = {copy},
+                             .locations = {{.node = name, .op = "Identity"}}});
+    new_.main_region().outputs[i] = copy;
   }
 }
 
