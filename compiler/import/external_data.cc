@@ -1,0 +1,80 @@
+#include "compiler/import/external_data.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsInside(const fs::path& path, const fs::path& folder) {
+  auto [rest_of_folder, rest_of_path] =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return rest_of_folder == folder.end() && rest_of_path != path.end();
+}
+
+absl::Status CheckLocation(const std::string& location) {
+  fs::path path(location);
+  bool odd = location.empty() || location.find('\0') != std::string::npos ||
+             location.find('\\') != std::string::npos;
+  if (odd) return absl::InvalidArgumentError("external data without a usable location");
+  bool climbs = std::find(path.begin(), path.end(), "..") != path.end();
+  if (path.is_absolute() || climbs) {
+    return absl::InvalidArgumentError(
+        StrCat("external data '", location, "' is outside the folder of the model"));
+  }
+  return absl::OkStatus();
+}
+
+// The file itself, all links resolved.
+absl::StatusOr<fs::path> Resolve(const std::string& folder, const std::string& location) {
+  AOTC_RETURN_IF_ERROR(CheckLocation(location));
+  std::error_code error;
+  fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
+  fs::path path = error ? fs::path() : fs::canonical(root / location, error);
+  if (error) {
+    return absl::NotFoundError(StrCat("external data '", location, "' cannot be found"));
+  }
+  if (!IsInside(path, root)) {
+    return absl::InvalidArgumentError(
+        StrCat("external data '", location, "' leads outside the folder of the model"));
+  }
+  if (!fs::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(StrCat("external data '", location, "' is no file"));
+  }
+  return path;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<uint8_t>> ReadExternalData(const std::string& folder,
+                                                      const ExternalRange& range, int64_t bytes) {
+  AOTC_ASSIGN_OR_RETURN(fs::path path, Resolve(folder, range.location));
+  std::error_code error;
+  auto size = static_cast<int64_t>(fs::file_size(path, error));
+  if (error || range.offset < 0 || range.offset > size || bytes > size - range.offset) {
+    return absl::InvalidArgumentError(StrCat("external data '", range.location, "' has ",
+                                             error ? 0 : size, " bytes, too few for ", bytes,
+                                             " at offset ", range.offset));
+  }
+  if (range.length && *range.length != bytes) {
+    return absl::InvalidArgumentError(StrCat("external data '", range.location, "' states ",
+                                             *range.length, " bytes, its dims need ", bytes));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::vector<uint8_t> content(static_cast<size_t>(bytes));
+  file.seekg(range.offset);
+  if (bytes > 0) file.read(reinterpret_cast<char*>(content.data()), bytes);
+  if (!file) {
+    return absl::DataLossError(StrCat("external data '", range.location, "' cannot be read"));
+  }
+  return content;
+}
+
+}  // namespace aotc

@@ -1,0 +1,345 @@
+#include "compiler/import/graph_importer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/import/onnx_types.h"
+#include "compiler/import/opset.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Limits that no model meets and that keep a hostile one from exhausting us.
+constexpr int kMaxDepth = 64;
+constexpr int64_t kMaxNodes = 1'000'000;
+
+}  // namespace
+
+GraphImporter::GraphImporter(const pb::ModelProto& model, const ImportOptions& options,
+                             std::string folder, Diagnostics& diagnostics)
+    : model_(model),
+      options_(options),
+      diagnostics_(diagnostics),
+      tensors_(std::move(folder)),
+      functions_(model) {}
+
+Location GraphImporter::LocationOf(const pb::NodeProto& node, const Body& body) const {
+  Location location{.node = body.prefix + NodeName(node),
+                    .op = QualifiedOp(node.domain(), node.op_type())};
+  auto found = body.opsets->find(CanonicalDomain(node.domain()));
+  if (found != body.opsets->end()) location.opset = found->second;
+  return location;
+}
+
+Opsets GraphImporter::ReadOpsets(
+    const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports) {
+  Opsets opsets;
+  for (const pb::OperatorSetIdProto& import : imports) {
+    int version = static_cast<int>(std::clamp<int64_t>(import.version(), 0, 1 << 20));
+    auto [found, added] = opsets.emplace(CanonicalDomain(import.domain()), version);
+    if (!added && found->second != version) {
+      diagnostics_.Error({}, StrCat("opset ", found->second, " and opset ", version, " of domain '",
+                                    DisplayName(import.domain()), "' are both imported"));
+    }
+  }
+  return opsets;
+}
+
+absl::StatusOr<int> GraphImporter::OpsetOf(const pb::NodeProto& node, const Body& body) const {
+  std::string domain = CanonicalDomain(node.domain());
+  auto found = body.opsets->find(domain);
+  if (!domain.empty()) return found == body.opsets->end() ? 0 : found->second;
+  if (found == body.opsets->end()) {
+    return absl::InvalidArgumentError("the model does not say which opset of ai.onnx it uses");
+  }
+  if (found->second >= kOldestOpset && found->second <= kNewestOpset) return found->second;
+  return absl::UnimplementedError(StrCat("opset ", found->second, " of ai.onnx; opsets ",
+                                         kOldestOpset, " to ", kNewestOpset, " are supported"));
+}
+
+void GraphImporter::ImportMainInputs(Scope& scope) {
+  std::set<std::string> constants, kept(options_.keep_inputs.begin(), options_.keep_inputs.end());
+  for (const pb::TensorProto& tensor : model_.graph().initializer())
+    constants.insert(tensor.name());
+  std::vector<const pb::ValueInfoProto*> inputs;
+  for (const pb::ValueInfoProto& input : model_.graph().input()) {
+    bool is_kept = kept.erase(input.name()) > 0;
+    if (is_kept || !constants.contains(input.name())) inputs.push_back(&input);
+  }
+  for (const std::string& name : kept) {
+    diagnostics_.Error({}, StrCat("--keep-input ", DisplayName(name), ": no such graph input"));
+  }
+  std::vector<ValueType> types = ImportInputTypes(inputs, options_, symbols_, diagnostics_);
+  graph_.symbols = symbols_.Symbols();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ValueId id = graph_.AddValue(DisplayName(inputs[i]->name()), types[i]);
+    graph_.main_region().inputs.push_back(id);
+    if (inputs[i]->name().empty() || !scope.Define(inputs[i]->name(), id)) {
+      diagnostics_.Error({}, StrCat("input '", DisplayName(inputs[i]->name()),
+                                    "' of the graph has no name of its own"));
+    }
+  }
+}
+
+void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope,
+                                       const std::string& prefix) {
+  for (const pb::SparseTensorProto& sparse : graph.sparse_initializer()) {
+    diagnostics_.Error({},
+                       StrCat("initializer '", DisplayName(sparse.values().name()),
+                              "' is sparse, which is not supported"),
+                       "store it dense");
+  }
+  std::set<std::string> seen;
+  for (const pb::TensorProto& tensor : graph.initializer()) {
+    std::string place = StrCat("initializer '", DisplayName(tensor.name()), "'");
+    if (tensor.name().empty() || !seen.insert(tensor.name()).second) {
+      diagnostics_.Error({}, StrCat(place, " has no name of its own"));
+      continue;
+    }
+    if (scope.Contains(tensor.name())) continue;  // an input that is kept
+    absl::StatusOr<Constant> constant = tensors_.Read(tensor);
+    std::string name = prefix + DisplayName(tensor.name());
+    ValueId id;
+    if (constant.ok()) {
+      id = graph_.AddConstant(name, *std::move(constant));
+    } else {
+      diagnostics_.Error({}, StrCat(place, ": ", constant.status().message()));
+      id = graph_.AddValue(name, UnknownType());
+    }
+    scope.Define(tensor.name(), id);
+  }
+}
+
+absl::Status GraphImporter::ImportNodes(const NodeList& nodes, const Body& body) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<int> order, TopologicalOrder(nodes));
+  for (int index : order) {
+    const pb::NodeProto& node = nodes[index];
+    if (++node_count_ > kMaxNodes) {
+      return absl::ResourceExhaustedError(
+          "the model has too many nodes once functions are inlined");
+    }
+    absl::Status status = ImportNode(node, body);
+    if (status.ok()) continue;
+    Location location = LocationOf(node, body);
+    diagnostics_.AddStatus(status, NodePlace(location.node, location.op, location.opset));
+    for (const std::string& output : node.output()) {  // so that its readers do not complain too
+      body.scope->Define(output, graph_.AddValue(DisplayName(output), UnknownType()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphImporter::ImportNode(const pb::NodeProto& node, const Body& body) {
+  if (const pb::FunctionProto* function = functions_.Find(node)) {
+    return InlineCall(*function, node, body);
+  }
+  return ImportOp(node, body);
+}
+
+absl::StatusOr<std::vector<ValueId>> GraphImporter::ImportOperands(const pb::NodeProto& node,
+                                                                   const Body& body) {
+  std::vector<ValueId> operands;
+  for (const std::string& name : node.input()) {
+    ValueId id = name.empty() ? ValueId() : body.scope->Find(name);
+    // A formal input of a function that the call leaves out is in scope, but has no value.
+    if (!name.empty() && !id.valid() && !body.scope->Knows(name)) {
+      return absl::InvalidArgumentError(
+          StrCat("input '", DisplayName(name), "' is not defined anywhere"));
+    }
+    operands.push_back(id);
+  }
+  while (!operands.empty() && !operands.back().valid()) operands.pop_back();
+  return operands;
+}
+
+absl::Status GraphImporter::DefineOutputs(const pb::NodeProto& node, const Body& body,
+                                          Node& result) {
+  for (const std::string& name : node.output()) {
+    if (name.empty()) {
+      result.outputs.push_back({});
+      continue;
+    }
+    ValueId id = graph_.AddValue(body.prefix + DisplayName(name), UnknownType());
+    result.outputs.push_back(id);
+    if (!body.scope->Define(name, id)) {
+      return absl::InvalidArgumentError(
+          StrCat("output '", DisplayName(name), "' is also an input or initializer of its graph"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body) {
+  if (node.op_type().empty()) return absl::InvalidArgumentError("has no op type");
+  AOTC_ASSIGN_OR_RETURN(int opset, OpsetOf(node, body));
+  AOTC_ASSIGN_OR_RETURN(std::vector<pb::AttributeProto> attributes,
+                        ResolveAttributes(node, *body.attributes));
+  Node result;
+  result.op = QualifiedOp(node.domain(), node.op_type());
+  if (result.op == "Constant") return ImportConstantNode(attributes, node, body);
+  result.locations = {LocationOf(node, body)};
+  AOTC_ASSIGN_OR_RETURN(result.inputs, ImportOperands(node, body));
+  for (const pb::AttributeProto& attribute : attributes) {
+    AOTC_RETURN_IF_ERROR(ImportAttribute(attribute, body, result));
+  }
+  AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
+  bool standard = CanonicalDomain(node.domain()).empty();
+  if (standard) return NormalizeNode(graph_, body.region, std::move(result), opset);
+  graph_.AddNode(body.region, std::move(result));
+  return absl::OkStatus();
+}
+
+absl::Status GraphImporter::ImportConstantNode(const std::vector<pb::AttributeProto>& attributes,
+                                               const pb::NodeProto& node, const Body& body) {
+  AOTC_ASSIGN_OR_RETURN(Constant constant, ConstantOf(attributes, tensors_));
+  Node result;
+  AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
+  if (result.outputs.size() != 1 || !result.outputs[0].valid()) {
+    return absl::InvalidArgumentError("needs exactly one output");
+  }
+  Value& value = graph_.values[result.outputs[0]];
+  value.type = TensorType(constant.dtype(), MakeShape(constant.dims()));
+  value.constant = std::move(constant);
+  return absl::OkStatus();
+}
+
+absl::Status GraphImporter::ImportAttribute(const pb::AttributeProto& attribute, const Body& body,
+                                            Node& node) {
+  if (attribute.has_g()) {
+    AOTC_ASSIGN_OR_RETURN(RegionId region, ImportRegion(attribute.g(), body));
+    node.regions[DisplayName(attribute.name())] = region;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<AttributeValue> value = AttributeOf(attribute, tensors_);
+  if (!value.ok()) {
+    return absl::Status(value.status().code(), StrCat("attribute '", DisplayName(attribute.name()),
+                                                      "': ", value.status().message()));
+  }
+  node.attributes.Set(DisplayName(attribute.name()), *std::move(value));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph,
+                                                     const Body& outer) {
+  if (outer.depth >= kMaxDepth) return absl::InvalidArgumentError("is nested too deeply");
+  Scope scope(outer.scope);
+  Body body = outer;
+  body.scope = &scope;
+  body.region = graph_.regions.Add({});
+  ++body.depth;
+  for (const pb::ValueInfoProto& input : graph.input()) {
+    ValueType type = DeclaredType(input, symbols_);
+    ValueId id = graph_.AddValue(body.prefix + DisplayName(input.name()), std::move(type));
+    graph_.regions[body.region].inputs.push_back(id);
+    if (!scope.Define(input.name(), id)) {
+      return absl::InvalidArgumentError(
+          StrCat("its subgraph has two inputs '", DisplayName(input.name()), "'"));
+    }
+  }
+  ImportInitializers(graph, scope, body.prefix);
+  AOTC_RETURN_IF_ERROR(ImportNodes(graph.node(), body));
+  for (const pb::ValueInfoProto& output : graph.output()) {
+    ValueId id = scope.Find(output.name());
+    if (!id.valid()) {
+      return absl::InvalidArgumentError(
+          StrCat("output '", DisplayName(output.name()), "' of its subgraph is not defined"));
+    }
+    graph_.regions[body.region].outputs.push_back(id);
+  }
+  return body.region;
+}
+
+absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const pb::NodeProto& node,
+                                       const Body& outer) {
+  bool active = std::ranges::find(outer.calls, &function) != outer.calls.end();
+  if (active) return absl::InvalidArgumentError("the function calls itself");
+  if (outer.depth >= kMaxDepth) return absl::InvalidArgumentError("is nested too deeply");
+  if (node.input_size() > function.input_size() || node.output_size() > function.output_size()) {
+    return absl::InvalidArgumentError("has more inputs or outputs than the function");
+  }
+  AOTC_ASSIGN_OR_RETURN(AttributeScope attributes,
+                        FunctionTable::Bind(function, node, *outer.attributes));
+  AOTC_ASSIGN_OR_RETURN(std::vector<ValueId> operands, ImportOperands(node, outer));
+  operands.resize(static_cast<size_t>(function.input_size()));
+  Opsets opsets = ReadOpsets(function.opset_import());
+  for (const auto& [domain, version] : *outer.opsets) opsets.emplace(domain, version);
+  Scope scope;
+  Body body{.scope = &scope,
+            .region = outer.region,
+            .opsets = &opsets,
+            .attributes = &attributes,
+            .prefix = StrCat(outer.prefix, NodeName(node), "/"),
+            .depth = outer.depth + 1,
+            .calls = outer.calls};
+  body.calls.push_back(&function);
+  for (int i = 0; i < function.input_size(); ++i) {
+    scope.Define(function.input(i), operands[static_cast<size_t>(i)]);
+  }
+  AOTC_RETURN_IF_ERROR(ImportNodes(function.node(), body));
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty()) continue;
+    ValueId id = scope.Find(function.output(i));
+    if (!id.valid()) {
+      return absl::InvalidArgumentError(StrCat("the function does not define its output '",
+                                               DisplayName(function.output(i)), "'"));
+    }
+    if (!outer.scope->Define(node.output(i), id)) {
+      return absl::InvalidArgumentError(
+          StrCat("output '", DisplayName(node.output(i)), "' is defined already"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void GraphImporter::ImportMainOutputs(Scope& scope) {
+  Region& main = graph_.main_region();
+  if (model_.graph().output_size() == 0) diagnostics_.Error({}, "the graph has no outputs");
+  std::set<ValueId> taken(main.inputs.begin(), main.inputs.end());
+  std::set<std::string> names;
+  for (const pb::ValueInfoProto& output : model_.graph().output()) {
+    std::string name = DisplayName(output.name());
+    ValueId id = scope.Find(output.name());
+    if (!id.valid() || !names.insert(output.name()).second) {
+      diagnostics_.Error({}, StrCat("output '", name, "' of the graph is ",
+                                    id.valid() ? "listed twice" : "not defined anywhere"));
+      continue;
+    }
+    bool plain = !graph_.values[id].constant && taken.insert(id).second;
+    if (!plain) {
+      if (graph_.values[id].constant && graph_.values[id].name == name) {
+        graph_.Rename(id, name + "_value");
+      }
+      ValueId copy = graph_.AddValue(name, graph_.values[id].type);  // name_2 beside an input
+      graph_.AddNode(graph_.main, {.op = "Identity",
+                                   .inputs = {id},
+                                   .outputs = {copy},
+                                   .locations = {{.node = name, .op = "Identity"}}});
+      id = copy;
+    } else {
+      graph_.ClaimName(id, name);  // the result of a function is called as the function calls it
+      graph_.values[id].type = DeclaredType(output, symbols_);
+    }
+    main.outputs.push_back(id);
+  }
+}
+
+absl::StatusOr<Graph> GraphImporter::Run() {
+  for (const std::string& name : functions_.duplicates()) {
+    diagnostics_.Error({}, StrCat("function '", name, "' is defined twice"));
+  }
+  Opsets opsets = ReadOpsets(model_.opset_import());
+  if (!model_.graph().name().empty()) graph_.name = DisplayName(model_.graph().name());
+  Scope scope;
+  AttributeScope no_attributes;
+  ImportMainInputs(scope);
+  ImportInitializers(model_.graph(), scope, "");
+  Body body{
+      .scope = &scope, .region = graph_.main, .opsets = &opsets, .attributes = &no_attributes};
+  AOTC_RETURN_IF_ERROR(ImportNodes(model_.graph().node(), body));
+  ImportMainOutputs(scope);
+  return std::move(graph_);
+}
+
+}  // namespace aotc

@@ -1,0 +1,109 @@
+// Builds a Graph out of a ModelProto. The parts that ImportOnnx puts together.
+#ifndef AOTC_COMPILER_IMPORT_GRAPH_IMPORTER_H_
+#define AOTC_COMPILER_IMPORT_GRAPH_IMPORTER_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "compiler/import/node_order.h"
+#include "compiler/import/onnx_functions.h"
+#include "compiler/import/onnx_import.h"
+#include "compiler/import/onnx_tensor.h"
+#include "compiler/import/symbol_table.h"
+
+namespace aotc {
+
+// The values that names of a graph mean; a nested graph sees those of the enclosing ones, the body
+// of a function does not.
+class Scope {
+ public:
+  explicit Scope(const Scope* parent = nullptr) : parent_(parent) {}
+
+  // False where the name is taken in this scope.
+  bool Define(const std::string& name, ValueId value) {
+    return values_.emplace(name, value).second;
+  }
+  // Invalid where nothing has that name.
+  ValueId Find(const std::string& name) const {
+    auto found = values_.find(name);
+    if (found != values_.end()) return found->second;
+    return parent_ == nullptr ? ValueId() : parent_->Find(name);
+  }
+  bool Contains(const std::string& name) const { return values_.contains(name); }
+  // Here or outside, whether or not there is a value.
+  bool Knows(const std::string& name) const {
+    return Contains(name) || (parent_ != nullptr && parent_->Knows(name));
+  }
+
+ private:
+  const Scope* parent_;
+  absl::flat_hash_map<std::string, ValueId> values_;
+};
+
+using Opsets = std::map<std::string, int>;  // by canonical domain
+
+class GraphImporter {
+ public:
+  GraphImporter(const pb::ModelProto& model, const ImportOptions& options, std::string folder,
+                Diagnostics& diagnostics);
+
+  // The graph; meaningless where the diagnostics have got errors other than what `lenient`
+  // forgives.
+  absl::StatusOr<Graph> Run();
+  const SymbolTable& symbols() const { return symbols_; }
+  const std::set<std::string>& data_files() const { return tensors_.files(); }
+
+ private:
+  // What holds for the nodes of one graph or function body.
+  struct Body {
+    Scope* scope = nullptr;
+    RegionId region = {};
+    const Opsets* opsets = nullptr;
+    const AttributeScope* attributes = nullptr;
+    std::string prefix = {};  // of names, with its slash: where the body is that of a function
+    int depth = 0;
+    std::vector<const pb::FunctionProto*> calls = {};  // functions being inlined
+  };
+
+  Opsets ReadOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports);
+  void ImportMainInputs(Scope& scope);
+  void ImportInitializers(const pb::GraphProto& graph, Scope& scope, const std::string& prefix);
+  absl::Status ImportNodes(const NodeList& nodes, const Body& body);
+  absl::Status ImportNode(const pb::NodeProto& node, const Body& body);
+  absl::Status ImportOp(const pb::NodeProto& node, const Body& body);
+  absl::Status ImportConstantNode(const std::vector<pb::AttributeProto>& attributes,
+                                  const pb::NodeProto& node, const Body& body);
+  absl::Status InlineCall(const pb::FunctionProto& function, const pb::NodeProto& node,
+                          const Body& body);
+  absl::Status ImportAttribute(const pb::AttributeProto& attribute, const Body& body, Node& node);
+  absl::StatusOr<RegionId> ImportRegion(const pb::GraphProto& graph, const Body& body);
+  absl::StatusOr<std::vector<ValueId>> ImportOperands(const pb::NodeProto& node, const Body& body);
+  absl::Status DefineOutputs(const pb::NodeProto& node, const Body& body, Node& result);
+  void ImportMainOutputs(Scope& scope);
+
+  Location LocationOf(const pb::NodeProto& node, const Body& body) const;
+  absl::StatusOr<int> OpsetOf(const pb::NodeProto& node, const Body& body) const;
+
+  const pb::ModelProto& model_;
+  const ImportOptions& options_;
+  Diagnostics& diagnostics_;
+  TensorReader tensors_;
+  FunctionTable functions_;
+  SymbolTable symbols_;
+  Graph graph_;
+  int64_t node_count_ = 0;
+};
+
+// The value of a Constant node. Error: no value, more than one, a sparse one.
+absl::StatusOr<Constant> ConstantOf(const std::vector<pb::AttributeProto>& attributes,
+                                    TensorReader& tensors);
+// One attribute that is no graph. Error: a kind that nothing supports.
+absl::StatusOr<AttributeValue> AttributeOf(const pb::AttributeProto& attribute,
+                                           TensorReader& tensors);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IMPORT_GRAPH_IMPORTER_H_

@@ -1,0 +1,25 @@
+// The order in which the nodes of an ONNX graph can be imported.
+#ifndef AOTC_COMPILER_IMPORT_NODE_ORDER_H_
+#define AOTC_COMPILER_IMPORT_NODE_ORDER_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/import/onnx_proto.h"
+
+namespace aotc {
+
+using NodeList = google::protobuf::RepeatedPtrField<pb::NodeProto>;
+
+// Indices of `nodes` in topological order, the given order wherever it is one. Values that a node's
+// subgraphs read count as its operands. Errors name the nodes: a cycle, a value defined twice.
+absl::StatusOr<std::vector<int>> TopologicalOrder(const NodeList& nodes);
+
+// The node's name, or that of its first output, fit for messages.
+std::string NodeName(const pb::NodeProto& node);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IMPORT_NODE_ORDER_H_

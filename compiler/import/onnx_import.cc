@@ -1,0 +1,141 @@
+#include "compiler/import/onnx_import.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <climits>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "compiler/import/graph_importer.h"
+#include "compiler/import/onnx_types.h"
+#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ir/graph_text.h"
+#include "compiler/ops/op.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Messages may nest this deep: 3 levels for each subgraph.
+constexpr int kMaxMessageDepth = 300;
+
+absl::Status CheckFile(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return absl::NotFoundError("no such file");
+  if (!fs::is_regular_file(path, error)) return absl::InvalidArgumentError("is no file");
+  uintmax_t size = fs::file_size(path, error);
+  if (error) return absl::InvalidArgumentError("cannot be read");
+  if (size == 0) return absl::InvalidArgumentError("is empty");
+  if (size > INT_MAX) {
+    return absl::InvalidArgumentError(
+        "is larger than 2 GiB, which protobuf cannot read; hint: store its weights as external "
+        "data");
+  }
+  return absl::OkStatus();
+}
+
+// Protobuf's own limit of 64 MiB and its messages on stderr are switched off.
+absl::Status ReadModel(const std::string& path, pb::ModelProto& model) {
+  AOTC_RETURN_IF_ERROR(CheckFile(path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::InvalidArgumentError("cannot be opened");
+  google::protobuf::LogSilencer silencer;
+  google::protobuf::io::IstreamInputStream stream(&file);
+  google::protobuf::io::CodedInputStream in(&stream);
+  in.SetTotalBytesLimit(INT_MAX);
+  in.SetRecursionLimit(kMaxMessageDepth);
+  if (!model.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
+    return absl::InvalidArgumentError(
+        "is no ONNX model, or it is truncated, damaged or nested too deeply");
+  }
+  if (!model.has_graph()) return absl::InvalidArgumentError("is no ONNX model: it has no graph");
+  return absl::OkStatus();
+}
+
+// Calls `visit` for every node, those in regions too.
+template <class Visit>
+void ForEachNode(const Graph& graph, RegionId region, const Visit& visit) {
+  for (NodeId id : graph.regions[region].nodes) {
+    const Node& node = graph.nodes[id];
+    visit(node);
+    for (const auto& [name, nested] : node.regions) ForEachNode(graph, nested, visit);
+  }
+}
+
+std::string QuotedNames(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kMost; ++i) {
+    StrAppend(&text, i > 0 ? ", " : "", "'", names[i], "'");
+  }
+  if (names.size() > kMost) StrAppend(&text, " and ", names.size() - kMost, " more");
+  return text;
+}
+
+void FillInfo(const pb::ModelProto& model, const GraphImporter& importer, ModelInfo& info) {
+  for (const pb::OperatorSetIdProto& import : model.opset_import()) {
+    info.opsets[CanonicalDomain(import.domain())] = static_cast<int>(import.version());
+  }
+  info.producer = DisplayName(model.producer_name());
+  info.data_files.assign(importer.data_files().begin(), importer.data_files().end());
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> ImportOnnx(const std::string& path, const ImportOptions& options,
+                                 Diagnostics& diagnostics, ModelInfo* info) {
+  pb::ModelProto model;
+  if (absl::Status status = ReadModel(path, model); !status.ok()) {
+    diagnostics.AddStatus(status, FilePlace(path));
+    return diagnostics.ToStatus();
+  }
+  int before = diagnostics.error_count();
+  GraphImporter importer(model, options, fs::path(path).parent_path().string(), diagnostics);
+  absl::StatusOr<Graph> graph = importer.Run();
+  if (!graph.ok()) diagnostics.AddStatus(graph.status(), FilePlace(path));
+  if (info != nullptr) FillInfo(model, importer, *info);
+  if (diagnostics.error_count() > before) return diagnostics.ToStatus();
+  if (absl::Status status = VerifyStructure(*graph); !status.ok()) {
+    return absl::InternalError(StrCat("import made a broken graph: ", status.message()));
+  }
+  Graph live = DropDead(*graph);
+  ReportUnbound(importer.symbols(), diagnostics);
+  ReportUnsupported(live, diagnostics);
+  if (diagnostics.error_count() > before && !options.lenient) return diagnostics.ToStatus();
+  return live;
+}
+
+std::map<std::string, int> UnsupportedOps(const Graph& graph) {
+  std::map<std::string, int> counts;
+  ForEachNode(graph, graph.main, [&](const Node& node) {
+    if (FindOp(node.op) == nullptr) ++counts[node.op];
+  });
+  return counts;
+}
+
+void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics) {
+  std::map<std::string, std::vector<const Node*>> by_op;
+  ForEachNode(graph, graph.main, [&](const Node& node) {
+    if (FindOp(node.op) == nullptr) by_op[node.op].push_back(&node);
+  });
+  for (const auto& [op, nodes] : by_op) {
+    std::vector<std::string> names;
+    for (const Node* node : nodes) {
+      names.push_back(node->locations.empty() ? "" : node->locations[0].node);
+    }
+    Location first = nodes[0]->locations.empty() ? Location{.op = op} : nodes[0]->locations[0];
+    diagnostics.Error(NodePlace(first.node, op, first.opset),
+                      StrCat("the op ", op, " is not supported (", names.size(),
+                             names.size() == 1 ? " node: " : " nodes: ", QuotedNames(names), ")"),
+                      "README.md lists the supported operators");
+  }
+}
+
+}  // namespace aotc

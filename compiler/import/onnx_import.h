@@ -1,0 +1,56 @@
+// ONNX models to graphs: parsing, opset normalisation, inlining of functions, symbolic dims.
+//
+//   ImportOptions options;
+//   options.dims.push_back(*ParseDimOption("batch=1..8"));
+//   Diagnostics diagnostics;
+//   absl::StatusOr<Graph> graph = ImportOnnx("model.onnx", options, diagnostics);
+//
+// Intermediate values have no types yet: the pass that infers types gives them. The types of the
+// outputs are those that the model declares, where it does. Outputs of the graph are results of
+// nodes, each another: an Identity stands before one that is an input, a constant or a second
+// output.
+#ifndef AOTC_COMPILER_IMPORT_ONNX_IMPORT_H_
+#define AOTC_COMPILER_IMPORT_ONNX_IMPORT_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/import/shape_options.h"
+#include "compiler/ir/graph.h"
+#include "compiler/support/diagnostics.h"
+
+namespace aotc {
+
+struct ImportOptions {
+  std::vector<ShapeOption> shapes = {};       // --shape
+  std::vector<DimOption> dims = {};           // --dim
+  std::vector<std::string> keep_inputs = {};  // --keep-input: inputs in spite of their initializers
+  int64_t max_items = 64;                     // of sequences
+  // Returns the graph also where ops are not supported or symbols have no bound (their errors are
+  // in the diagnostics all the same): to look at a model.
+  bool lenient = false;
+};
+
+// What a model is made of, besides its graph.
+struct ModelInfo {
+  std::map<std::string, int> opsets = {};  // by domain; "" is ai.onnx
+  std::string producer = {};
+  std::vector<std::string> data_files =
+      {};  // external data, relative to the model's folder, sorted
+};
+
+// Error: the findings of `diagnostics`, each with its place. Never a crash, whatever the file
+// holds.
+absl::StatusOr<Graph> ImportOnnx(const std::string& path, const ImportOptions& options,
+                                 Diagnostics& diagnostics, ModelInfo* info = nullptr);
+
+// Reports every node whose op has no definition, one finding for each op, with its count.
+void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics);
+// Ops without a definition with the number of their nodes, regions included; by name.
+std::map<std::string, int> UnsupportedOps(const Graph& graph);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IMPORT_ONNX_IMPORT_H_

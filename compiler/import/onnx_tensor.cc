@@ -1,0 +1,152 @@
+#include "compiler/import/onnx_tensor.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "compiler/import/external_data.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kMaxBytes = int64_t{1} << 46;
+
+absl::StatusOr<int64_t> CountElements(const std::vector<int64_t>& dims) {
+  int64_t count = 1;
+  bool empty = false;
+  for (int64_t dim : dims) {
+    if (dim < 0) return absl::InvalidArgumentError(StrCat("dim ", dim, " is negative"));
+    empty |= dim == 0;
+    if (dim > 0 && (__builtin_mul_overflow(count, dim, &count) || count > kMaxBytes)) {
+      return absl::InvalidArgumentError("its dims overflow");
+    }
+  }
+  return empty ? 0 : count;
+}
+
+absl::Status WrongSize(int64_t found, int64_t needed, std::string_view unit) {
+  return absl::InvalidArgumentError(StrCat("holds ", found, " ", unit, ", its dims need ", needed));
+}
+
+// The low ByteWidth bytes of each item, which is how TensorProto widens small types.
+template <class Field>
+std::vector<uint8_t> Narrow(const Field& field, size_t width) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(field.size()) * width);
+  for (int i = 0; i < field.size(); ++i) {
+    auto item = field.Get(i);
+    std::memcpy(bytes.data() + static_cast<size_t>(i) * width, &item, width);
+  }
+  return bytes;
+}
+
+// The typed field of an element type as bytes.
+std::vector<uint8_t> TypedBytes(const pb::TensorProto& tensor, DType dtype) {
+  switch (dtype) {
+    case DType::kF32: return Narrow(tensor.float_data(), 4);
+    case DType::kC64: return Narrow(tensor.float_data(), 4);
+    case DType::kF64: return Narrow(tensor.double_data(), 8);
+    case DType::kC128: return Narrow(tensor.double_data(), 8);
+    case DType::kI64: return Narrow(tensor.int64_data(), 8);
+    case DType::kU32: return Narrow(tensor.uint64_data(), 4);
+    case DType::kU64: return Narrow(tensor.uint64_data(), 8);
+    case DType::kU4:
+    case DType::kI4:
+    case DType::kF4E2M1: return Narrow(tensor.int32_data(), 1);  // two elements an item
+    default: return Narrow(tensor.int32_data(), static_cast<size_t>(ByteWidth(dtype)));
+  }
+}
+
+bool HasTypedData(const pb::TensorProto& tensor) {
+  return tensor.float_data_size() + tensor.int32_data_size() + tensor.int64_data_size() +
+             tensor.double_data_size() + tensor.uint64_data_size() + tensor.string_data_size() >
+         0;
+}
+
+absl::StatusOr<Constant> ReadStrings(const pb::TensorProto& tensor,
+                                     const std::vector<int64_t>& dims, int64_t count) {
+  if (tensor.string_data_size() != count) {
+    return WrongSize(tensor.string_data_size(), count, "strings");
+  }
+  return Constant::Strings(dims, {tensor.string_data().begin(), tensor.string_data().end()});
+}
+
+absl::StatusOr<int64_t> ParseOffset(const std::string& key, const std::string& text) {
+  int64_t value = 0;
+  if (!absl::SimpleAtoi(text, &value) || value < 0) {
+    return absl::InvalidArgumentError(
+        StrCat("external data with ", key, " '", DisplayName(text), "'"));
+  }
+  return value;
+}
+
+absl::StatusOr<ExternalRange> ParseRange(const pb::TensorProto& tensor) {
+  ExternalRange range;
+  for (const pb::StringStringEntryProto& entry : tensor.external_data()) {
+    if (entry.key() == "location") range.location = entry.value();
+    if (entry.key() == "offset") {
+      AOTC_ASSIGN_OR_RETURN(range.offset, ParseOffset(entry.key(), entry.value()));
+    }
+    if (entry.key() == "length") {
+      AOTC_ASSIGN_OR_RETURN(range.length, ParseOffset(entry.key(), entry.value()));
+    }
+  }
+  return range;
+}
+
+// Any value but 0 is true in the file, 1 is in ours.
+void NormalizeBools(std::vector<uint8_t>& bytes) {
+  for (uint8_t& byte : bytes) byte = byte != 0 ? 1 : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<DType> DTypeFromOnnx(int number) {
+  if (!IsKnownDType(number)) {
+    return absl::UnimplementedError(
+        number == 0 ? "has no element type"
+                    : StrCat("element type ", number, " of ONNX is not supported"));
+  }
+  return static_cast<DType>(number);
+}
+
+absl::StatusOr<std::vector<uint8_t>> TensorReader::ReadExternal(const pb::TensorProto& tensor,
+                                                                int64_t bytes) {
+  AOTC_ASSIGN_OR_RETURN(ExternalRange range, ParseRange(tensor));
+  AOTC_ASSIGN_OR_RETURN(std::vector<uint8_t> content, ReadExternalData(folder_, range, bytes));
+  files_.insert(range.location);
+  return content;
+}
+
+absl::StatusOr<Constant> TensorReader::Read(const pb::TensorProto& tensor) {
+  AOTC_ASSIGN_OR_RETURN(DType dtype, DTypeFromOnnx(tensor.data_type()));
+  std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  AOTC_ASSIGN_OR_RETURN(int64_t count, CountElements(dims));
+  if (tensor.has_segment()) return absl::UnimplementedError("is split into segments");
+  bool external = tensor.data_location() == pb::TensorProto::EXTERNAL;
+  if (dtype == DType::kString) {
+    if (external) return absl::InvalidArgumentError("strings cannot be external data");
+    return ReadStrings(tensor, dims, count);
+  }
+  int64_t needed = StorageBytes(dtype, count);
+  std::vector<uint8_t> bytes;
+  if (external) {
+    AOTC_ASSIGN_OR_RETURN(bytes, ReadExternal(tensor, needed));
+  } else if (tensor.has_raw_data()) {
+    if (!tensor.raw_data().empty() && HasTypedData(tensor)) {
+      return absl::InvalidArgumentError("holds its values twice, raw and typed");
+    }
+    bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
+    if (bytes.empty() && HasTypedData(tensor)) bytes = TypedBytes(tensor, dtype);
+  } else {
+    bytes = TypedBytes(tensor, dtype);
+  }
+  auto found = static_cast<int64_t>(bytes.size());
+  if (found != needed) return WrongSize(found, needed, "bytes");
+  if (dtype == DType::kBool) NormalizeBools(bytes);
+  return Constant::Dense(dtype, std::move(dims), std::move(bytes));
+}
+
+}  // namespace aotc

@@ -1,0 +1,305 @@
+#include "compiler/import/onnx_types.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "compiler/import/onnx_tensor.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int kMaxRank = 8;  // AOTC_MAX_RANK of the table
+// No input may have more bytes, so that sizes computed from dims stay far from 64-bit overflow.
+constexpr int64_t kMaxTensorElements = int64_t{1} << 46;
+
+using Dimension = pb::TensorShapeProto::Dimension;
+
+// How a dim is stated: a number, a text, or not at all (exporters also write -1 or "").
+std::optional<int64_t> Number(const Dimension& dim) {
+  if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
+  return std::nullopt;
+}
+
+std::string Text(const Dimension& dim) { return dim.has_dim_param() ? dim.dim_param() : ""; }
+
+class InputTypes {
+ public:
+  InputTypes(const std::vector<const pb::ValueInfoProto*>& inputs, const ImportOptions& options,
+             SymbolTable& symbols, Diagnostics& diagnostics)
+      : inputs_(inputs), options_(options), symbols_(symbols), diagnostics_(diagnostics) {}
+
+  std::vector<ValueType> Run() {
+    for (const auto* input : inputs_) CollectNames(*input);
+    for (const DimOption& option : options_.dims) ApplyDim(option);
+    for (const ShapeOption& option : options_.shapes) ApplyShape(option);
+    std::vector<ValueType> types;
+    for (const auto* input : inputs_) types.push_back(InputType(*input));
+    return types;
+  }
+
+ private:
+  using AxisKey = std::pair<std::string, int>;  // input and axis
+
+  void Error(const std::string& message, const std::string& hint = "") {
+    diagnostics_.Error({}, message, hint);
+  }
+
+  static const pb::TensorShapeProto* ShapeOf(const pb::ValueInfoProto& info) {
+    bool has =
+        info.has_type() && info.type().has_tensor_type() && info.type().tensor_type().has_shape();
+    return has ? &info.type().tensor_type().shape() : nullptr;
+  }
+
+  const pb::ValueInfoProto* FindInput(const std::string& name) const {
+    for (const auto* input : inputs_) {
+      if (input->name() == name) return input;
+    }
+    return nullptr;
+  }
+
+  void CollectNames(const pb::ValueInfoProto& input) {
+    const pb::TensorShapeProto* shape = ShapeOf(input);
+    if (shape == nullptr) return;
+    for (const Dimension& dim : shape->dim()) {
+      if (!Text(dim).empty()) symbols_.AddKnownName(Text(dim));
+    }
+    for (const Dimension& dim : shape->dim()) {
+      if (!Text(dim).empty()) names_.merge(symbols_.NamesOf(Text(dim)));
+    }
+  }
+
+  std::string KnownNames() const {
+    if (names_.empty()) return "the inputs have no symbolic dims";
+    return StrCat("the symbols are ", StrJoin(names_, ", ", [](const std::string& name) {
+                    return StrCat("'", DisplayName(name), "'");
+                  }));
+  }
+
+  void BindSymbol(const std::string& name, const DimBound& bound) {
+    if (absl::Status status = symbols_.Bind(name, bound); !status.ok()) {
+      diagnostics_.AddStatus(status);
+    }
+  }
+
+  // --dim NAME=..., or INPUT:AXIS=...
+  void ApplyDim(const DimOption& option) {
+    if (names_.contains(option.name)) return BindSymbol(option.name, option.bound);
+    size_t colon = option.name.rfind(':');
+    int axis = 0;
+    bool has_axis = colon != std::string::npos &&
+                    absl::SimpleAtoi(option.name.substr(colon + 1), &axis) && axis >= 0;
+    const pb::ValueInfoProto* input = has_axis ? FindInput(option.name.substr(0, colon)) : nullptr;
+    if (input == nullptr) {
+      return Error(StrCat("--dim ", DisplayName(option.name), ": no such symbol"), KnownNames());
+    }
+    const pb::TensorShapeProto* shape = ShapeOf(*input);
+    if (shape == nullptr || axis >= shape->dim_size()) {
+      return Error(StrCat("--dim ", DisplayName(option.name), ": the input has no axis ", axis));
+    }
+    ApplyAxis(*input, axis, option.bound);
+  }
+
+  void ApplyShape(const ShapeOption& option) {
+    const pb::ValueInfoProto* input = FindInput(option.input);
+    if (input == nullptr) {
+      return Error(StrCat("--shape ", DisplayName(option.input), ": no such input"));
+    }
+    const pb::TensorShapeProto* shape = ShapeOf(*input);
+    if (shape == nullptr) {
+      unranked_[option.input] = option.dims;
+      return;
+    }
+    if (shape->dim_size() != static_cast<int>(option.dims.size())) {
+      return Error(StrCat("--shape ", DisplayName(option.input), ": the input has rank ",
+                          shape->dim_size(), ", not ", option.dims.size()));
+    }
+    for (int axis = 0; axis < shape->dim_size(); ++axis) {
+      ApplyAxis(*input, axis, option.dims[static_cast<size_t>(axis)]);
+    }
+  }
+
+  void ApplyAxis(const pb::ValueInfoProto& input, int axis, const DimBound& bound) {
+    const Dimension& dim = ShapeOf(input)->dim(axis);
+    std::string text = Text(dim);
+    std::string place = StrCat("input '", DisplayName(input.name()), "', axis ", axis);
+    if (std::optional<int64_t> number = Number(dim)) {
+      if (bound.min == *number && bound.max == *number) return;
+      diagnostics_.Warning({}, StrCat(place, ": the model says ", *number, ", the flag ",
+                                      PrintDimBound(bound), ", which is taken"));
+      overrides_[{input.name(), axis}] = bound;
+    } else if (text.empty()) {
+      BindSymbol(AxisName(input.name(), axis), bound);
+    } else if (symbols_.NamesOf(text).contains(text)) {
+      BindSymbol(text, bound);
+    } else {
+      expected_.push_back({place, text, bound});
+    }
+  }
+
+  // How flags name an axis whose dim has no name.
+  static std::string AxisName(const std::string& input, int axis) {
+    return StrCat(input, ":", axis);
+  }
+
+  Expr FromBound(const std::string& name, const DimBound& bound) {
+    BindSymbol(name, bound);
+    return symbols_.Symbol(name);
+  }
+
+  Expr AxisDim(const pb::ValueInfoProto& input, const Dimension& dim, int axis) {
+    auto found = overrides_.find({input.name(), axis});
+    if (found != overrides_.end()) return FromBound(AxisName(input.name(), axis), found->second);
+    if (std::optional<int64_t> number = Number(dim)) return Expr(*number);
+    std::string text = Text(dim);
+    return text.empty() ? symbols_.Symbol(AxisName(input.name(), axis)) : symbols_.Dim(text);
+  }
+
+  ValueType InputType(const pb::ValueInfoProto& input) {
+    std::string place = StrCat("input '", DisplayName(input.name()), "'");
+    absl::StatusOr<ValueType> type = TypeOf(input, input.type(), 0);
+    if (!type.ok()) {
+      Error(StrCat(place, ": ", type.status().message()));
+      return UnknownType();
+    }
+    if (type->kind == ValueKind::kTensor && !type->ranked && !options_.lenient) {
+      Error(StrCat(place, " has no shape"),
+            StrCat("give --shape ", DisplayName(input.name()), "=1x3x224x224"));
+    }
+    CheckSize(place, *type);
+    return *std::move(type);
+  }
+
+  void CheckSize(const std::string& place, const ValueType& type) {
+    if (type.dims.size() > kMaxRank) Error(StrCat(place, ": its rank is above ", kMaxRank));
+    std::optional<int64_t> most = MaxElements(type.dims, BoundsOf(symbols_.Symbols()));
+    bool unbound = !symbols_.Unbound().empty();
+    if (type.ranked && !unbound && (!most || *most > kMaxTensorElements)) {
+      Error(StrCat(place, ": its dims overflow"));
+    }
+  }
+
+  absl::StatusOr<ValueType> TypeOf(const pb::ValueInfoProto& input, const pb::TypeProto& type,
+                                   int depth) {
+    constexpr int kMaxDepth = 16;
+    if (depth > kMaxDepth) return absl::InvalidArgumentError("its type is nested too deeply");
+    switch (type.value_case()) {
+      case pb::TypeProto::kTensorType: return TensorTypeOf(input, type.tensor_type(), depth);
+      case pb::TypeProto::kSequenceType: {
+        ValueType result{.kind = ValueKind::kSequence, .max_items = options_.max_items};
+        return WithChild(std::move(result), input, type.sequence_type().elem_type(), depth);
+      }
+      case pb::TypeProto::kOptionalType:
+        return WithChild({.kind = ValueKind::kOptional}, input, type.optional_type().elem_type(),
+                         depth);
+      case pb::TypeProto::kMapType: {
+        ValueType result{.kind = ValueKind::kMap};
+        AOTC_ASSIGN_OR_RETURN(DType key, DTypeFromOnnx(type.map_type().key_type()));
+        std::string items = input.name() + ":items";
+        BindSymbol(items, {0, options_.max_items, 1});
+        result.children.push_back(TensorType(key, {symbols_.Symbol(items)}));
+        return WithChild(std::move(result), input, type.map_type().value_type(), depth);
+      }
+      default: return absl::InvalidArgumentError("has no type, or one that is not supported");
+    }
+  }
+
+  absl::StatusOr<ValueType> WithChild(ValueType parent, const pb::ValueInfoProto& input,
+                                      const pb::TypeProto& child, int depth) {
+    AOTC_ASSIGN_OR_RETURN(ValueType type, TypeOf(input, child, depth + 1));
+    parent.children.push_back(std::move(type));
+    return parent;
+  }
+
+  absl::StatusOr<ValueType> TensorTypeOf(const pb::ValueInfoProto& input,
+                                         const pb::TypeProto::Tensor& tensor, int depth) {
+    AOTC_ASSIGN_OR_RETURN(DType dtype, DTypeFromOnnx(tensor.elem_type()));
+    ValueType type = TensorType(dtype, {});
+    type.ranked = tensor.has_shape();
+    for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) {
+      type.dims.push_back(AxisDim(input, tensor.shape().dim(axis), axis));
+    }
+    auto given = unranked_.find(input.name());
+    if (depth > 0 || type.ranked || given == unranked_.end()) return type;
+    type.ranked = true;
+    for (size_t axis = 0; axis < given->second.size(); ++axis) {
+      std::string name = AxisName(input.name(), static_cast<int>(axis));
+      type.dims.push_back(FromBound(name, given->second[axis]));
+    }
+    return type;
+  }
+
+ public:
+  // A flag that pins a dim like "4*batch" must agree with what its symbols make of it.
+  void CheckExpected() {
+    for (const Expected& expected : expected_) {
+      Interval range = RangeOf(symbols_.Dim(expected.text), BoundsOf(symbols_.Symbols()));
+      if (range.min == expected.bound.min && range.max == expected.bound.max) continue;
+      Error(StrCat(expected.place, ": the flag says ", PrintDimBound(expected.bound),
+                   ", but its dim is ", DisplayName(expected.text)),
+            "bound its symbols with --dim");
+    }
+  }
+
+ private:
+  struct Expected {
+    std::string place;
+    std::string text;
+    DimBound bound;
+  };
+
+  const std::vector<const pb::ValueInfoProto*>& inputs_;
+  const ImportOptions& options_;
+  SymbolTable& symbols_;
+  Diagnostics& diagnostics_;
+  std::set<std::string> names_;
+  std::map<AxisKey, DimBound> overrides_;                  // of dims that the model states
+  std::map<std::string, std::vector<DimBound>> unranked_;  // shapes of inputs that have none
+  std::vector<Expected> expected_;
+};
+
+ValueType DeclaredTensor(const pb::TypeProto::Tensor& tensor, const SymbolTable& symbols) {
+  ValueType type = UnknownType();
+  if (!IsKnownDType(tensor.elem_type())) return type;
+  type.dtype = static_cast<DType>(tensor.elem_type());
+  if (!tensor.has_shape()) return type;
+  for (const Dimension& dim : tensor.shape().dim()) {
+    std::optional<Expr> value;
+    if (std::optional<int64_t> number = Number(dim)) value = Expr(*number);
+    if (!Text(dim).empty()) value = symbols.ExistingDim(Text(dim));
+    if (!value) return {.dtype = type.dtype, .ranked = false};
+    type.dims.push_back(*value);
+  }
+  type.ranked = true;
+  return type;
+}
+
+}  // namespace
+
+std::vector<ValueType> ImportInputTypes(const std::vector<const pb::ValueInfoProto*>& inputs,
+                                        const ImportOptions& options, SymbolTable& symbols,
+                                        Diagnostics& diagnostics) {
+  InputTypes types(inputs, options, symbols, diagnostics);
+  std::vector<ValueType> result = types.Run();
+  types.CheckExpected();
+  return result;
+}
+
+void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics) {
+  for (const std::string& name : symbols.Unbound()) {
+    std::string shown = DisplayName(name);
+    diagnostics.Error(
+        {}, StrCat("dim '", shown, "' of the inputs has no maximum"),
+        StrCat("give its range, such as --dim ", shown, "=1..8, or pin it: --dim ", shown, "=1"));
+  }
+}
+
+ValueType DeclaredType(const pb::ValueInfoProto& info, const SymbolTable& symbols) {
+  if (!info.has_type() || !info.type().has_tensor_type()) return UnknownType();
+  return DeclaredTensor(info.type().tensor_type(), symbols);
+}
+
+}  // namespace aotc

@@ -1,0 +1,33 @@
+// TypeProto to ValueType, with the flags that pin and bound dims applied to the inputs.
+#ifndef AOTC_COMPILER_IMPORT_ONNX_TYPES_H_
+#define AOTC_COMPILER_IMPORT_ONNX_TYPES_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/import/onnx_import.h"
+#include "compiler/import/onnx_proto.h"
+#include "compiler/import/symbol_table.h"
+#include "compiler/ir/graph.h"
+
+namespace aotc {
+
+// Types of the graph inputs (those of them that are no constants), in order. Every finding goes
+// into `diagnostics`; an input with one has an unknown type.
+std::vector<ValueType> ImportInputTypes(const std::vector<const pb::ValueInfoProto*>& inputs,
+                                        const ImportOptions& options, SymbolTable& symbols,
+                                        Diagnostics& diagnostics);
+
+// An error for every symbol without a bound, with the flag that gives one.
+void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics);
+
+// A type as a declaration states it, with dims only where all of them are known from the inputs:
+// what outputs of the graph and inputs of regions say of themselves. Nothing known gives
+// UnknownType().
+ValueType DeclaredType(const pb::ValueInfoProto& info, const SymbolTable& symbols);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IMPORT_ONNX_TYPES_H_

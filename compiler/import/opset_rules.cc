@@ -1,0 +1,229 @@
+#include "compiler/import/opset_rules.h"
+
+#include <limits>
+#include <utility>
+
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc::opset {
+namespace {
+
+Attributes IntAttribute(std::string_view name, int64_t value) {
+  Attributes attributes;
+  attributes.Set(name, value);
+  return attributes;
+}
+
+// The shape of `value` as a tensor.
+ValueId ShapeOf(NodeEdit& edit, ValueId value) { return edit.Before("Shape", {value}); }
+
+// Input 1, whose axes are those of input 0 from `axis` on, with axes of dim 1 appended until the
+// ranks agree from the end. Neither rank is known here, so the new shape is computed by shape
+// operators.
+void AlignAtAxis(NodeEdit& edit, int64_t axis) {
+  ValueId shape = ShapeOf(edit, edit.node().inputs[1]);
+  ValueId rank = edit.Before("Size", {shape});
+  ValueId first = edit.Before("Add", {edit.Before("Unsqueeze", {rank, edit.AddInts("axes", {0})}),
+                                      edit.AddInts("axis", {axis})});
+  ValueId last = edit.AddInts("end", {std::numeric_limits<int64_t>::max()});
+  ValueId rest = edit.Before("Slice", {ShapeOf(edit, edit.node().inputs[0]), first, last});
+  ValueId ones = edit.Before("Cast", {edit.Before("Equal", {rest, rest})},
+                             IntAttribute("to", static_cast<int64_t>(DType::kI64)));
+  ValueId target = edit.Before("Concat", {shape, ones}, IntAttribute("axis", 0));
+  edit.SetInput(1, edit.Before("Reshape", {edit.node().inputs[1], target}));
+}
+
+// A float attribute as a scalar of the element type of input 0.
+ValueId ScalarLikeInput(NodeEdit& edit, std::string_view name, float value) {
+  Constant scalar = Constant::Splat(DType::kF32, {}, static_cast<double>(value));
+  ValueId constant = edit.AddConstant(name, std::move(scalar));
+  return edit.Before("CastLike", {constant, edit.node().inputs[0]});
+}
+
+absl::Status NeedInput(const NodeEdit& edit) {
+  return edit.HasInput(0) ? absl::OkStatus() : absl::InvalidArgumentError("input 0 is missing");
+}
+
+}  // namespace
+
+absl::Status LegacyBroadcast(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  if (!edit.HasInput(0) || !edit.HasInput(1)) {
+    return absl::InvalidArgumentError("needs two inputs");
+  }
+  if (attributes.Int("broadcast") != 0 && attributes.Has("axis")) {
+    AlignAtAxis(edit, attributes.Int("axis"));
+  }
+  attributes.Erase("broadcast");
+  attributes.Erase("axis");
+  return absl::OkStatus();
+}
+
+absl::Status LegacySlope(NodeEdit& edit) {
+  const Constant* slope = edit.ConstInput(1);
+  bool one = slope != nullptr && slope->element_count() == 1;
+  if (!one && edit.HasInput(0) && edit.HasInput(1)) AlignAtAxis(edit, 1);
+  return absl::OkStatus();
+}
+
+absl::Status DropBroadcast(NodeEdit& edit) {
+  edit.node().attributes.Erase("broadcast");
+  return absl::OkStatus();
+}
+
+absl::Status InferenceBatchNormalization(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  if (attributes.Int("spatial", 1) == 0) {
+    return absl::UnimplementedError("spatial=0 (statistics per element) is not supported");
+  }
+  for (std::string_view name : {"spatial", "is_test", "consumed_inputs", "momentum"}) {
+    attributes.Erase(name);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OldDropout(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  AOTC_RETURN_IF_ERROR(NeedInput(edit));
+  for (std::string_view name : {"ratio", "is_test", "consumed_inputs"}) attributes.Erase(name);
+  if (edit.opset() < 10 && edit.HasOutput(1)) edit.After(1, "CastLike", {edit.node().inputs[0]});
+  return absl::OkStatus();
+}
+
+absl::Status FlattenedSoftmax(NodeEdit& edit) {
+  AOTC_RETURN_IF_ERROR(NeedInput(edit));
+  if (!edit.HasOutput(0)) return absl::OkStatus();
+  int64_t axis = edit.node().attributes.Int("axis", 1);
+  edit.node().attributes.Set("axis", int64_t{-1});
+  if (axis == -1) return absl::OkStatus();
+  ValueId x = edit.node().inputs[0];
+  ValueId shape = ShapeOf(edit, x);
+  edit.SetInput(0, edit.Before("Flatten", {x}, IntAttribute("axis", axis)));
+  edit.After(0, "Reshape", {shape}, IntAttribute("allowzero", 1));
+  return absl::OkStatus();
+}
+
+absl::Status ClipAttributes(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  AOTC_RETURN_IF_ERROR(NeedInput(edit));
+  if (attributes.Has("min"))
+    edit.SetInput(1, ScalarLikeInput(edit, "min", attributes.Float("min")));
+  if (attributes.Has("max"))
+    edit.SetInput(2, ScalarLikeInput(edit, "max", attributes.Float("max")));
+  for (std::string_view name : {"min", "max", "consumed_inputs"}) attributes.Erase(name);
+  return absl::OkStatus();
+}
+
+absl::Status PadAttributes(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  AOTC_RETURN_IF_ERROR(NeedInput(edit));
+  edit.IntsAttributeToInput("pads", 1);
+  float value = attributes.Float("value");
+  if (value != 0) edit.SetInput(2, ScalarLikeInput(edit, "value", value));
+  attributes.Erase("value");
+  return absl::OkStatus();
+}
+
+absl::Status SliceAttributes(NodeEdit& edit) {
+  edit.IntsAttributeToInput("starts", 1);
+  edit.IntsAttributeToInput("ends", 2);
+  edit.IntsAttributeToInput("axes", 3);
+  return absl::OkStatus();
+}
+
+absl::Status AxesAttribute(NodeEdit& edit) {
+  edit.IntsAttributeToInput("axes", 1);
+  return absl::OkStatus();
+}
+
+absl::Status SplitAttribute(NodeEdit& edit) {
+  edit.IntsAttributeToInput("split", 1);
+  return absl::OkStatus();
+}
+
+absl::Status SplitCount(NodeEdit& edit) {
+  if (edit.HasInput(1)) return absl::OkStatus();
+  edit.node().attributes.Set("num_outputs", static_cast<int64_t>(edit.node().outputs.size()));
+  return absl::OkStatus();
+}
+
+absl::Status TopKAttribute(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  if (!attributes.Has("k")) return absl::InvalidArgumentError("needs the attribute k");
+  edit.SetInput(1, edit.AddInts("k", {attributes.Int("k")}));
+  attributes.Erase("k");
+  return absl::OkStatus();
+}
+
+absl::Status UpsampleToResize(NodeEdit& edit) {
+  Node& node = edit.node();
+  node.op = "Resize";
+  if (node.attributes.Has("scales")) {
+    std::vector<float> scales = node.attributes.Floats("scales");
+    auto* bytes = reinterpret_cast<const uint8_t*>(scales.data());
+    Constant constant = Constant::Dense(DType::kF32, {static_cast<int64_t>(scales.size())},
+                                        {bytes, bytes + scales.size() * sizeof(float)});
+    edit.SetInput(1, edit.AddConstant("scales", std::move(constant)));
+    node.attributes.Erase("scales");
+  }
+  if (node.attributes.String("mode") == "bilinear") {
+    node.attributes.Set("mode", std::string("linear"));
+  }
+  return OldResize(edit);
+}
+
+absl::Status OldResize(NodeEdit& edit) {
+  if (!edit.HasInput(1)) return absl::InvalidArgumentError("needs scales");
+  Node& node = edit.node();
+  ValueId scales = node.inputs[1];
+  edit.SetInput(1, {});
+  edit.SetInput(2, scales);
+  node.attributes.Set("coordinate_transformation_mode", std::string("asymmetric"));
+  node.attributes.Set("nearest_mode", std::string("floor"));
+  return absl::OkStatus();
+}
+
+// roi, scales and sizes may be empty tensors where they are not meant.
+absl::Status EmptyResizeInputs(NodeEdit& edit) {
+  for (size_t i = 1; i < edit.node().inputs.size(); ++i) {
+    const Constant* constant = edit.ConstInput(i);
+    if (constant != nullptr && constant->element_count() == 0) edit.SetInput(i, {});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReshapeAttribute(NodeEdit& edit) {
+  edit.IntsAttributeToInput("shape", 1);
+  edit.node().attributes.Erase("consumed_inputs");
+  return absl::OkStatus();
+}
+
+absl::Status ScatterToScatterElements(NodeEdit& edit) {
+  edit.node().op = "ScatterElements";
+  return absl::OkStatus();
+}
+
+absl::Status GridSampleModes(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  std::string mode = attributes.String("mode", "bilinear");
+  if (mode == "bilinear") mode = "linear";
+  if (mode == "bicubic") mode = "cubic";
+  attributes.Set("mode", mode);
+  return absl::OkStatus();
+}
+
+absl::Status DftAxis(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  Constant axis = Constant::SplatInt(DType::kI64, {}, attributes.Int("axis", 1));
+  edit.SetInput(2, edit.AddConstant("axis", std::move(axis)));
+  attributes.Erase("axis");
+  return absl::OkStatus();
+}
+
+absl::Status Refuse(NodeEdit& edit) {
+  return absl::UnimplementedError(
+      StrCat("the form of opset ", edit.opset(), " has no equivalent in the newest opset"));
+}
+
+}  // namespace aotc::opset

@@ -1,0 +1,52 @@
+// The rules that opset.cc's table names. Each says what its op was like before, with the ONNX opset
+// that changed it.
+#ifndef AOTC_COMPILER_IMPORT_OPSET_RULES_H_
+#define AOTC_COMPILER_IMPORT_OPSET_RULES_H_
+
+#include "compiler/import/opset.h"
+
+namespace aotc::opset {
+
+// Broadcasting by the attributes `broadcast` and `axis` became numpy's in opset 7.
+absl::Status LegacyBroadcast(NodeEdit& edit);
+// PRelu: a slope of one dim ran along axis 1 before opset 7.
+absl::Status LegacySlope(NodeEdit& edit);
+// Gemm: C broadcast only where the attribute said so before opset 7.
+absl::Status DropBroadcast(NodeEdit& edit);
+// Attributes of training and memory planning: is_test, consumed_inputs, momentum, spatial.
+absl::Status InferenceBatchNormalization(NodeEdit& edit);
+// Dropout: `ratio` became an input in 12, the mask bool in 10, is_test left in 7.
+absl::Status OldDropout(NodeEdit& edit);
+// Softmax, LogSoftmax, Hardmax: before 13 over the trailing axes of a matrix cut at `axis` (1).
+absl::Status FlattenedSoftmax(NodeEdit& edit);
+// Clip: min and max became inputs in 11.
+absl::Status ClipAttributes(NodeEdit& edit);
+// Pad: pads and value became inputs in 11.
+absl::Status PadAttributes(NodeEdit& edit);
+// Slice: starts, ends and axes became inputs in 10.
+absl::Status SliceAttributes(NodeEdit& edit);
+// Squeeze, Unsqueeze, ReduceSum: axes became an input in 13, for other reductions in 18.
+absl::Status AxesAttribute(NodeEdit& edit);
+// Split: the sizes became an input in 13; num_outputs is needed without them since 18.
+absl::Status SplitAttribute(NodeEdit& edit);
+absl::Status SplitCount(NodeEdit& edit);
+// TopK: k became an input in 10.
+absl::Status TopKAttribute(NodeEdit& edit);
+// Upsample became Resize in 10; Resize changed its coordinates and inputs in 11.
+absl::Status UpsampleToResize(NodeEdit& edit);
+absl::Status OldResize(NodeEdit& edit);
+absl::Status EmptyResizeInputs(NodeEdit& edit);
+// Reshape: the shape became an input in 5.
+absl::Status ReshapeAttribute(NodeEdit& edit);
+// Scatter became ScatterElements in 11.
+absl::Status ScatterToScatterElements(NodeEdit& edit);
+// GridSample: linear and cubic were called bilinear and bicubic before 20.
+absl::Status GridSampleModes(NodeEdit& edit);
+// DFT: the axis became an input in 20.
+absl::Status DftAxis(NodeEdit& edit);
+// Forms of which no equivalent exists.
+absl::Status Refuse(NodeEdit& edit);
+
+}  // namespace aotc::opset
+
+#endif  // AOTC_COMPILER_IMPORT_OPSET_RULES_H_

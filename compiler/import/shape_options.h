@@ -1,0 +1,48 @@
+// The flags that pin and bound dims, as values.
+//
+//   *ParseShapeOption("x=1x3x224x224");            // pins every dim of input x
+//   *ParseShapeOption("x:1..4x3x32..320");         // bounds some
+//   *ParseDimOption("height=32..960:32");          // multiples of 32
+//   *ParseDimOption("x:0=8");                      // axis 0 of input x
+//
+// Names may contain dots, colons and `=`. The least value of a range is 1 unless said: `..8`.
+#ifndef AOTC_COMPILER_IMPORT_SHAPE_OPTIONS_H_
+#define AOTC_COMPILER_IMPORT_SHAPE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace aotc {
+
+// The values of a dim: min, min + step, ... max. Pinned where min equals max.
+struct DimBound {
+  int64_t min = 1;
+  int64_t max = 1;
+  int64_t step = 1;
+  friend bool operator==(const DimBound&, const DimBound&) = default;
+};
+
+struct ShapeOption {
+  std::string input;
+  std::vector<DimBound> dims;  // empty: rank 0
+};
+
+struct DimOption {
+  std::string name;  // of a symbol, or INPUT:AXIS
+  DimBound bound;
+};
+
+// Errors name the flag and the grammar that it misses.
+absl::StatusOr<ShapeOption> ParseShapeOption(std::string_view text);
+absl::StatusOr<DimOption> ParseDimOption(std::string_view text);
+
+// "8", "1..32", "32..960:32".
+std::string PrintDimBound(const DimBound& bound);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IMPORT_SHAPE_OPTIONS_H_
