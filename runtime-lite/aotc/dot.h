@@ -36,7 +36,9 @@ AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(int32_t four) {
 AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) { return aotc_dot_s8{bytes}; }
 
 AOTC_INLINE aotc_vi aotc_dot(aotc_vi acc, aotc_dot_u8 x, aotc_dot_s8 w) {
-  __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(x.bytes), "v"(w.bytes));
+  __asm__("vpdpbusd %2, %1, %0"
+          : "+" AOTC_REGISTER(acc)
+          : AOTC_REGISTER(x.bytes), AOTC_REGISTER(w.bytes));
   return acc;
 }
 
@@ -67,16 +69,11 @@ AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) {
 
 // a[0] * b[0] + a[1] * b[1] of the 16-bit halves of each lane.
 AOTC_INLINE aotc_vi aotc_multiply_add_pairs(aotc_vi a, aotc_vi b) {
-#if defined(AOTC_ISA_X86_64_V4)
-  aotc_vi sum;
-  __asm__("vpmaddwd %2, %1, %0" : "=v"(sum) : "v"(a), "v"(b));
-  return sum;
-#elif defined(AOTC_ISA_X86_64_V3)
-  aotc_vi sum;
-  __asm__("vpmaddwd %2, %1, %0" : "=x"(sum) : "x"(a), "x"(b));
-  return sum;
+#if defined(AOTC_AVX)
+  __asm__("vpmaddwd %2, %1, %0" : "=" AOTC_REGISTER(a) : AOTC_REGISTER(a), AOTC_REGISTER(b));
+  return a;
 #elif defined(AOTC_ISA_X86_64)
-  __asm__("pmaddwd %1, %0" : "+x"(a) : "x"(b));
+  __asm__("pmaddwd %1, %0" : "+" AOTC_REGISTER(a) : AOTC_REGISTER(b));
   return a;
 #else
   return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);

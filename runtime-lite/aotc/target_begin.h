@@ -1,6 +1,7 @@
 // Opens the target region of a kernel file: what follows may use the instructions of one ISA,
 // whatever flags the file is compiled with. Names the ISA for the other headers and sets
-// AOTC_LANES, the number of f32 lanes of its vectors.
+// AOTC_LANES, the number of f32 lanes of its vectors; AOTC_AVX where instructions have three
+// operands.
 //
 //   #include <stdint.h>             // every C header first: they must stay outside the region
 //   #include <string.h>
@@ -26,6 +27,15 @@
 #define AOTC_VNNI_TARGET ""
 #endif
 
+// Constraint of inline assembly for a register that holds a whole vector; not defined elsewhere.
+#if defined(AOTC_ISA_X86_64_V4)
+#define AOTC_REGISTER "v"
+#elif defined(__x86_64__)
+#define AOTC_REGISTER "x"
+#elif defined(__aarch64__)
+#define AOTC_REGISTER "w"
+#endif
+
 // Two regions, since one push takes one attribute; target_end.h closes both. The width keeps Clang
 // from splitting 512-bit vectors on processors where it prefers 256.
 #define AOTC_CLANG_TARGET(features, width)                                                         \
@@ -34,6 +44,7 @@
 
 #if defined(AOTC_ISA_X86_64_V4)
 #define AOTC_LANES 16
+#define AOTC_AVX
 #if defined(__clang__)
 AOTC_CLANG_TARGET(
     "avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt,"
@@ -50,6 +61,7 @@ AOTC_CLANG_TARGET(
 
 #elif defined(AOTC_ISA_X86_64_V3)
 #define AOTC_LANES 8
+#define AOTC_AVX
 #if defined(__clang__)
 AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt", 256)
 #else

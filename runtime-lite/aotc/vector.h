@@ -50,12 +50,8 @@ AOTC_INLINE aotc_vi aotc_ramp(int64_t base, int64_t stride) {
 // Makes the compiler hold `vector` in a register here. Without it Clang hoists the broadcasts of a
 // register tile and spills, or splits 512-bit vectors in two.
 AOTC_INLINE void aotc_pin(aotc_vf &vector) {
-#if defined(AOTC_ISA_X86_64_V4)
-  __asm__("" : "+v"(vector));
-#elif defined(__x86_64__)
-  __asm__("" : "+x"(vector));
-#elif defined(__aarch64__)
-  __asm__("" : "+w"(vector));
+#if defined(AOTC_REGISTER)
+  __asm__("" : "+" AOTC_REGISTER(vector));
 #else
   (void)vector;
 #endif
@@ -149,33 +145,25 @@ AOTC_INLINE void aotc_store_first(int32_t *to, aotc_vi vector, int64_t count) {
 // Where `known` is never NaN (a literal, a bound): one instruction, known > x ? known : x, which
 // gives x if that is NaN. GCC does not find the instruction by itself.
 AOTC_INLINE aotc_vf aotc_max_known(aotc_vf known, aotc_vf x) {
-#if defined(AOTC_ISA_X86_64_V4)
-  __asm__("vmaxps %2, %1, %0" : "=v"(known) : "v"(known), "v"(x));
-  return known;
-#elif defined(AOTC_ISA_X86_64_V3)
-  __asm__("vmaxps %2, %1, %0" : "=x"(known) : "x"(known), "x"(x));
-  return known;
+#if defined(AOTC_AVX)
+  __asm__("vmaxps %2, %1, %0" : "=" AOTC_REGISTER(known) : AOTC_REGISTER(known), AOTC_REGISTER(x));
 #elif defined(AOTC_ISA_X86_64)
-  __asm__("maxps %1, %0" : "+x"(known) : "x"(x));
-  return known;
+  __asm__("maxps %1, %0" : "+" AOTC_REGISTER(known) : AOTC_REGISTER(x));
 #else
-  return known > x ? known : x;
+  known = known > x ? known : x;
 #endif
+  return known;
 }
 
 AOTC_INLINE aotc_vf aotc_min_known(aotc_vf known, aotc_vf x) {
-#if defined(AOTC_ISA_X86_64_V4)
-  __asm__("vminps %2, %1, %0" : "=v"(known) : "v"(known), "v"(x));
-  return known;
-#elif defined(AOTC_ISA_X86_64_V3)
-  __asm__("vminps %2, %1, %0" : "=x"(known) : "x"(known), "x"(x));
-  return known;
+#if defined(AOTC_AVX)
+  __asm__("vminps %2, %1, %0" : "=" AOTC_REGISTER(known) : AOTC_REGISTER(known), AOTC_REGISTER(x));
 #elif defined(AOTC_ISA_X86_64)
-  __asm__("minps %1, %0" : "+x"(known) : "x"(x));
-  return known;
+  __asm__("minps %1, %0" : "+" AOTC_REGISTER(known) : AOTC_REGISTER(x));
 #else
-  return known < x ? known : x;
+  known = known < x ? known : x;
 #endif
+  return known;
 }
 
 // NaN where either operand is NaN, as numpy.maximum and onnxruntime's Max, Min, Relu and Clip.
@@ -206,17 +194,14 @@ AOTC_INLINE aotc_vf aotc_copysign(aotc_vf magnitude, aotc_vf sign) {
 
 // Correctly rounded; NaN below 0.
 AOTC_INLINE aotc_vf aotc_sqrt(aotc_vf x) {
-  aotc_vf root;
-#if defined(AOTC_ISA_X86_64_V4)
-  __asm__("vsqrtps %1, %0" : "=v"(root) : "v"(x));
-#elif defined(AOTC_ISA_X86_64_V3)
-  __asm__("vsqrtps %1, %0" : "=x"(root) : "x"(x));
+#if defined(AOTC_AVX)
+  __asm__("vsqrtps %1, %0" : "=" AOTC_REGISTER(x) : AOTC_REGISTER(x));
 #elif defined(AOTC_ISA_X86_64)
-  __asm__("sqrtps %1, %0" : "=x"(root) : "x"(x));
+  __asm__("sqrtps %1, %0" : "=" AOTC_REGISTER(x) : AOTC_REGISTER(x));
 #else
-  for (int lane = 0; lane < AOTC_LANES; ++lane) root[lane] = sqrtf(x[lane]);
+  for (int lane = 0; lane < AOTC_LANES; ++lane) x[lane] = sqrtf(x[lane]);
 #endif
-  return root;
+  return x;
 }
 
 // Nearest integer, ties to even (ONNX Round). Keeps the sign of zero, infinities and NaN.

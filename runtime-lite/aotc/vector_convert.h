@@ -21,10 +21,8 @@ typedef int8_t aotc_vi8 __attribute__((vector_size(AOTC_LANES)));
 
 AOTC_INLINE aotc_vf aotc_widen_f16(aotc_vu16 halves) {
   aotc_vf vector;
-#if defined(AOTC_ISA_X86_64_V4)
-  __asm__("vcvtph2ps %1, %0" : "=v"(vector) : "v"(halves));
-#elif defined(AOTC_ISA_X86_64_V3)
-  __asm__("vcvtph2ps %1, %0" : "=x"(vector) : "x"(halves));
+#if defined(AOTC_AVX)
+  __asm__("vcvtph2ps %1, %0" : "=" AOTC_REGISTER(vector) : AOTC_REGISTER(halves));
 #else
   const aotc_vi bits = __builtin_convertvector(halves, aotc_vi);
   const aotc_vi sign = (bits & 0x8000) << 16;
@@ -41,13 +39,9 @@ AOTC_INLINE aotc_vf aotc_widen_f16(aotc_vu16 halves) {
 }
 
 AOTC_INLINE aotc_vu16 aotc_narrow_f16(aotc_vf vector) {
-#if defined(AOTC_ISA_X86_64_V4)
+#if defined(AOTC_AVX)
   aotc_vu16 halves;
-  __asm__("vcvtps2ph $0, %1, %0" : "=v"(halves) : "v"(vector));
-  return halves;
-#elif defined(AOTC_ISA_X86_64_V3)
-  aotc_vu16 halves;
-  __asm__("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(vector));
+  __asm__("vcvtps2ph $0, %1, %0" : "=" AOTC_REGISTER(halves) : AOTC_REGISTER(vector));
   return halves;
 #else
   const aotc_vi bits = aotc_bits(vector);

@@ -23,8 +23,8 @@ AOTC_INLINE aotc_vf aotc_polynomial(aotc_vf x, const float (&coefficients)[Count
 // x * 2^n for n of -252 .. 254, with one rounding where the result is denormal.
 AOTC_INLINE aotc_vf aotc_scale(aotc_vf x, aotc_vi n) {
   const aotc_vi half = n >> 1;
-  const aotc_vf first = aotc_from_bits((half + 127) << 23);
-  const aotc_vf second = aotc_from_bits((n - half + 127) << 23);
+  const aotc_vf first = (aotc_vf)((aotc_vu)(half + 127) << 23);
+  const aotc_vf second = (aotc_vf)((aotc_vu)(n - half + 127) << 23);
   return x * first * second;
 }
 
@@ -49,7 +49,7 @@ AOTC_INLINE aotc_vf aotc_log(aotc_vf x) {
   const aotc_vi tiny = x < 0x1p-126f;  // denormals, and what is not positive
   const aotc_vf scaled = tiny ? x * 0x1p25f : x;
   // x = 2^n * (1 + f), f of sqrt(1/2) - 1 .. sqrt(2) - 1
-  const aotc_vi offset = aotc_bits(scaled) - 0x3f3504f3;
+  const aotc_vi offset = (aotc_vi)((aotc_vu)scaled - 0x3f3504f3u);
   const aotc_vf n = aotc_to_f32((offset >> 23) - (tiny & 25));
   const aotc_vf f = aotc_from_bits((offset & 0x007fffff) + 0x3f3504f3) - 1.0f;
   static const float kCoefficients[] = {0x1.555548p-2f,  -0x1.000006p-2f, 0x1.99a476p-3f,
