@@ -1,0 +1,233 @@
+// NAME.h: the public header, C99 and C++.
+#include "compiler/emit/parts.h"
+#include "compiler/support/code_writer.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+class HeaderWriter {
+ public:
+  explicit HeaderWriter(const EmitContext& context)
+      : context_(context), m_(context.interface), cuda_(context.options.target == EmitTarget::kCuda) {}
+
+  std::string Run() {
+    Opening();
+    Sizes();
+    Dims();
+    Ports("inputs", m_.inputs, /*constant=*/true);
+    Ports("outputs", m_.outputs, /*constant=*/false);
+    if (context_.LoadsWeights()) LoadedWeights();
+    if (cuda_) {
+      CudaFunctions();
+    } else {
+      CpuFunctions();
+    }
+    w_.Emit(R"(
+      /* The same by table, for hosts that load models by name. Never NULL. */
+      const aotc_model *$name$_model(void);
+
+      #ifdef __cplusplus
+      }
+      #endif
+
+      #endif /* $NAME$_H_ */)",
+            {{"name", m_.prefix}, {"NAME", m_.macro}});
+    return w_.Take();
+  }
+
+ private:
+  void Opening() {
+    const Provenance& from = context_.options.provenance;
+    const std::string model = from.model_name.empty() ? m_.prefix : from.model_name;
+    w_.Emit(R"(
+      /* $name$: the model $model$, compiled by aotc $version$ for $target$.
+       *
+       * The caller owns all memory: inputs, outputs and arena. Every call returns a status, 0 for
+       * success; aotc/model.h lists the others.
+       $usage$
+       */
+      #ifndef $NAME$_H_
+      #define $NAME$_H_
+
+      #include <stddef.h>
+      #include <stdint.h>
+
+      #include "aotc/model.h"
+
+      #ifdef __cplusplus
+      extern "C" {
+      #endif
+      )",
+            {{"name", m_.prefix},
+             {"NAME", m_.macro},
+             {"model", CommentText(model)},
+             {"version", from.aotc_version},
+             {"target", cuda_ ? "CUDA" : "CPUs"},
+             {"usage", cuda_ ? CudaUsage() : CpuUsage()}});
+    w_.Line();
+  }
+
+  std::string CpuUsage() const {
+    CodeWriter usage;
+    usage.Emit(R"(
+      *
+      *   $name$_inputs in = {...};
+      *   $name$_outputs out = {...};
+      *   void *arena = aligned_alloc($NAME$_ARENA_ALIGN, $NAME$_ARENA_BYTES);
+      *   aotc_status status = $name$_run($weights$&in, &out, arena);)",
+               {{"name", m_.prefix},
+                {"NAME", m_.macro},
+                {"weights", context_.LoadsWeights() ? "&weights, " : ""}});
+    std::string text = usage.Take();
+    text.pop_back();
+    return text;
+  }
+
+  std::string CudaUsage() const {
+    return StrCat("*\n* Needs a device of compute capability 7.0 or later, and toolkit 11.0 or later.");
+  }
+
+  void Sizes() {
+    const std::string kind = cuda_ ? "DEVICE_ARENA" : "ARENA";
+    w_.Emit(R"(
+      /* The arena, in bytes: $what$. */
+      #define $NAME$_$kind$_BYTES $bytes$
+      #define $NAME$_$kind$_ALIGN $align$)",
+            {{"NAME", m_.macro},
+             {"kind", kind},
+             {"what", cuda_ ? "device memory for all that lies between the steps"
+                            : "memory for all that lies between the steps"},
+             {"bytes", Bytes(context_.program.arena_bytes)},
+             {"align", StrCat(cuda_ ? 256 : context_.program.arena_align, "u")}});
+    w_.Line();
+    if (!cuda_) {
+      w_.Emit(R"(
+        /* Workers that the arena has room for; further ones stand idle. */
+        #define $NAME$_MAX_WORKERS $workers$)",
+              {{"NAME", m_.macro}, {"workers", StrCat(context_.program.max_workers)}});
+    }
+    w_.Emit(R"(
+
+      /* Inputs and outputs at their largest, in bytes. */)");
+    for (const auto* ports : {&m_.inputs, &m_.outputs}) {
+      for (const TensorPort& port : *ports) {
+        w_.Line(StrCat("#define ", port.macro, " ", Bytes(context_.program.buffers[port.id].bytes)));
+      }
+    }
+    w_.Line();
+  }
+
+  static std::string Bytes(int64_t bytes) {
+    return UnsignedLiteral(static_cast<uint64_t>(bytes));
+  }
+
+  void Dims() {
+    if (m_.dims.empty()) return;
+    w_.Line("/* The sizes of one run. */");
+    auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_dims;\n"));
+    for (const DimPort& dim : m_.dims) {
+      const Symbol& symbol = dim.symbol;
+      std::string range = StrCat(symbol.min * symbol.step, " to ", symbol.max * symbol.step);
+      if (symbol.step != 1) StrAppend(&range, ", a multiple of ", symbol.step);
+      w_.Line(StrCat("int64_t ", dim.member, "; /* ", range, " */"));
+    }
+  }
+
+  void Ports(const std::string& what, const std::vector<TensorPort>& ports, bool constant) {
+    const bool dims = constant && !m_.dims.empty();
+    auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_", what, ";\n"));
+    for (const TensorPort& port : ports) {
+      w_.Line(StrCat(constant ? "const " : "", port.type, " *", port.member, "; /* ",
+                     CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
+    }
+    if (dims) w_.Line(StrCat(m_.prefix, "_dims dims;"));
+    if (ports.empty() && !dims) w_.Line("char unused_;");
+  }
+
+  void LoadedWeights() {
+    w_.Emit(R"(
+      /* The weights, once $name$_load has verified them. */
+      typedef struct {
+        const void *data;
+      } $name$_weights;
+
+      /* Verifies the contents of $name$_weights.bin, which the caller read or mapped at an address
+       * aligned to 64 bytes and keeps for as long as the model runs. */
+      aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes);)",
+            {{"name", m_.prefix}});
+    w_.Line();
+  }
+
+  void CpuFunctions() {
+    const std::string weights =
+        context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights, ") : "";
+    w_.Emit(R"(
+      /* Runs the model once, in the calling thread. Several threads may run it at the same time,
+       * each with an arena of its own. */
+      aotc_status $name$_run($weights$const $name$_inputs *in, $name$_outputs *out, void *arena);
+
+      /* The same on the workers that `parallel` lends; NULL means the calling thread alone. */
+      aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
+                                const aotc_parallel *parallel);
+
+      /* Threads for callers that have none to lend. Create and destroy allocate, runs do not. */
+      aotc_status $name$_pool_create(int32_t workers, aotc_parallel *pool);
+      void $name$_pool_destroy(aotc_parallel *pool);)",
+            {{"name", m_.prefix}, {"weights", weights}});
+    w_.Line();
+  }
+
+  void CudaFunctions() {
+    w_.Emit(R"(
+      /* 1: no step waits for the device, and $name$_enqueue may be captured in a CUDA graph. */
+      #define $NAME$_CAPTURABLE 1
+
+      struct CUstream_st;
+
+      /* What a model keeps between runs: its weights on the device. Zero it before create. */
+      typedef struct {
+        void *device_weights;
+        void *device_arena;          /* used where enqueue gets none; allocated by create */
+        struct CUstream_st *stream;  /* of the runs by table */
+        struct CUstream_st *last;    /* of the last enqueue */
+        void *staging;               /* device copies of inputs and outputs that are host memory */
+      } $name$_instance;
+
+      typedef struct {
+        int32_t own_arena;      /* allocate a device arena */
+        int32_t host_pointers;  /* inputs and outputs of enqueue are host memory */
+        $weights_member$
+      } $name$_config;
+
+      /* Uploads the weights and allocates what `config` (NULL: all zero) asks for. */
+      aotc_status $name$_create($name$_instance *self, const $name$_config *config);
+
+      /* Queues one run. With host pointers, what they point at must stay as it is until finish.
+       * device_arena may be NULL where the instance owns one. */
+      aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
+                                 void *device_arena, struct CUstream_st *stream);
+
+      /* Waits for the last enqueue; the outputs are there. */
+      aotc_status $name$_finish($name$_instance *self);
+
+      aotc_status $name$_destroy($name$_instance *self);
+      )",
+            {{"name", m_.prefix},
+             {"NAME", m_.macro},
+             {"weights_member",
+              context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights;") : ""}});
+  }
+
+  const EmitContext& context_;
+  const ModelInterface& m_;
+  const bool cuda_;
+  CodeWriter w_;
+};
+
+}  // namespace
+
+std::string EmitHeader(const EmitContext& context) { return HeaderWriter(context).Run(); }
+
+}  // namespace aotc

@@ -1,0 +1,175 @@
+// Checks of pointers and dims, and the binding of the table to the structs of the public header.
+#include "compiler/emit/host_expr.h"
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// "1, 3, 224": one end of the ranges of a port.
+std::string Ends(const TensorPort& port, bool upper) {
+  return StrJoin(port.ranges, ", ",
+                 [&](const Interval& range) { return StrCat(upper ? range.max : range.min); });
+}
+
+class ChecksWriter {
+ public:
+  ChecksWriter(const EmitContext& context, CodeWriter& w)
+      : m_(context.interface), program_(context.program), w_(w),
+        bounds_(BoundsOf(context.program.symbols)) {}
+
+  void CheckRun() {
+    w_.Line("// What the caller must get right; fills in the sizes where they vary.");
+    const std::string dims = m_.dims.empty() ? "" : ", symbols *sizes";
+    const auto block = w_.Block(StrCat("aotc_status check_run(const ", m_.prefix, "_inputs *in, const ",
+                                       m_.prefix, "_outputs *out", dims, ") {"),
+                                "}\n");
+    w_.Line("if (in == nullptr || out == nullptr) return AOTC_ERROR_POINTER;");
+    for (const DimPort& dim : m_.dims) CheckDim(dim);
+    if (!m_.dims.empty()) {
+      w_.Line("const symbols &dims = *sizes;");
+      w_.Line("(void)dims;");
+    }
+    for (const TensorPort& port : m_.inputs) CheckPointer("in", port);
+    for (const TensorPort& port : m_.outputs) CheckPointer("out", port);
+    w_.Line("return AOTC_OK;");
+  }
+
+  void Binding() {
+    Infos("input_infos", m_.inputs);
+    Infos("output_infos", m_.outputs);
+    w_.Line("// From the table's values to the structs of the header.");
+    const auto block = w_.Block(
+        StrCat("aotc_status bind(const aotc_value *inputs, aotc_value *outputs, ", m_.prefix,
+               "_inputs *in, ", m_.prefix, "_outputs *out) {"),
+        "}\n");
+    if (m_.inputs.empty()) w_.Line("(void)inputs;");
+    if (m_.outputs.empty()) w_.Line("(void)outputs;");
+    if (!m_.inputs.empty()) BindInputs();
+    w_.Line("*in = {};");
+    w_.Line("*out = {};");
+    BindDims();
+    for (size_t i = 0; i < m_.inputs.size(); ++i) {
+      const TensorPort& port = m_.inputs[i];
+      w_.Line(StrCat("in->", port.member, " = (const ", port.type, " *)inputs[", i, "].tensor.data;"));
+    }
+    for (size_t i = 0; i < m_.outputs.size(); ++i) BindOutput(i);
+    w_.Line("return AOTC_OK;");
+  }
+
+ private:
+  // Nothing is divided or multiplied before the bounds are known to hold.
+  void CheckDim(const DimPort& dim) {
+    const Symbol& symbol = dim.symbol;
+    const std::string given = StrCat("in->dims.", dim.member);
+    std::string wrong = StrCat(given, " < ", symbol.min * symbol.step, " || ", given, " > ",
+                               symbol.max * symbol.step);
+    if (symbol.step != 1) StrAppend(&wrong, " || ", given, " % ", symbol.step, " != 0");
+    w_.Line(StrCat("if (", wrong, ") return AOTC_ERROR_DIM;"));
+    const std::string unit = symbol.step == 1 ? "" : StrCat(" / ", symbol.step);
+    w_.Line(StrCat("sizes->", symbol.var, " = ", given, unit, ";"));
+  }
+
+  // A tensor without elements may have no memory.
+  void CheckPointer(const std::string& from, const TensorPort& port) {
+    const Expr elements = ElementCount(program_.buffers[port.id].shape);
+    const Interval range = RangeOf(elements, bounds_);
+    if (range.max == 0) return;
+    const std::string when =
+        range.min > 0 ? "" : StrCat(HostExpr(elements, bounds_), " > 0 && ");
+    w_.Line(StrCat("if (", when, "!aotc_usable(", from, "->", port.member, ", ", port.element_align,
+                   ")) return AOTC_ERROR_POINTER;"));
+  }
+
+  void Infos(const std::string& name, const std::vector<TensorPort>& ports) {
+    if (ports.empty()) return;
+    w_.Line("// Name, kind, no children, type and rank, least and largest dims, their names, bytes.");
+    const auto block = w_.Block(StrCat("const aotc_value_info ", name, "[] = {"), "};\n");
+    for (const TensorPort& port : ports) {
+      const Buffer& buffer = program_.buffers[port.id];
+      const auto dim_name = [&](const Expr& dim) { return DimName(dim); };
+      w_.Line(StrCat("{", StringLiteral(port.name), ", AOTC_TENSOR, 0, nullptr, 0, ",
+                     static_cast<int>(buffer.dtype), ", ", buffer.shape.size(), ", {",
+                     Ends(port, false), "}, {", Ends(port, true), "}, {",
+                     StrJoin(buffer.shape, ", ", dim_name), "}, ", port.macro, "},"));
+    }
+  }
+
+  // The user's dim where it is just that.
+  std::string DimName(const Expr& dim) const {
+    for (const DimPort& port : m_.dims) {
+      if (ProveEqual(dim, Var(port.symbol.var) * port.symbol.step, bounds_)) {
+        return StringLiteral(port.symbol.name);
+      }
+    }
+    return "nullptr";
+  }
+
+  void BindInputs() {
+    w_.Emit(R"(
+      for (int32_t i = 0; i < $count$; ++i) {
+        const aotc_status status = aotc_check_input(&inputs[i], &input_infos[i]);
+        if (status != AOTC_OK) return status;
+      })",
+            {{"count", StrCat(m_.inputs.size())}});
+  }
+
+  // Reads each symbol where the interface found it, then holds all dims against the symbols.
+  void BindDims() {
+    if (m_.dims.empty()) return;
+    w_.Line("symbols dims;");
+    for (const DimPort& dim : m_.dims) {
+      std::string value = StrCat("inputs[", dim.input, "].tensor.dims[", dim.axis, "]");
+      if (dim.offset != 0) value = StrCat("(", value, " - ", dim.offset, ")");
+      if (dim.scale != 1) StrAppend(&value, " / ", dim.scale);
+      w_.Line(StrCat("dims.", dim.symbol.var, " = ", value, ";"));
+      w_.Line(StrCat("in->dims.", dim.member, " = dims.", dim.symbol.var,
+                     dim.symbol.step == 1 ? "" : StrCat(" * ", dim.symbol.step), ";"));
+    }
+    for (size_t i = 0; i < m_.inputs.size(); ++i) {
+      const Shape& shape = program_.buffers[m_.inputs[i].id].shape;
+      for (size_t axis = 0; axis < shape.size(); ++axis) CompareDim(i, axis, shape[axis]);
+    }
+  }
+
+  void CompareDim(size_t input, size_t axis, const Expr& dim) {
+    if (FreeVars(dim).empty()) return;
+    for (const DimPort& port : m_.dims) {
+      const bool defines = port.input == static_cast<int>(input) && port.axis == static_cast<int>(axis);
+      if (defines && dim.IsVar()) return;
+    }
+    w_.Line(StrCat("if (inputs[", input, "].tensor.dims[", axis, "] != ", HostExpr(dim, bounds_),
+                   ") return AOTC_ERROR_DIM;"));
+  }
+
+  void BindOutput(size_t index) {
+    const TensorPort& port = m_.outputs[index];
+    const Shape& shape = program_.buffers[port.id].shape;
+    const auto print = [&](const Expr& dim) { return HostExpr(dim, bounds_); };
+    std::string dims = shape.empty() ? "nullptr" : StrCat("output", index, "_dims");
+    if (!shape.empty()) {
+      w_.Line(StrCat("const int64_t ", dims, "[] = {", StrJoin(shape, ", ", print), "};"));
+    }
+    w_.Emit(R"(
+      const aotc_status status$i$ = aotc_describe_output(&outputs[$i$], &output_infos[$i$], $dims$);
+      if (status$i$ != AOTC_OK) return status$i$;
+      out->$member$ = ($type$ *)outputs[$i$].tensor.data;)",
+            {{"i", StrCat(index)}, {"dims", dims}, {"member", port.member}, {"type", port.type}});
+  }
+
+  const ModelInterface& m_;
+  const Program& program_;
+  CodeWriter& w_;
+  const Bounds bounds_;
+};
+
+}  // namespace
+
+void EmitCheckRun(const EmitContext& context, CodeWriter& w) { ChecksWriter(context, w).CheckRun(); }
+
+void EmitTableBinding(const EmitContext& context, CodeWriter& w) {
+  ChecksWriter(context, w).Binding();
+}
+
+}  // namespace aotc

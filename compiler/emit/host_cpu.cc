@@ -1,0 +1,365 @@
+// NAME.cpp of the CPU target: one straight run over the steps, shared by run and run_mt.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "compiler/emit/host_expr.h"
+#include "compiler/emit/host_parts.h"
+#include "compiler/emit/kernel_symbol.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+class CpuHostWriter {
+ public:
+  explicit CpuHostWriter(const EmitContext& context)
+      : context_(context), program_(context.program), m_(context.interface),
+        bounds_(BoundsOf(context.program.symbols)) {}
+
+  absl::StatusOr<std::string> Run() {
+    AOTC_RETURN_IF_ERROR(FindLevels());
+    Declarations();
+    w_.Line("namespace {\n");
+    EmitPlaces(context_, w_);
+    EmitSymbols(context_, w_);
+    if (UsesIsa() || least_level_ > 0) IsaLevel();
+    RunState();
+    AOTC_RETURN_IF_ERROR(EmitSteps());
+    EmitCheckRun(context_, w_);
+    Prepare();
+    w_.Line("}  // namespace\n");
+    EntryPoints();
+    EmitCpuTable(context_, w_);
+    return StrCat(Opening(w_.text()), w_.text());
+  }
+
+ private:
+  // The level without which nothing runs, and the widest that a variant asks for.
+  absl::Status FindLevels() {
+    for (const ProgramKernel& kernel : program_.kernels) {
+      for (const KernelVariant& variant : kernel.variants) {
+        const std::optional<FeatureLevel> level = FindFeatureLevel(variant.feature);
+        if (!level) {
+          return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs '",
+                                                 variant.feature, "', which the host cannot ask for"));
+        }
+        widest_level_ = std::max(widest_level_, level->level);
+      }
+      const KernelVariant& last = kernel.variants.back();
+      least_level_ = std::max(least_level_, FindFeatureLevel(last.feature)->level);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string Opening(const std::string& code) const {
+    const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
+    const bool math = std::any_of(calls.begin(), calls.end(), [&](const char* call) {
+      return absl::StrContains(code, call);
+    });
+    CodeWriter w;
+    w.Emit(R"(
+      // $name$: the host program, $count$ steps in one straight run: no lookups, no allocation.
+      #include "$name$.h"
+
+      #include <stddef.h>
+      #include <stdint.h>
+      #include <string.h>
+
+      #include "aotc/check.h"
+      #include "aotc/parallel.h"
+      $math$
+      #include "aotc/status.h"
+      $weights$
+
+      // Shared between the files of this model, and invisible outside it.
+      #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden"))))",
+           {{"name", m_.prefix},
+            {"NAME", m_.macro},
+            {"count", StrCat(program_.steps.size())},
+            {"math", math ? "#include \"aotc/scalar_math.h\"" : ""},
+            {"weights", context_.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
+    w.Line();
+    return w.Take();
+  }
+
+  void Declarations() {
+    if (context_.LinksWeights()) {
+      w_.Emit(R"(
+        // The packed weights, header first.
+        $NAME$_LOCAL const uint8_t $name$_weights_blob[];)",
+              {{"name", m_.prefix}, {"NAME", m_.macro}});
+      w_.Line();
+    }
+    if (program_.kernels.empty()) return;
+    w_.Line("// The kernels: what one does with tasks task_begin to task_end - 1. `scratch` is the worker's.");
+    std::set<std::string> declared;
+    for (const ProgramKernel& kernel : program_.kernels) {
+      for (const KernelVariant& variant : kernel.variants) {
+        const std::string symbol = KernelSymbol(m_.prefix, variant);
+        if (!declared.insert(symbol).second) continue;
+        w_.Line(StrCat(m_.macro, "_LOCAL void ", symbol, "(", KernelParameters(variant),
+                       "int64_t task_begin, int64_t task_end, void *scratch);"));
+      }
+    }
+    w_.Line();
+  }
+
+  void IsaLevel() {
+    w_.Emit(R"(
+      // The widest instruction set of this processor that kernels use: 1 is x86-64, 3 and 4 are its
+      // levels v3 and v4, 0 is any machine.
+      int32_t isa_level() {
+      #if defined(__x86_64__)
+        if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+            !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) {
+          return 1;
+        }
+        if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+            !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
+            !__builtin_cpu_supports("avx512vl")) {
+          return 3;
+        }
+        return 4;
+      #else
+        return 0;
+      #endif
+      })");
+    w_.Line();
+  }
+
+  void RunState() {
+    w_.Emit(R"(
+      // What the workers of one run share.
+      struct run_state {
+        const $name$_inputs *in;
+        const $name$_outputs *out;
+        uint8_t *arena;
+        $weights$
+        $isa$
+        $sizes$
+        int32_t workers;
+        aotc_barrier barrier;
+      };)",
+            {{"name", m_.prefix},
+             {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
+             {"isa", UsesIsa() ? "int32_t isa;" : ""},
+             {"sizes", m_.dims.empty() ? "" : "symbols sizes;"}});
+    w_.Line();
+  }
+
+  bool UsesIsa() const { return widest_level_ > least_level_; }
+
+  absl::Status EmitSteps() {
+    CodeWriter body;
+    std::swap(body, w_);
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      const Step& step = program_.steps[i];
+      w_.Line();
+      if (step.barrier && i > 0) w_.Line("aotc_barrier_wait(&self->barrier, workers);");
+      w_.Comment(StepTitle(program_, i));
+      AOTC_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? Copy(step) : Launch(step));
+    }
+    std::swap(body, w_);
+    w_.Line("// The steps, as each of the workers goes through them.");
+    const auto block =
+        w_.Block("void steps(run_state *self, int32_t worker, int32_t workers) {", "}\n");
+    NameSharedState(body.text());
+    w_.Emit("$body$", {{"body", body.text()}});
+    return absl::OkStatus();
+  }
+
+  // Short names for what the steps use of the state.
+  void NameSharedState(const std::string& body) {
+    const auto uses = [&](const char* text) { return absl::StrContains(body, text); };
+    if (body.empty()) w_.Line("(void)self, (void)worker, (void)workers;");
+    if (uses("in->")) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
+    if (uses("out->")) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
+    if (uses("(arena + ")) w_.Line("uint8_t *arena = self->arena;");
+    if (uses("(weights + ")) w_.Line("const uint8_t *weights = self->weights;");
+    if (uses("dims.")) w_.Line("const symbols &dims = self->sizes;");
+  }
+
+  absl::Status Copy(const Step& step) {
+    w_.Emit(R"(
+      {
+        const aotc_range part = aotc_task_range($bytes$, worker, workers);
+        if (part.begin < part.end) {
+          memcpy((uint8_t *)$to$ + part.begin, (const uint8_t *)$from$ + part.begin,
+                 (size_t)(part.end - part.begin));
+        }
+      })",
+            {{"bytes", ActualBytes(program_, step.args[0])},
+             {"to", Parenthesized(BufferPointer(program_, m_, step.args[1], true))},
+             {"from", Parenthesized(BufferPointer(program_, m_, step.args[0], false))}});
+    return absl::OkStatus();
+  }
+
+  static std::string Parenthesized(const std::string& text) { return StrCat("(", text, ")"); }
+
+  std::string Scratch(const Step& step) const {
+    if (!step.scratch.valid()) return "nullptr";
+    const Buffer& buffer = program_.buffers[step.scratch];
+    const int64_t each = ScratchBytes(program_.kernels[step.kernel], program_.arena_align);
+    return StrCat("(arena + at::", buffer.name, ") + (size_t)worker * ", each);
+  }
+
+  absl::Status Launch(const Step& step) {
+    const std::vector<KernelVariant>& variants = program_.kernels[step.kernel].variants;
+    AOTC_ASSIGN_OR_RETURN(const std::string arguments, KernelArguments(context_, step));
+    const auto block = w_.Block("{");
+    const KernelVariant& last = variants.back();
+    std::string callee = KernelSymbol(m_.prefix, last);
+    std::string tasks = HostExpr(last.loops.tasks, bounds_);
+    if (variants.size() > 1) {
+      w_.Line(StrCat("auto *kernel = ", callee, ";"));
+      w_.Line(StrCat("int64_t tasks = ", tasks, ";"));
+      Choose(variants);
+      callee = "kernel";
+      tasks = "tasks";
+    }
+    w_.Line(StrCat("const aotc_range range = aotc_task_range(", tasks, ", worker, workers);"));
+    w_.Line(StrCat(callee, "(", arguments, "range.begin, range.end, ", Scratch(step), ");"));
+    return absl::OkStatus();
+  }
+
+  // The first variant whose guard and feature hold; the last one is already chosen.
+  void Choose(const std::vector<KernelVariant>& variants) {
+    for (size_t i = 0; i + 1 < variants.size(); ++i) {
+      const KernelVariant& variant = variants[i];
+      w_.Emit(R"(
+        $else$if ($condition$) {
+          kernel = $symbol$;
+          tasks = $tasks$;
+        })",
+              {{"else", i == 0 ? "" : "else "},
+               {"condition", Condition(variant)},
+               {"symbol", KernelSymbol(m_.prefix, variant)},
+               {"tasks", HostExpr(variant.loops.tasks, bounds_)}});
+    }
+  }
+
+  std::string Condition(const KernelVariant& variant) const {
+    const int level = FindFeatureLevel(variant.feature)->level;
+    const bool any_size = variant.guard.IsInt(1);
+    std::string isa = level > least_level_ ? StrCat("self->isa >= ", level) : "";
+    if (any_size) return isa.empty() ? "true" : isa;
+    const std::string guard = HostExpr(variant.guard, bounds_);
+    return isa.empty() ? guard : StrCat(isa, " && (", guard, ")");
+  }
+
+  void Prepare() {
+    w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
+    const auto block = w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(),
+                                       "const ", m_.prefix, "_inputs *in, const ", m_.prefix,
+                                       "_outputs *out, void *arena) {"),
+                                "}\n");
+    w_.Emit(R"(
+      const aotc_status status = check_run(in, out$sizes$);
+      if (status != AOTC_OK) return status;)",
+            {{"sizes", m_.dims.empty() ? "" : ", &self->sizes"}});
+    if (program_.arena_bytes > 0) {
+      w_.Line(StrCat("if (!aotc_usable(arena, ", m_.macro, "_ARENA_ALIGN)) return AOTC_ERROR_POINTER;"));
+    }
+    if (context_.HasWeights()) PrepareWeights();
+    if (UsesIsa()) w_.Line("self->isa = isa_level();");
+    if (least_level_ > 0) {
+      w_.Line(StrCat("if (", UsesIsa() ? "self->isa" : "isa_level()", " < ", least_level_,
+                     ") return AOTC_ERROR_CPU;"));
+    }
+    w_.Emit(R"(
+      self->in = in;
+      self->out = out;
+      self->arena = (uint8_t *)arena;
+      return AOTC_OK;)");
+  }
+
+  void PrepareWeights() {
+    const std::string bytes = StrCat(program_.weights.size(), "u");
+    if (context_.LoadsWeights()) {
+      w_.Line("if (loaded == nullptr || loaded->data == nullptr) return AOTC_ERROR_WEIGHTS;");
+      w_.Line("const uint8_t *blob = (const uint8_t *)loaded->data;");
+    } else {
+      w_.Line(StrCat("const uint8_t *blob = ", m_.prefix, "_weights_blob;"));
+      w_.Line(StrCat("if (!aotc_weights_match(blob, ", bytes, ", ", Hash(), ")) return AOTC_ERROR_WEIGHTS;"));
+    }
+    w_.Line("self->weights = blob + AOTC_WEIGHTS_HEADER_BYTES;");
+  }
+
+  std::string Hash() const { return HashLiteral(context_.weights_hash); }
+
+  std::string WeightsParameter() const {
+    return context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *loaded, ") : "";
+  }
+
+  void EntryPoints() {
+    if (context_.LoadsWeights()) {
+      w_.Emit(R"(
+        aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
+          if (weights == nullptr) return AOTC_ERROR_POINTER;
+          const aotc_status status = aotc_weights_check(data, bytes, $size$u, $hash$);
+          weights->data = status == AOTC_OK ? data : nullptr;
+          return status;
+        }
+        )",
+              {{"name", m_.prefix}, {"size", StrCat(program_.weights.size())}, {"hash", Hash()}});
+      w_.Line();
+    }
+    w_.Emit(R"(
+      aotc_status $name$_run($weights$const $name$_inputs *in, $name$_outputs *out, void *arena) {
+        run_state self;
+        const aotc_status status = prepare(&self, $loaded$in, out, arena);
+        if (status != AOTC_OK) return status;
+        aotc_barrier_init(&self.barrier);
+        steps(&self, 0, 1);
+        return AOTC_OK;
+      }
+
+      // Workers beyond those that the arena has room for return at once.
+      static void $name$_work(void *argument, int32_t worker) {
+        run_state *self = (run_state *)argument;
+        if (worker < self->workers) steps(self, worker, self->workers);
+      }
+
+      aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
+                                const aotc_parallel *parallel) {
+        if (parallel == nullptr) return $name$_run($loaded$in, out, arena);
+        if (parallel->workers < 1) return AOTC_ERROR_THREADS;
+        if (parallel->run == nullptr) return AOTC_ERROR_POINTER;
+        run_state self;
+        const aotc_status status = prepare(&self, $loaded$in, out, arena);
+        if (status != AOTC_OK) return status;
+        const int32_t most = $NAME$_MAX_WORKERS;
+        self.workers = parallel->workers < most ? parallel->workers : most;
+        aotc_barrier_init(&self.barrier);
+        parallel->run(parallel->context, $name$_work, &self);
+        return AOTC_OK;
+      }
+      )",
+            {{"name", m_.prefix},
+             {"NAME", m_.macro},
+             {"weights", WeightsParameter()},
+             {"loaded", context_.LoadsWeights() ? "loaded, " : ""}});
+    w_.Line();
+  }
+
+  const EmitContext& context_;
+  const Program& program_;
+  const ModelInterface& m_;
+  const Bounds bounds_;
+  int widest_level_ = 0;
+  int least_level_ = 0;
+  CodeWriter w_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> EmitCpuHost(const EmitContext& context) {
+  return CpuHostWriter(context).Run();
+}
+
+}  // namespace aotc

@@ -1,0 +1,26 @@
+// Spelling of sizes, guards and places of buffers in the host program.
+//
+//   HostExpr(CeilDiv(Var("m"), 14), bounds)         // "(dims.m + 13) / 14"
+//   BufferPointer(host, buffer, /*written=*/false)   // "(const float *)(arena + at::conv1)"
+#ifndef AOTC_COMPILER_EMIT_HOST_EXPR_H_
+#define AOTC_COMPILER_EMIT_HOST_EXPR_H_
+
+#include <string>
+
+#include "compiler/emit/interface.h"
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+// An integer or bool expression over the symbols, which are members of `dims`. Divisions of what is
+// never negative are plain ones.
+std::string HostExpr(const Expr& e, const Bounds& bounds);
+
+// The address of the first element of a buffer, as the kernel's parameter is declared. Uses the names
+// in, out, arena, weights, and the constants of the namespaces `at` and `packed`.
+std::string BufferPointer(const Program& program, const ModelInterface& interface, BufferId id,
+                          bool written);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_HOST_EXPR_H_

@@ -1,0 +1,117 @@
+#include "compiler/emit/host_parts.h"
+
+#include <set>
+
+#include "compiler/emit/c_expr.h"
+#include "compiler/emit/host_expr.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+std::set<BufferId> UsedBuffers(const Program& program, BufferKind kind) {
+  std::set<BufferId> used;
+  for (const Step& step : program.steps) {
+    for (const BufferAccess& access : StepAccesses(program, step)) {
+      const BufferId base = BaseOf(program, access.buffer);
+      if (program.buffers[base].kind == kind) used.insert(base);
+    }
+  }
+  return used;
+}
+
+std::string DescribeBuffer(const Buffer& buffer, const std::vector<Symbol>& symbols) {
+  const auto print = [&](const Expr& dim) { return PrintUserDim(dim, symbols); };
+  std::string text = StrCat(DTypeName(buffer.dtype), "[", StrJoin(buffer.shape, ", ", print), "]");
+  const std::string layout = PrintLayout(buffer.layout);
+  if (!layout.empty()) StrAppend(&text, " ", layout);
+  return text;
+}
+
+}  // namespace
+
+void EmitPlaces(const EmitContext& context, CodeWriter& w) {
+  const Program& program = context.program;
+  const std::set<BufferId> arena = UsedBuffers(program, BufferKind::kArena);
+  if (!arena.empty()) {
+    w.Line("// Where buffers lie in the arena, in bytes, and the steps during which they do.");
+    const auto block = w.Block("namespace at {", "}  // namespace at\n");
+    for (BufferId id : arena) {
+      const Buffer& buffer = program.buffers[id];
+      w.Line(StrCat("constexpr size_t ", buffer.name, " = ", buffer.offset, ";  // ",
+                    buffer.first_step, " to ", buffer.last_step, ": ",
+                    DescribeBuffer(buffer, program.symbols)));
+    }
+  }
+  const std::set<BufferId> weights = UsedBuffers(program, BufferKind::kWeights);
+  if (weights.empty()) return;
+  w.Line("// Where constants lie in the packed weights, in bytes.");
+  const auto block = w.Block("namespace packed {", "}  // namespace packed\n");
+  for (BufferId id : weights) {
+    const Buffer& buffer = program.buffers[id];
+    w.Line(StrCat("constexpr size_t ", buffer.name, " = ", buffer.offset, ";  // ",
+                  DescribeBuffer(buffer, program.symbols)));
+  }
+}
+
+void EmitSymbols(const EmitContext& context, CodeWriter& w) {
+  if (context.interface.dims.empty()) return;
+  w.Line("// The sizes of one run.");
+  const auto block = w.Block("struct symbols {", "};\n");
+  for (const DimPort& dim : context.interface.dims) {
+    const Symbol& symbol = dim.symbol;
+    const std::string unit = symbol.step == 1 ? "" : StrCat(", in units of ", symbol.step);
+    w.Line(StrCat("int64_t ", symbol.var, ";  // ", CommentText(symbol.name), unit));
+  }
+}
+
+std::string HashLiteral(uint64_t hash) {
+  return StrCat("0x", absl::Hex(hash, absl::kZeroPad16), "u");
+}
+
+std::string StepTitle(const Program& program, size_t index) {
+  const Step& step = program.steps[index];
+  if (step.kind == StepKind::kCopy) {
+    return StrCat("Step ", index, ": copy of ", program.buffers[step.args[0]].name, ".");
+  }
+  const Kernel& kernel = program.kernels[step.kernel].kernel;
+  const std::string sources = kernel.sources.empty() ? kernel.name : StrJoin(kernel.sources, ", ");
+  return StrCat("Step ", index, ": ", CommentText(sources), ".");
+}
+
+std::string ActualBytes(const Program& program, BufferId id) {
+  const Buffer& buffer = program.buffers[id];
+  const Expr elements = StorageElements(buffer.layout, buffer.shape);
+  return HostExpr(elements * ByteWidth(buffer.dtype), BoundsOf(program.symbols));
+}
+
+absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const Step& step) {
+  const Program& program = context.program;
+  std::string text;
+  const std::vector<BufferAccess> accesses = StepAccesses(program, step);
+  for (size_t i = 0; i < step.args.size(); ++i) {
+    StrAppend(&text, BufferPointer(program, context.interface, step.args[i], accesses[i].written), ", ");
+  }
+  const std::vector<KernelVariant>& variants = program.kernels[step.kernel].variants;
+  for (const Symbol& symbol : variants[0].loops.symbols) StrAppend(&text, "dims.", symbol.var, ", ");
+  for (const KernelVariant& variant : variants) {
+    if (KernelParameters(variant) == KernelParameters(variants[0])) continue;
+    return absl::InternalError(StrCat("variants of kernel ", program.kernels[step.kernel].kernel.name,
+                                      " take different parameters"));
+  }
+  return text;
+}
+
+std::string KernelParameters(const KernelVariant& variant) {
+  std::string text;
+  for (TensorId id : variant.loops.params) {
+    const LoopBuffer& buffer = variant.loops.buffers[id];
+    StrAppend(&text, buffer.written ? "" : "const ", CInterfaceType(buffer.dtype), " *", buffer.name,
+              ", ");
+  }
+  for (const Symbol& symbol : variant.loops.symbols) StrAppend(&text, "int64_t ", symbol.var, ", ");
+  return text;
+}
+
+}  // namespace aotc

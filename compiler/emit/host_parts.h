@@ -1,0 +1,45 @@
+// Pieces that the host programs of all targets share: places of buffers, checks of a run, the table.
+#ifndef AOTC_COMPILER_EMIT_HOST_PARTS_H_
+#define AOTC_COMPILER_EMIT_HOST_PARTS_H_
+
+#include <string>
+
+#include "compiler/emit/parts.h"
+#include "compiler/support/code_writer.h"
+
+namespace aotc {
+
+// Constants `at::NAME` and `packed::NAME`: offsets of arena buffers and of weights that steps use.
+void EmitPlaces(const EmitContext& context, CodeWriter& w);
+
+// `struct symbols`, the sizes of one run as the steps use them. Nothing for static models.
+void EmitSymbols(const EmitContext& context, CodeWriter& w);
+
+// `check_run(in, out, dims)`: pointers and dims; fills in the symbols of symbolic models.
+void EmitCheckRun(const EmitContext& context, CodeWriter& w);
+
+// The infos of inputs and outputs, and `bind(inputs, outputs, in, out)`, which checks what came through
+// the table and fills in the structs of the public header.
+void EmitTableBinding(const EmitContext& context, CodeWriter& w);
+
+// The run through the table, the table, and the function that returns it.
+void EmitCpuTable(const EmitContext& context, CodeWriter& w);
+void EmitCudaTable(const EmitContext& context, CodeWriter& w);
+
+// "0x0123456789abcdefu"
+std::string HashLiteral(uint64_t hash);
+
+// "Step 3: conv1 (Conv), relu1 (Relu)."
+std::string StepTitle(const Program& program, size_t index);
+
+// The bytes that a buffer really has in a run.
+std::string ActualBytes(const Program& program, BufferId id);
+
+// The variable parts of a call of a kernel: pointers, then symbols, each followed by ", ".
+absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const Step& step);
+// The same of its declaration.
+std::string KernelParameters(const KernelVariant& variant);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_HOST_PARTS_H_

@@ -1,0 +1,120 @@
+#include "compiler/emit/interface.h"
+
+#include <algorithm>
+
+#include "compiler/emit/c_expr.h"
+#include "compiler/ir/expr_text.h"
+#include "compiler/support/names.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr size_t kMaxRank = 8;  // AOTC_MAX_RANK
+
+// Packed and small types are bytes to C.
+std::string MemberType(DType dtype) {
+  const bool bytes = BitWidth(dtype) <= 8 && dtype != DType::kI8;
+  return bytes ? "uint8_t" : CInterfaceType(dtype);
+}
+
+bool IsInInterface(DType dtype) {
+  return BitWidth(dtype) > 0 && dtype != DType::kC64 && dtype != DType::kC128;
+}
+
+class Describer {
+ public:
+  explicit Describer(const Program& program)
+      : program_(program), bounds_(BoundsOf(program.symbols)) {
+    interface_.prefix = program.name;
+    interface_.macro = MacroCase(program.name);
+  }
+
+  absl::StatusOr<ModelInterface> Run() {
+    NameTable dims;
+    for (const Symbol& symbol : program_.symbols) {
+      interface_.dims.push_back({.symbol = symbol, .member = dims.Unique(symbol.name, "dim")});
+    }
+    NameTable inputs, outputs;
+    if (!interface_.dims.empty()) inputs.Reserve("dims");
+    for (BufferId id : program_.inputs) {
+      AOTC_ASSIGN_OR_RETURN(TensorPort port, Port(id, inputs, "INPUT"));
+      interface_.inputs.push_back(std::move(port));
+    }
+    for (BufferId id : program_.outputs) {
+      AOTC_ASSIGN_OR_RETURN(TensorPort port, Port(id, outputs, "OUTPUT"));
+      interface_.outputs.push_back(std::move(port));
+    }
+    for (DimPort& dim : interface_.dims) AOTC_RETURN_IF_ERROR(Locate(dim));
+    return std::move(interface_);
+  }
+
+ private:
+  absl::StatusOr<TensorPort> Port(BufferId id, NameTable& members, std::string_view role) {
+    const Buffer& buffer = program_.buffers[id];
+    if (buffer.shape.size() > kMaxRank) {
+      return absl::InvalidArgumentError(
+          StrCat("'", buffer.value, "' has rank ", buffer.shape.size(), "; at most 8 is supported"));
+    }
+    if (!IsInInterface(buffer.dtype)) {
+      return absl::UnimplementedError(StrCat("'", buffer.value, "' has elements of type ",
+                                             DTypeName(buffer.dtype), ", which is not supported"));
+    }
+    TensorPort port{.id = id, .name = buffer.value, .member = members.Unique(buffer.value)};
+    port.macro = StrCat(interface_.macro, "_", role, "_", MacroCase(port.member), "_BYTES");
+    port.type = MemberType(buffer.dtype);
+    port.element_align = std::max(1, ByteWidth(buffer.dtype));
+    const auto print = [&](const Expr& dim) { return PrintUserDim(dim, program_.symbols); };
+    port.text = StrCat(DTypeName(buffer.dtype), "[", StrJoin(buffer.shape, ", ", print), "]");
+    for (const Expr& dim : buffer.shape) port.ranges.push_back(RangeOf(dim, bounds_));
+    return port;
+  }
+
+  // The first dim of an input that is affine in this symbol alone.
+  absl::Status Locate(DimPort& dim) const {
+    for (size_t i = 0; i < program_.inputs.size(); ++i) {
+      const Shape& shape = program_.buffers[program_.inputs[i]].shape;
+      for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const auto affine = AsAffine(shape[axis], {dim.symbol.var}, bounds_);
+        if (!affine || !affine->coefficients.count(dim.symbol.var)) continue;
+        const std::optional<int64_t> scale = affine->coefficients.at(dim.symbol.var).AsInt();
+        const std::optional<int64_t> offset = affine->rest.AsInt();
+        if (!scale || *scale == 0 || !offset) continue;
+        dim.input = static_cast<int>(i);
+        dim.axis = static_cast<int>(axis);
+        dim.scale = *scale;
+        dim.offset = *offset;
+        return absl::OkStatus();
+      }
+    }
+    return absl::InvalidArgumentError(
+        StrCat("no input has the symbol '", dim.symbol.name,
+               "' as a dim of its own; hint: pin it with --dim ", dim.symbol.name, "=N"));
+  }
+
+  const Program& program_;
+  const Bounds bounds_;
+  ModelInterface interface_;
+};
+
+}  // namespace
+
+absl::StatusOr<ModelInterface> DescribeInterface(const Program& program) {
+  return Describer(program).Run();
+}
+
+std::string PrintUserDim(const Expr& dim, const std::vector<Symbol>& symbols) {
+  for (const Symbol& symbol : symbols) {
+    const Expr user = Simplify(Var(symbol.var) * symbol.step);
+    if (Same(Simplify(dim), user)) return symbol.name;
+  }
+  Substitution names;
+  for (const Symbol& symbol : symbols) {
+    const Expr name = Var(symbol.name);
+    names.emplace(symbol.var, symbol.step == 1 ? name : FloorDiv(name, symbol.step));
+  }
+  return PrintExpr(Substitute(dim, names));
+}
+
+}  // namespace aotc

@@ -1,0 +1,55 @@
+// The names and numbers of a model's public interface, worked out once for all files that spell them.
+//
+//   ModelInterface m = *DescribeInterface(program);
+//   m.inputs[0].member    // "image": in->image
+//   m.inputs[0].macro     // "MOBILENET_INPUT_IMAGE_BYTES"
+//   m.dims[0].member      // "batch": in->dims.batch
+#ifndef AOTC_COMPILER_EMIT_INTERFACE_H_
+#define AOTC_COMPILER_EMIT_INTERFACE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+// A graph input or output.
+struct TensorPort {
+  BufferId id = {};
+  std::string name = {};    // as in the ONNX graph
+  std::string member = {};  // of the inputs or outputs struct
+  std::string macro = {};   // the bytes at the largest dims
+  std::string type = {};    // of an element, in C
+  int element_align = 1;    // natural alignment in bytes
+  std::string text = {};    // "f32[batch, 3, 224, 224]", dims as the user names them
+  std::vector<Interval> ranges = {};  // of the dims
+};
+
+// A symbol, and where the table's run reads it: dims[axis] of an input is scale * var + offset.
+struct DimPort {
+  Symbol symbol = {};
+  std::string member = {};  // of the dims struct, which holds step * var
+  int input = -1;
+  int axis = 0;
+  int64_t scale = 1;
+  int64_t offset = 0;
+};
+
+struct ModelInterface {
+  std::string prefix = {};  // "mobilenet"
+  std::string macro = {};   // "MOBILENET"
+  std::vector<TensorPort> inputs = {};
+  std::vector<TensorPort> outputs = {};
+  std::vector<DimPort> dims = {};
+};
+
+absl::StatusOr<ModelInterface> DescribeInterface(const Program& program);
+
+// A dim over the symbols with each `var` replaced by the user's dim: "batch", "height/32 + 1".
+std::string PrintUserDim(const Expr& dim, const std::vector<Symbol>& symbols);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_INTERFACE_H_

@@ -1,0 +1,30 @@
+// The names by which the host calls kernels: one rule for those who define and those who call.
+//
+//   KernelSymbol("mobilenet", variant);   // "mobilenet_conv1_v4"
+#ifndef AOTC_COMPILER_EMIT_KERNEL_SYMBOL_H_
+#define AOTC_COMPILER_EMIT_KERNEL_SYMBOL_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+// What the host knows of an instruction set that a variant asks for.
+struct FeatureLevel {
+  std::string_view feature;  // KernelVariant::feature
+  std::string_view suffix;   // of symbols: "_v4"
+  int level;                 // widest first when compared; 0 runs anywhere
+};
+
+// Nothing for a feature that the host program cannot ask for.
+std::optional<FeatureLevel> FindFeatureLevel(std::string_view feature);
+
+// PREFIX_FUNCTION_SUFFIX, where the function is that of the variant's loops.
+std::string KernelSymbol(std::string_view prefix, const KernelVariant& variant);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_KERNEL_SYMBOL_H_

@@ -1,0 +1,146 @@
+// metadata.json: what tools may want to know of an output folder. Keys are listed in docs/output-format.md.
+#include "compiler/emit/host_parts.h"
+#include "compiler/emit/parts.h"
+#include "compiler/ir/expr_text.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/support/strings.h"
+#include "nlohmann/json.hpp"
+
+namespace aotc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Dims that vary are texts: "batch".
+Json Dims(const Shape& shape, const std::vector<Symbol>& symbols) {
+  Json dims = Json::array();
+  for (const Expr& dim : shape) {
+    if (const std::optional<int64_t> value = dim.AsInt()) {
+      dims.push_back(*value);
+    } else {
+      dims.push_back(PrintUserDim(dim, symbols));
+    }
+  }
+  return dims;
+}
+
+Json Ports(const EmitContext& context, const std::vector<TensorPort>& ports) {
+  Json list = Json::array();
+  for (const TensorPort& port : ports) {
+    const Buffer& buffer = context.program.buffers[port.id];
+    list.push_back({{"name", port.name},
+                    {"kind", "tensor"},
+                    {"dtype", std::string(DTypeName(buffer.dtype))},
+                    {"dims", Dims(buffer.shape, context.program.symbols)},
+                    {"member", port.member}});
+  }
+  return list;
+}
+
+Json Symbols(const std::vector<Symbol>& symbols) {
+  Json list = Json::array();
+  for (const Symbol& symbol : symbols) {
+    list.push_back({{"name", symbol.name},
+                    {"min", symbol.min * symbol.step},
+                    {"max", symbol.max * symbol.step},
+                    {"step", symbol.step}});
+  }
+  return list;
+}
+
+Json Arena(const Program& program) {
+  Json buffers = Json::array();
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.kind != BufferKind::kArena || buffer.first_step < 0) continue;
+    buffers.push_back({{"name", buffer.name},
+                       {"offset", buffer.offset},
+                       {"bytes", buffer.bytes},
+                       {"first_step", buffer.first_step},
+                       {"last_step", buffer.last_step}});
+  }
+  return {{"bytes", program.arena_bytes},
+          {"align", program.arena_align},
+          {"lower_bound", program.lower_bound},
+          {"buffers", buffers}};
+}
+
+Json Variants(const ProgramKernel& kernel) {
+  Json list = Json::array();
+  for (const KernelVariant& variant : kernel.variants) {
+    Json entry = {{"feature", variant.feature},
+                  {"realisation", variant.realisation},
+                  {"schedule", variant.schedule},
+                  {"reason", variant.reason}};
+    if (!variant.guard.IsInt(1)) entry["guard"] = PrintExpr(variant.guard);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json Kernels(const Program& program) {
+  Json list = Json::array();
+  for (const ProgramKernel& kernel : program.kernels) {
+    const KernelVariant& best = kernel.variants.front();
+    list.push_back({{"name", kernel.kernel.name},
+                    {"nodes", kernel.kernel.sources},
+                    {"realisation", best.realisation},
+                    {"schedule", best.schedule},
+                    {"reason", best.reason},
+                    {"flops", KernelFlops(kernel.kernel)},
+                    {"bytes", KernelBytes(kernel.kernel)},
+                    {"variants", Variants(kernel)}});
+  }
+  return list;
+}
+
+Json Steps(const Program& program) {
+  Json list = Json::array();
+  for (const Step& step : program.steps) {
+    Json args = Json::array();
+    for (BufferId id : step.args) args.push_back(program.buffers[id].name);
+    const bool copy = step.kind == StepKind::kCopy;
+    list.push_back({{"kernel", copy ? "copy" : program.kernels[step.kernel].kernel.name},
+                    {"args", std::move(args)}});
+  }
+  return list;
+}
+
+Json Weights(const EmitContext& context) {
+  Json weights = {{"bytes", context.program.weights.size()}};
+  if (context.HasWeights()) weights["hash"] = HashLiteral(context.weights_hash);
+  return weights;
+}
+
+Json Opsets(const Provenance& from) {
+  Json opsets = Json::object();
+  for (const auto& [domain, version] : from.opsets) {
+    opsets[domain.empty() ? "ai.onnx" : domain] = version;
+  }
+  return opsets;
+}
+
+}  // namespace
+
+std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files) {
+  const Provenance& from = context.options.provenance;
+  const Json metadata = {
+      {"aotc", from.aotc_version},
+      {"name", context.interface.prefix},
+      {"model", {{"name", from.model_name}, {"sha256", from.model_sha256}, {"opsets", Opsets(from)}}},
+      {"target", context.options.target == EmitTarget::kCuda ? "cuda" : "cpu"},
+      {"flags", from.flags},
+      {"files", files},
+      {"symbols", Symbols(context.program.symbols)},
+      {"inputs", Ports(context, context.interface.inputs)},
+      {"outputs", Ports(context, context.interface.outputs)},
+      {"arena", Arena(context.program)},
+      {"weights", Weights(context)},
+      {"kernels", Kernels(context.program)},
+      {"steps", Steps(context.program)},
+      {"passes", from.passes},
+  };
+  // Names in a model may be any bytes: those that are no UTF-8 are replaced.
+  return metadata.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace aotc

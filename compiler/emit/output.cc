@@ -1,0 +1,108 @@
+#include "compiler/emit/output.h"
+
+#include "absl/strings/match.h"
+#include "compiler/emit/parts.h"
+#include "compiler/format/clang_format.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr size_t kIncbinLimit = size_t{1} << 30;
+constexpr size_t kArrayLimit = size_t{16} << 20;
+
+absl::Status CheckWeightsFit(const EmitContext& context) {
+  const size_t bytes = context.program.weights.size();
+  const WeightsForm form = context.options.weights;
+  const bool fits = form == WeightsForm::kFile ||
+                    bytes <= (form == WeightsForm::kArray ? kArrayLimit : kIncbinLimit);
+  if (fits) return absl::OkStatus();
+  const bool array = form == WeightsForm::kArray && bytes <= kIncbinLimit;
+  return absl::InvalidArgumentError(
+      StrCat("the weights have ", bytes, " bytes, more than --weights=",
+             form == WeightsForm::kArray ? "array" : "incbin", " takes; hint: --weights=",
+             array ? "incbin" : "file"));
+}
+
+// Lays out what clang-format knows; other text stays as it is.
+absl::StatusOr<std::string> Formatted(const std::string& path, const std::string& text) {
+  SourceKind kind = SourceKind::kCpp;
+  if (absl::EndsWith(path, ".h")) {
+    kind = SourceKind::kC;
+  } else if (absl::EndsWith(path, ".cu")) {
+    kind = SourceKind::kCuda;
+  } else if (!absl::EndsWith(path, ".cpp")) {
+    return text;
+  }
+  absl::StatusOr<std::string> formatted = FormatSource(text, kind);
+  if (!formatted.ok()) return absl::InternalError(StrCat(path, ": ", formatted.status().message()));
+  return formatted;
+}
+
+absl::Status AddText(OutputFiles& files, const std::string& path, const std::string& text) {
+  AOTC_ASSIGN_OR_RETURN(files[path], Formatted(path, text));
+  return absl::OkStatus();
+}
+
+absl::Status AddWeights(const EmitContext& context, OutputFiles& files) {
+  if (!context.HasWeights()) return absl::OkStatus();
+  const std::string stem = context.interface.prefix + "_weights";
+  std::string blob = WeightsBlob(context.program, context.weights_hash);
+  switch (context.options.weights) {
+    case WeightsForm::kArray: files[stem + ".cpp"] = EmitWeightsArray(context, blob); break;
+    case WeightsForm::kIncbin: files[stem + ".S"] = EmitWeightsAssembly(context); [[fallthrough]];
+    case WeightsForm::kFile: files[stem + ".bin"] = std::move(blob); break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddHost(const EmitContext& context, OutputFiles& files) {
+  const std::string& name = context.interface.prefix;
+  AOTC_RETURN_IF_ERROR(AddText(files, name + ".h", EmitHeader(context)));
+  if (context.options.target == EmitTarget::kCuda) {
+    return absl::UnimplementedError("host programs for CUDA are not written yet");
+  }
+  AOTC_ASSIGN_OR_RETURN(const std::string host, EmitCpuHost(context));
+  AOTC_RETURN_IF_ERROR(AddText(files, name + ".cpp", host));
+  return AddText(files, name + "_pool.cpp", EmitPool(context));
+}
+
+bool IsCompiled(const std::string& path) {
+  if (absl::StartsWith(path, "example/")) return false;
+  return absl::EndsWith(path, ".cpp") || absl::EndsWith(path, ".cu") || absl::EndsWith(path, ".S");
+}
+
+// The build file and the metadata name the others.
+void AddLists(const EmitContext& context, OutputFiles& files) {
+  std::vector<std::string> sources;
+  for (const auto& [path, content] : files) {
+    if (IsCompiled(path)) sources.push_back(path);
+  }
+  files["CMakeLists.txt"] = EmitBuildFile(context, sources);
+  files["metadata.json"] = "";
+  std::vector<std::string> all;
+  for (const auto& [path, content] : files) all.push_back(path);
+  files["metadata.json"] = EmitMetadata(context, all);
+}
+
+}  // namespace
+
+absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options) {
+  AOTC_ASSIGN_OR_RETURN(const ModelInterface interface, DescribeInterface(program));
+  const EmitContext context{program, options, interface, WeightsHash(program.weights)};
+  AOTC_RETURN_IF_ERROR(CheckWeightsFit(context));
+  OutputFiles files;
+  AOTC_RETURN_IF_ERROR(AddHost(context, files));
+  for (const KernelFile& kernel : options.kernels) {
+    AOTC_RETURN_IF_ERROR(AddText(files, kernel.path, kernel.text));
+  }
+  if (options.example) AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));
+  AOTC_ASSIGN_OR_RETURN(OutputFiles headers, CollectHeaders(files));
+  files.merge(headers);
+  AOTC_RETURN_IF_ERROR(AddWeights(context, files));
+  AddLists(context, files);
+  return files;
+}
+
+}  // namespace aotc

@@ -1,0 +1,58 @@
+// The makers of single output files. Each gives unformatted text; EmitOutput lays it out.
+#ifndef AOTC_COMPILER_EMIT_PARTS_H_
+#define AOTC_COMPILER_EMIT_PARTS_H_
+
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "compiler/emit/interface.h"
+#include "compiler/emit/output.h"
+
+namespace aotc {
+
+// What all makers see.
+struct EmitContext {
+  const Program& program;
+  const EmitOptions& options;
+  const ModelInterface& interface;
+  uint64_t weights_hash = 0;
+
+  bool HasWeights() const { return !program.weights.empty(); }
+  bool LinksWeights() const { return HasWeights() && options.weights != WeightsForm::kFile; }
+  bool LoadsWeights() const { return HasWeights() && options.weights == WeightsForm::kFile; }
+};
+
+// NAME.h
+std::string EmitHeader(const EmitContext& context);
+
+// NAME.cpp of the CPU target.
+absl::StatusOr<std::string> EmitCpuHost(const EmitContext& context);
+// NAME.cpp of the CUDA target, and NAME_device.cu: what of it calls the CUDA runtime.
+absl::StatusOr<std::string> EmitCudaHost(const EmitContext& context);
+std::string EmitCudaDevice(const EmitContext& context);
+// NAME_pool.cpp: threads for hosts that have none to lend.
+std::string EmitPool(const EmitContext& context);
+
+// The blob: header and data.
+std::string WeightsBlob(const Program& program, uint64_t hash);
+uint64_t WeightsHash(const std::vector<uint8_t>& data);
+// NAME_weights.S
+std::string EmitWeightsAssembly(const EmitContext& context);
+// NAME_weights.cpp
+std::string EmitWeightsArray(const EmitContext& context, const std::string& blob);
+
+// CMakeLists.txt; `sources` are the paths of what is compiled.
+std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources);
+// metadata.json; `files` are the paths of all files, itself included.
+std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files);
+// example/main.cpp
+std::string EmitExample(const EmitContext& context);
+
+// The headers of runtime-lite and templates that `texts` include, those they include in turn, and so on:
+// contents by path in the output folder ("aotc/model.h"). Error: one that does not exist.
+absl::StatusOr<OutputFiles> CollectHeaders(const OutputFiles& texts);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_EMIT_PARTS_H_

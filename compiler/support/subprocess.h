@@ -1,0 +1,46 @@
+// Running other programs: compilers, and what they built. No shell takes part.
+//
+//   AOTC_ASSIGN_OR_RETURN(ProcessResult result, RunProcess({.argv = {"g++", "-c", "model.cpp"}}));
+//   if (result.exit_code != 0) Report(result.output);
+#ifndef AOTC_COMPILER_SUPPORT_SUBPROCESS_H_
+#define AOTC_COMPILER_SUPPORT_SUBPROCESS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace aotc {
+
+struct ProcessOptions {
+  std::vector<std::string> argv = {};         // the program is looked up in PATH
+  std::string folder = {};                    // to run in; "" is the present one
+  std::vector<std::string> environment = {};  // "NAME=value", added to the present one
+  int timeout_seconds = 600;
+};
+
+struct ProcessResult {
+  int exit_code = 0;        // 128 + n where signal n ended it
+  std::string output = {};  // standard output and error together, in order
+};
+
+// Runs to the end. Errors: the program does not exist, or did not end in time and was killed.
+absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options);
+
+// A folder in the system's place for temporary files, removed with all that is in it at the end.
+class TemporaryFolder {
+ public:
+  static absl::StatusOr<TemporaryFolder> Create(const std::string& stem);
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_SUPPORT_SUBPROCESS_H_
