@@ -1,0 +1,57 @@
+// The whole compiler as one call: a model in, the files of an output folder out.
+//
+//   CompileOptions options{.model_path = "mobilenet.onnx", .target = "cpu"};
+//   Diagnostics diagnostics;
+//   AOTC_ASSIGN_OR_RETURN(CompileResult result, Compile(options, diagnostics));
+//   result.files.at("mobilenet.h")
+//
+// No globals, no printing; several compiles may run in one process.
+#ifndef AOTC_COMPILER_DRIVER_COMPILE_H_
+#define AOTC_COMPILER_DRIVER_COMPILE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/emit/output.h"
+#include "compiler/import/onnx_import.h"
+#include "compiler/ir/program.h"
+#include "compiler/support/diagnostics.h"
+
+namespace aotc {
+
+struct CompileOptions {
+  std::string model_path = {};
+  std::string name = {};                           // prefix; from the file name where empty
+  std::string target = "cpu";                      // cpu or cuda
+  std::string cpu = "x86-64,x86-64-v3,x86-64-v4";  // instruction sets
+  std::vector<std::string> cuda_arch = {};
+  ImportOptions import = {};
+  WeightsForm weights = WeightsForm::kIncbin;
+  bool example = false;
+  bool templates = true;  // false: plain loops only
+  std::vector<std::string> disabled_passes = {};
+  std::vector<std::string> flags = {};  // as given, for metadata.json
+  std::string stop_after = {};          // name of a phase
+};
+
+// Called at the end of each phase with its name and a way to print the state of the program there.
+using PhaseHook =
+    std::function<void(const std::string& phase, const std::function<std::string()>& dump)>;
+
+struct CompileResult {
+  OutputFiles files = {};  // empty where a phase stopped the compile
+  Graph graph = {};        // after the last graph phase that ran
+  Program program = {};
+};
+
+// Names of the phases in order, for --stop-after and --dump-after.
+std::vector<std::string> PhaseNames();
+
+absl::StatusOr<CompileResult> Compile(const CompileOptions& options, Diagnostics& diagnostics,
+                                      const PhaseHook& hook = {});
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_DRIVER_COMPILE_H_
