@@ -1,4 +1,6 @@
 // NAME.h: the public header, C99 and C++.
+#include <algorithm>
+
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
 #include "compiler/support/literals.h"
@@ -100,7 +102,7 @@ class HeaderWriter {
              {"what", cuda_ ? "device memory for all that lies between the steps"
                             : "memory for all that lies between the steps"},
              {"bytes", Bytes(context_.program.arena_bytes)},
-             {"align", StrCat(cuda_ ? 256 : context_.program.arena_align, "u")}});
+             {"align", StrCat(context_.program.arena_align, "u")}});
     w_.Line();
     if (!cuda_) {
       w_.Emit(R"(
@@ -186,38 +188,45 @@ class HeaderWriter {
 
       struct CUstream_st;
 
-      /* What a model keeps between runs: its weights on the device. Zero it before create. */
-      typedef struct {
+      /* What a model keeps between runs; filled in by create, for no one else to change. */
+      typedef struct $name$_instance {
         void *device_weights;
-        void *device_arena;          /* used where enqueue gets none; allocated by create */
-        struct CUstream_st *stream;  /* of the runs by table */
-        struct CUstream_st *last;    /* of the last enqueue */
-        void *staging;               /* device copies of inputs and outputs that are host memory */
+        void *device_arena;
+        void *staging;              /* device copies of inputs and outputs that are host memory */
+        struct CUstream_st *stream; /* of runs through the table */
+        struct CUstream_st *last;   /* of the last enqueue */
+        int32_t ready, owns_weights;
+        uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
       } $name$_instance;
 
       typedef struct {
-        int32_t own_arena;      /* allocate a device arena */
-        int32_t host_pointers;  /* inputs and outputs of enqueue are host memory */
+        int32_t own_arena;                    /* allocate a device arena: enqueue may be given none */
+        uint8_t inputs_on_host[$inputs$];     /* 1 where enqueue gets host memory, in order */
+        uint8_t outputs_on_host[$outputs$];
+        const $name$_instance *share_weights; /* use the weights of this instance, which outlives it */
         $weights_member$
       } $name$_config;
 
       /* Uploads the weights and allocates what `config` (NULL: all zero) asks for. */
       aotc_status $name$_create($name$_instance *self, const $name$_config *config);
 
-      /* Queues one run. With host pointers, what they point at must stay as it is until finish.
-       * device_arena may be NULL where the instance owns one. */
+      /* Queues one run. Host memory must stay as it is until finish. device_arena may be NULL where
+       * the instance owns one. */
       aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
                                  void *device_arena, struct CUstream_st *stream);
 
       /* Waits for the last enqueue; the outputs are there. */
       aotc_status $name$_finish($name$_instance *self);
 
-      aotc_status $name$_destroy($name$_instance *self);
-      )",
+      /* Waits, and frees what create allocated. */
+      aotc_status $name$_destroy($name$_instance *self);)",
             {{"name", m_.prefix},
              {"NAME", m_.macro},
+             {"inputs", StrCat(std::max<size_t>(1, m_.inputs.size()))},
+             {"outputs", StrCat(std::max<size_t>(1, m_.outputs.size()))},
              {"weights_member",
-              context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights;") : ""}});
+              context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights; /* from load */") : ""}});
+    w_.Line();
   }
 
   const EmitContext& context_;

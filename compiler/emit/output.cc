@@ -61,7 +61,9 @@ absl::Status AddHost(const EmitContext& context, OutputFiles& files) {
   const std::string& name = context.interface.prefix;
   AOTC_RETURN_IF_ERROR(AddText(files, name + ".h", EmitHeader(context)));
   if (context.options.target == EmitTarget::kCuda) {
-    return absl::UnimplementedError("host programs for CUDA are not written yet");
+    AOTC_ASSIGN_OR_RETURN(const std::string host, EmitCudaHost(context));
+    AOTC_RETURN_IF_ERROR(AddText(files, name + ".cpp", host));
+    return AddText(files, name + "_device.cu", EmitCudaDevice(context));
   }
   AOTC_ASSIGN_OR_RETURN(const std::string host, EmitCpuHost(context));
   AOTC_RETURN_IF_ERROR(AddText(files, name + ".cpp", host));

@@ -146,6 +146,44 @@ void sample_relu_v1(const float *x, float *y, int64_t m, int64_t task_begin, int
 )"};
 }
 
+// The same for CUDA: one thread per row.
+inline KernelFile SampleCudaKernels() {
+  return {"sample_kernels_0.cu", R"(
+// Kernels of sample.
+#include "aotc/cuda.h"
+#define LOCAL extern "C" __attribute__((visibility("hidden")))
+static __global__ void dense(const float *x, const float *w, float *y) {
+  const int64_t i = blockIdx.x, j = threadIdx.x;
+  float sum = 0;
+  for (int64_t k = 0; k < 4; ++k) sum += x[i * 4 + k] * w[k * 4 + j];
+  y[i * 4 + j] = sum;
+}
+static __global__ void shift(const float *x, float *y, int64_t m) {
+  const int64_t i = blockIdx.x * 4 + threadIdx.x;
+  y[i] = x[i] + (float)m;
+}
+static __global__ void relu(const float *x, float *y) {
+  const int64_t i = blockIdx.x * 4 + threadIdx.x;
+  y[i] = x[i] > 0 ? x[i] : 0;
+}
+LOCAL aotc_status sample_dense(const float *x, const float *w, float *y, int64_t m, int64_t tasks, struct CUstream_st *stream);
+LOCAL aotc_status sample_shift(const float *x, float *y, int64_t m, int64_t tasks, struct CUstream_st *stream);
+LOCAL aotc_status sample_relu(const float *x, float *y, int64_t m, int64_t tasks, struct CUstream_st *stream);
+aotc_status sample_dense(const float *x, const float *w, float *y, int64_t, int64_t tasks, struct CUstream_st *stream) {
+  const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {4, 1, 1}, 0, stream, "dense"};
+  return aotc_cuda_status(aotc_launch(config, dense, x, w, y));
+}
+aotc_status sample_shift(const float *x, float *y, int64_t m, int64_t tasks, struct CUstream_st *stream) {
+  const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {4, 1, 1}, 0, stream, "shift"};
+  return aotc_cuda_status(aotc_launch(config, shift, x, y, m));
+}
+aotc_status sample_relu(const float *x, float *y, int64_t, int64_t tasks, struct CUstream_st *stream) {
+  const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {4, 1, 1}, 0, stream, "relu"};
+  return aotc_cuda_status(aotc_launch(config, relu, x, y));
+}
+)"};
+}
+
 }  // namespace aotc
 
 #endif  // AOTC_TESTS_UNIT_SAMPLE_PROGRAM_H_

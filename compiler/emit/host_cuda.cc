@@ -1,0 +1,423 @@
+// NAME.cpp of the CUDA target, which is plain C++: it never includes CUDA's headers. What calls the
+// CUDA runtime is NAME_device.cu, kernels are launched by functions of the kernel files.
+#include "absl/strings/match.h"
+#include "compiler/emit/host_expr.h"
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+class CudaHostWriter {
+ public:
+  explicit CudaHostWriter(const EmitContext& context)
+      : context_(context), program_(context.program), m_(context.interface),
+        bounds_(BoundsOf(context.program.symbols)) {}
+
+  absl::StatusOr<std::string> Run() {
+    Declarations();
+    w_.Line("namespace {\n");
+    EmitPlaces(context_, w_);
+    EmitSymbols(context_, w_);
+    Staging();
+    AOTC_RETURN_IF_ERROR(Steps());
+    EmitCheckRun(context_, w_);
+    Transfers();
+    w_.Line("}  // namespace\n");
+    if (context_.LoadsWeights()) Load();
+    Lifetime();
+    Enqueue();
+    EmitCudaTable(context_, w_);
+    return StrCat(Opening(), w_.text());
+  }
+
+ private:
+  void Emit(std::string_view snippet) { w_.Emit(snippet, {{"name", m_.prefix}, {"NAME", m_.macro}}); }
+
+  std::string Opening() const {
+    const std::string& code = w_.text();
+    const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
+    bool math = false;
+    for (const char* call : calls) math = math || absl::StrContains(code, call);
+    CodeWriter w;
+    w.Emit(R"(
+      // $name$: the host program, which queues $count$ steps on a stream: no lookups, no allocation.
+      #include "$name$.h"
+
+      #include <stddef.h>
+      #include <stdint.h>
+
+      #include "aotc/check.h"
+      $math$
+      #include "aotc/status.h"
+      $weights$
+
+      // Shared between the files of this model, and invisible outside it.
+      #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden"))))",
+           {{"name", m_.prefix},
+            {"NAME", m_.macro},
+            {"count", StrCat(program_.steps.size())},
+            {"math", math ? "#include \"aotc/scalar_math.h\"" : ""},
+            {"weights", context_.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
+    w.Line();
+    return w.Take();
+  }
+
+  void Declarations() {
+    if (context_.LinksWeights()) {
+      Emit(R"(
+        // The packed weights, header first.
+        $NAME$_LOCAL const uint8_t $name$_weights_blob[];)");
+      w_.Line();
+    }
+    Emit(R"(
+      // The CUDA runtime, from $name$_device.cu. Copies are between any two places and wait for nothing.
+      $NAME$_LOCAL aotc_status $name$_device_allocate(void **memory, size_t bytes);
+      $NAME$_LOCAL aotc_status $name$_device_free(void *memory);
+      $NAME$_LOCAL aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
+                                                  struct CUstream_st *stream);
+      $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
+      $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
+      $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);)");
+    w_.Line();
+    if (program_.kernels.empty()) return;
+    w_.Line("// The launchers of the kernels.");
+    for (const ProgramKernel& kernel : program_.kernels) {
+      w_.Line(StrCat(m_.macro, "_LOCAL aotc_status ", Launcher(kernel), "(",
+                     KernelParameters(kernel.variants.back()),
+                     "int64_t tasks, struct CUstream_st *stream);"));
+    }
+    w_.Line();
+  }
+
+  std::string Launcher(const ProgramKernel& kernel) const {
+    return StrCat(m_.prefix, "_", kernel.kernel.name);
+  }
+
+  // Where inputs and outputs that are host memory are mirrored on the device.
+  void Staging() {
+    w_.Line("// Where the device's copies of inputs and outputs lie, for those that are host memory.");
+    const auto block = w_.Block("namespace staged {", "}  // namespace staged\n");
+    w_.Line("constexpr size_t padded(size_t bytes) { return (bytes + 255) / 256 * 256; }");
+    std::string end = "0";
+    for (const auto& [ports, role] : {std::pair(&m_.inputs, "in_"), std::pair(&m_.outputs, "out_")}) {
+      for (const TensorPort& port : *ports) {
+        w_.Line(StrCat("constexpr size_t ", role, port.member, " = ", end, ";"));
+        end = StrCat(role, port.member, " + padded(", port.macro, ")");
+      }
+    }
+    w_.Line(StrCat("constexpr size_t bytes = ", end, ";"));
+  }
+
+  absl::Status Steps() {
+    CodeWriter body;
+    std::swap(body, w_);
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      const Step& step = program_.steps[i];
+      w_.Line();
+      w_.Comment(StepTitle(program_, i));
+      AOTC_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? Copy(step) : Launch(step));
+    }
+    std::swap(body, w_);
+    w_.Line("// Queues the steps. All pointers are device memory.");
+    std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
+                                "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
+    if (!m_.dims.empty()) StrAppend(&params, "const symbols &dims, ");
+    const auto block = w_.Block(
+        StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
+    for (const auto& [name, use] : {std::pair("in", "in->"), std::pair("out", "out->"),
+                                    std::pair("arena", "(arena + "), std::pair("weights", "(weights + "),
+                                    std::pair("dims", "dims."), std::pair("stream", "stream)")}) {
+      const bool exists = std::string_view(name) != "dims" || !m_.dims.empty();
+      if (exists && !absl::StrContains(body.text(), use)) w_.Line(StrCat("(void)", name, ";"));
+    }
+    w_.Line("aotc_status status = AOTC_OK;");
+    w_.Emit("$body$", {{"body", body.text()}});
+    w_.Line("return status;");
+    return absl::OkStatus();
+  }
+
+  absl::Status Launch(const Step& step) {
+    const ProgramKernel& kernel = program_.kernels[step.kernel];
+    if (kernel.variants.size() != 1) {
+      return absl::UnimplementedError(
+          StrCat("kernel ", kernel.kernel.name, " has several variants on CUDA"));
+    }
+    AOTC_ASSIGN_OR_RETURN(const std::string arguments, KernelArguments(context_, step));
+    const Expr& tasks = kernel.variants[0].loops.tasks;
+    const Interval range = RangeOf(tasks, bounds_);
+    if (range.max > INT32_MAX) {
+      return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs ", range.max,
+                                             " blocks, more than a grid has"));
+    }
+    const std::string call = StrCat("status = ", Launcher(kernel), "(", arguments,
+                                    HostExpr(tasks, bounds_), ", stream);");
+    const std::string when =
+        range.min > 0 ? "" : StrCat("if (", HostExpr(tasks, bounds_), " > 0) ");
+    w_.Line(StrCat(when, call));
+    w_.Line("if (status != AOTC_OK) return status;");
+    return absl::OkStatus();
+  }
+
+  absl::Status Copy(const Step& step) {
+    w_.Line(StrCat("status = ", m_.prefix, "_device_copy(",
+                   BufferPointer(program_, m_, step.args[1], true), ", ",
+                   BufferPointer(program_, m_, step.args[0], false), ", (size_t)(",
+                   ActualBytes(program_, step.args[0]), "), stream);"));
+    w_.Line("if (status != AOTC_OK) return status;");
+    return absl::OkStatus();
+  }
+
+  // Functions that replace host pointers by staged ones, and bring results back.
+  void Transfers() {
+    const std::string dims = m_.dims.empty() ? "" : "const symbols &dims, ";
+    w_.Line("// Copies inputs that are host memory to the device; `in` and `out` point there afterwards.");
+    {
+      const auto block = w_.Block(
+          StrCat("aotc_status stage(const ", m_.prefix, "_instance *self, ", m_.prefix, "_inputs *in, ",
+                 m_.prefix, "_outputs *out, ", dims, "struct CUstream_st *stream) {"), "}\n");
+      w_.Line("uint8_t *staging = (uint8_t *)self->staging;");
+      w_.Line("(void)staging, (void)in, (void)out, (void)stream;");
+      if (!m_.dims.empty()) w_.Line("(void)dims;");
+      for (size_t i = 0; i < m_.inputs.size(); ++i) StageInput(i);
+      for (size_t i = 0; i < m_.outputs.size(); ++i) {
+        const TensorPort& port = m_.outputs[i];
+        w_.Line(StrCat("if (self->outputs_on_host[", i, "]) out->", port.member, " = (", port.type,
+                       " *)(staging + staged::out_", port.member, ");"));
+      }
+      w_.Line("return AOTC_OK;");
+    }
+    w_.Line("// Copies outputs from where stage() put them to host memory.");
+    const auto block = w_.Block(
+        StrCat("aotc_status unstage(const ", m_.prefix, "_instance *self, const ", m_.prefix,
+               "_outputs *from, const ", m_.prefix, "_outputs *to, ", dims, "struct CUstream_st *stream) {"),
+        "}\n");
+    w_.Line("(void)self, (void)from, (void)to, (void)stream;");
+    if (!m_.dims.empty()) w_.Line("(void)dims;");
+    for (size_t i = 0; i < m_.outputs.size(); ++i) {
+      const TensorPort& port = m_.outputs[i];
+      Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member, "from->" + port.member,
+               port.id);
+    }
+    w_.Line("return AOTC_OK;");
+  }
+
+  void Transfer(const std::string& condition, const std::string& to, const std::string& from,
+                BufferId id) {
+    const auto block = w_.Block(StrCat("if (", condition, ") {"));
+    w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(", to, ", ", from, ", (size_t)(",
+                   ActualBytes(program_, id), "), stream);"));
+    w_.Line("if (status != AOTC_OK) return status;");
+  }
+
+  void StageInput(size_t index) {
+    const TensorPort& port = m_.inputs[index];
+    const auto block = w_.Block(StrCat("if (self->inputs_on_host[", index, "]) {"));
+    w_.Line(StrCat(port.type, " *copy = (", port.type, " *)(staging + staged::in_", port.member, ");"));
+    w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(copy, in->", port.member,
+                   ", (size_t)(", ActualBytes(program_, port.id), "), stream);"));
+    w_.Line("if (status != AOTC_OK) return status;");
+    w_.Line(StrCat("in->", port.member, " = copy;"));
+  }
+
+  void Load() {
+    w_.Emit(R"(
+      aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
+        if (weights == nullptr) return AOTC_ERROR_POINTER;
+        const aotc_status status = aotc_weights_check(data, bytes, $size$, $hash$);
+        weights->data = status == AOTC_OK ? data : nullptr;
+        return status;
+      })",
+            {{"name", m_.prefix},
+             {"size", StrCat(program_.weights.size(), "u")},
+             {"hash", HashLiteral(context_.weights_hash)}});
+    w_.Line();
+  }
+
+  // Lines of create() that leave the data of the weights in `blob`.
+  std::string FindBlob() const {
+    CodeWriter w;
+    if (context_.LoadsWeights()) {
+      w.Emit(R"(
+        if (given.weights == nullptr || given.weights->data == nullptr) return AOTC_ERROR_WEIGHTS;
+        const uint8_t *blob = (const uint8_t *)given.weights->data;)");
+    } else {
+      w.Emit(R"(
+        const uint8_t *blob = $name$_weights_blob;
+        if (!aotc_weights_match(blob, $size$, $hash$)) return AOTC_ERROR_WEIGHTS;)",
+             {{"name", m_.prefix},
+              {"size", StrCat(program_.weights.size(), "u")},
+              {"hash", HashLiteral(context_.weights_hash)}});
+    }
+    std::string text = w.Take();
+    text.pop_back();
+    return text;
+  }
+
+  // Lines of create() that bring the weights to the device, or share those of another instance.
+  std::string BringWeights() const {
+    if (!context_.HasWeights()) return "";
+    CodeWriter w;
+    w.Emit(R"(
+      if (given.share_weights != nullptr) {
+        self->device_weights = given.share_weights->device_weights;
+      } else {
+        $find$
+        status = $name$_device_allocate(&self->device_weights, $size$);
+        if (status == AOTC_OK) {
+          self->owns_weights = 1;
+          status = $name$_device_copy(self->device_weights, blob + AOTC_WEIGHTS_HEADER_BYTES, $size$,
+                                      nullptr);
+        }
+        if (status == AOTC_OK) status = $name$_device_wait(nullptr);
+      })",
+           {{"name", m_.prefix},
+            {"find", FindBlob()},
+            {"size", StrCat(program_.weights.size(), "u")}});
+    std::string text = w.Take();
+    text.pop_back();
+    return text;
+  }
+
+  void Lifetime() {
+    w_.Emit(R"(
+      aotc_status $name$_create($name$_instance *self, const $name$_config *config) {
+        if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
+        *self = {};
+        $name$_config given = {};
+        if (config != nullptr) given = *config;
+        aotc_status status = AOTC_OK;
+        $weights$
+        if (status == AOTC_OK && given.own_arena != 0) {
+          status = $name$_device_allocate(&self->device_arena, $NAME$_DEVICE_ARENA_BYTES);
+        }
+        bool on_host = false;
+        for (size_t i = 0; i < sizeof given.inputs_on_host; ++i) {
+          self->inputs_on_host[i] = given.inputs_on_host[i];
+          on_host = on_host || given.inputs_on_host[i] != 0;
+        }
+        for (size_t i = 0; i < sizeof given.outputs_on_host; ++i) {
+          self->outputs_on_host[i] = given.outputs_on_host[i];
+          on_host = on_host || given.outputs_on_host[i] != 0;
+        }
+        if (status == AOTC_OK && on_host) status = $name$_device_allocate(&self->staging, staged::bytes);
+        self->ready = 1;
+        if (status != AOTC_OK) $name$_destroy(self);
+        return status;
+      }
+
+      aotc_status $name$_destroy($name$_instance *self) {
+        if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
+        aotc_status status = AOTC_OK;
+        if (self->ready != 0) status = $name$_device_wait(self->last);
+        if (self->owns_weights != 0) $name$_device_free(self->device_weights);
+        $name$_device_free(self->device_arena);
+        $name$_device_free(self->staging);
+        if (self->stream != nullptr) $name$_device_stream_destroy(self->stream);
+        *self = {};
+        return status;
+      }
+
+      aotc_status $name$_finish($name$_instance *self) {
+        if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
+        return $name$_device_wait(self->last);
+      })",
+            {{"name", m_.prefix}, {"NAME", m_.macro}, {"weights", BringWeights()}});
+    w_.Line();
+  }
+
+  void Enqueue() {
+    const std::string dims = m_.dims.empty() ? "" : ", sizes";
+    const std::string arena_check =
+        program_.arena_bytes == 0
+            ? ""
+            : StrCat("if (!aotc_usable(arena, ", m_.macro, "_DEVICE_ARENA_ALIGN)) return AOTC_ERROR_POINTER;");
+    w_.Emit(R"(
+      aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
+                                 void *device_arena, struct CUstream_st *stream) {
+        if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
+        $sizes$
+        aotc_status status = check_run(in, out$sizes_out$);
+        if (status != AOTC_OK) return status;
+        void *arena = device_arena != nullptr ? device_arena : self->device_arena;
+        $arena_check$
+        $name$_inputs device_in = *in;
+        $name$_outputs device_out = *out;
+        self->last = stream;
+        status = stage(self, &device_in, &device_out$dims$, stream);
+        if (status != AOTC_OK) return status;
+        status = steps(&device_in, &device_out, (uint8_t *)arena, (const uint8_t *)self->device_weights$dims$,
+                       stream);
+        if (status != AOTC_OK) return status;
+        return unstage(self, &device_out, out$dims$, stream);
+      })",
+            {{"name", m_.prefix},
+             {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
+             {"sizes_out", m_.dims.empty() ? "" : ", &sizes"},
+             {"arena_check", arena_check},
+             {"dims", dims}});
+    w_.Line();
+  }
+
+  const EmitContext& context_;
+  const Program& program_;
+  const ModelInterface& m_;
+  const Bounds bounds_;
+  CodeWriter w_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> EmitCudaHost(const EmitContext& context) {
+  return CudaHostWriter(context).Run();
+}
+
+std::string EmitCudaDevice(const EmitContext& context) {
+  CodeWriter w;
+  w.Emit(R"(
+    // $name$: all that its host program asks of the CUDA runtime.
+    #include "aotc/cuda_host.h"
+
+    #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden")))
+
+    $NAME$_LOCAL aotc_status $name$_device_allocate(void **memory, size_t bytes);
+    $NAME$_LOCAL aotc_status $name$_device_free(void *memory);
+    $NAME$_LOCAL aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
+                                                struct CUstream_st *stream);
+    $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
+    $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
+    $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);
+
+    aotc_status $name$_device_allocate(void **memory, size_t bytes) {
+      *memory = nullptr;
+      return bytes == 0 ? AOTC_OK : aotc_cuda_status(cudaMalloc(memory, bytes));
+    }
+
+    aotc_status $name$_device_free(void *memory) {
+      return memory == nullptr ? AOTC_OK : aotc_cuda_status(cudaFree(memory));
+    }
+
+    aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
+                                   struct CUstream_st *stream) {
+      if (bytes == 0) return AOTC_OK;
+      return aotc_cuda_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+    }
+
+    aotc_status $name$_device_wait(struct CUstream_st *stream) {
+      return aotc_cuda_status(cudaStreamSynchronize(stream));
+    }
+
+    // The stream does not wait for the default one.
+    aotc_status $name$_device_stream_create(struct CUstream_st **stream) {
+      return aotc_cuda_status(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    }
+
+    aotc_status $name$_device_stream_destroy(struct CUstream_st *stream) {
+      return aotc_cuda_status(cudaStreamDestroy(stream));
+    })",
+         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  return w.Take();
+}
+
+}  // namespace aotc
