@@ -1,6 +1,10 @@
-// metadata.json: what tools may want to know of an output folder. Keys are listed in docs/output-format.md.
+// metadata.json: what tools may want to know of an output folder. Keys are listed in
+// docs/output-format.md.
+#include <algorithm>
+
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
+#include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/support/strings.h"
@@ -8,6 +12,10 @@
 
 namespace aotc {
 namespace {
+
+bool HasContraction(const Kernel& kernel) {
+  return std::any_of(kernel.stages.begin(), kernel.stages.end(), IsContraction);
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -86,6 +94,7 @@ Json Kernels(const Program& program) {
                     {"realisation", best.realisation},
                     {"schedule", best.schedule},
                     {"reason", best.reason},
+                    {"contraction", HasContraction(kernel.kernel)},
                     {"flops", KernelFlops(kernel.kernel)},
                     {"bytes", KernelBytes(kernel.kernel)},
                     {"variants", Variants(kernel)}});
@@ -126,7 +135,8 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
   const Json metadata = {
       {"aotc", from.aotc_version},
       {"name", context.interface.prefix},
-      {"model", {{"name", from.model_name}, {"sha256", from.model_sha256}, {"opsets", Opsets(from)}}},
+      {"model",
+       {{"name", from.model_name}, {"sha256", from.model_sha256}, {"opsets", Opsets(from)}}},
       {"target", context.options.target == EmitTarget::kCuda ? "cuda" : "cpu"},
       {"flags", from.flags},
       {"files", files},
