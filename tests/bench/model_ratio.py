@@ -106,7 +106,7 @@ def bench(entry, path, options):
     shutil.rmtree(folder, ignore_errors=True)
     sizes = entry.sizes[0]
     outdir = prepare(path, folder, sizes, entry.dims)
-    inputs = reference.make_inputs(path, sizes, seed=1)
+    inputs = reference.make_inputs(path, sizes, 1, entry.scale)
     report(measure(contestants(path, outdir, inputs), options.seconds))
     if not sizes:
         run_peers(path, outdir, folder, options)

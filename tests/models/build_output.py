@@ -26,6 +26,8 @@ def command(words, seconds=600, **settings):
                               errors="replace", timeout=seconds, **settings)
     except subprocess.TimeoutExpired:
         raise Failure(f"no end after {seconds} s: {' '.join(words)}") from None
+    except OSError as error:
+        raise Failure(f"{words[0]}: {error.strerror}") from None
     if done.returncode:
         text = done.stdout.strip()
         text = text if len(text) < 4000 else f"{text[:2000]}\n...\n{text[-2000:]}"

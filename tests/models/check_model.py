@@ -62,19 +62,19 @@ def require_same(first, second, what):
             raise Failure(f"output {name}: {count} of {array.size} elements differ {what}")
 
 
-def check_reference(path, sizes, expected):
-    other, _ = reference.expected_outputs(path, reference.make_inputs(path, sizes, seed=2))
+def check_reference(path, sizes, scale, expected):
+    other, _ = reference.expected_outputs(path, reference.make_inputs(path, sizes, 2, scale))
     change = max(reference.error_of(other[name], expected[name]) for name in expected)
     finite = all(np.isfinite(array).all() for array in expected.values())
     if not finite or change < LEAST_CHANGE:
         raise Failure(f"proves little: finite {finite}, change with the input {change:.2g}")
 
 
-def run_checks(model, path, sizes):
-    """The lines to print about one size."""
-    inputs = reference.make_inputs(path, sizes, seed=1)
+def run_checks(model, path, sizes, scale):
+    """The line to print about one size."""
+    inputs = reference.make_inputs(path, sizes, 1, scale)
     expected, noise = reference.expected_outputs(path, inputs)
-    check_reference(path, sizes, expected)
+    check_reference(path, sizes, scale, expected)
     start = time.monotonic()
     actual = model.run(inputs, fill=0xFF)
     seconds = time.monotonic() - start
@@ -101,7 +101,7 @@ def check(path, target, folder, options):
     for sizes in options.sizes:
         text = " ".join(f"{name}={value}" for name, value in sizes.items())
         text += ": " if text else ""
-        print(f"  {target} {text}{run_checks(model, path, sizes)}", flush=True)
+        print(f"  {target} {text}{run_checks(model, path, sizes, options.scale)}", flush=True)
     model.close()
     if options.named and report.plain_contractions():
         raise Failure(f"contractions on plain loops: {', '.join(report.plain_contractions())}")
@@ -127,6 +127,7 @@ def main():
         model_list.say_if_shared_is_missing()
         return 1
     options.named, options.flags = entry is not None, options.flag
+    options.scale = entry.scale if entry else 1.0
     given = {k: v for text in options.dim for k, v in model_list.parse_dims(text).items()}
     options.dims = given or (entry.dims if entry else {})
     runs = [model_list.parse_sizes(text.replace(",", " ")) for text in options.size]

@@ -132,7 +132,7 @@ def check_two_models(outdirs, target, entries, folder):
     command(["g++", "-shared", "-o", library, *objects])
     for outdir, (entry, path) in zip(outdirs, entries):
         model = CompiledModel(library, model_name(outdir))
-        inputs = reference.make_inputs(path, entry.sizes[0], seed=3)
+        inputs = reference.make_inputs(path, entry.sizes[0], 3, entry.scale)
         check_model.compare(model.run(inputs), *reference.expected_outputs(path, inputs))
         model.close()
     print(f"  {target} {' and '.join(map(model_name, outdirs))} run in one program")
@@ -161,7 +161,7 @@ def entry_of(text):
     if entry:
         return entry, model_list.locate(entry)
     path = pathlib.Path(text)
-    return model_list.Entry(path.stem, "file", False, {}, [{}]), path
+    return model_list.Entry(path.stem, "file", False, 1.0, {}, [{}]), path
 
 
 def main():

@@ -30,19 +30,30 @@ class Entry:
     name: str
     source: str  # "shared" or "light"
     short: bool
+    scale: float  # of the random inputs
     dims: dict   # symbol -> bounds of the compile, such as "1..4"
     sizes: list  # one dict of symbol -> number per run; [{}] where the model is static
 
 
 def read(path=TABLE):
+    lines = [line for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
+    long_names = dict(line.split(":") for line in lines if "|" not in line)
     entries = []
-    for line in path.read_text().splitlines():
-        if not line.strip() or line.startswith("#"):
-            continue
-        name, source, short, dims, sizes = (field.strip() for field in line.split("|"))
-        runs = [parse_sizes(text) for text in sizes.split("/")]
-        entries.append(Entry(name, source, short == "short", parse_dims(dims), runs))
+    for line in lines:
+        if "|" in line:
+            name = line.split("|")[0].strip()
+            entries.append(parse_entry(line, parse_dims(long_names.get(name, ""))))
     return entries
+
+
+def parse_entry(line, long_names):
+    name, source, short, scale, dims, sizes = (field.strip() for field in line.split("|"))
+
+    def symbols(values):
+        return {long_names.get(symbol, symbol): value for symbol, value in values.items()}
+
+    runs = [symbols(parse_sizes(text)) for text in sizes.split("/")]
+    return Entry(name, source, short == "short", float(scale or 1), symbols(parse_dims(dims)), runs)
 
 
 def find(name):

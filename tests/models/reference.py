@@ -1,6 +1,6 @@
 """Seeded inputs for a model, what onnxruntime makes of them, and how far two results are apart.
 
-    inputs = reference.make_inputs(path, {"batch": 3}, seed=1)
+    inputs = reference.make_inputs(path, {"batch": 3}, 1)
     expected, noise = reference.expected_outputs(path, inputs)
     error = reference.error_of(actual, expected[name])
 """
@@ -33,12 +33,12 @@ def image_like(rng, shape):
     return 0.7 * rng.standard_normal(shape) + 0.7 * patches[..., :shape[-2], :shape[-1]]
 
 
-def make_inputs(path, sizes, seed):
+def make_inputs(path, sizes, seed, scale=1.0):
     rng, made = np.random.default_rng(seed), {}
     for name, (dtype, shape) in input_shapes(path, sizes).items():
         if dtype.kind == "f":
             image = len(shape) == 4
-            made[name] = image_like(rng, shape) if image else rng.standard_normal(shape)
+            made[name] = scale * (image_like(rng, shape) if image else rng.standard_normal(shape))
         else:
             made[name] = rng.integers(0, 2, shape)
         made[name] = np.ascontiguousarray(made[name], dtype)
