@@ -23,6 +23,15 @@ Halo HaloOf(const Layout& layout, size_t axis) {
   return layout.halo.empty() ? Halo{} : layout.halo[axis];
 }
 
+// Elements of an axis in storage: blocks are whole, and hold zeros beyond the logical extent.
+Expr PaddedExtent(const KernelTensor& tensor, size_t axis) {
+  for (const StorageAxis& storage : tensor.layout.axes) {
+    if (storage.axis != static_cast<int>(axis) || storage.modulus == 0) continue;
+    return Simplify(CeilDiv(tensor.shape[axis], storage.modulus) * storage.modulus);
+  }
+  return tensor.shape[axis];
+}
+
 // True if `condition` being false puts some index outside the logical extents.
 bool IsBoundsCheck(const Expr& condition, const Expr& load, const Shape& shape,
                    const Bounds& bounds) {
@@ -72,7 +81,8 @@ Expr Access::DropHaloGuard(const Expr& select, const Bounds& bounds) const {
     const Halo halo = HaloOf(tensor.layout, axis);
     const Expr& index = load.arg(axis);
     if (!Prove(Le(Expr(-halo.before), index), bounds).value_or(false)) return select;
-    if (!Prove(Lt(index, tensor.shape[axis] + halo.after), bounds).value_or(false)) return select;
+    const Expr end = PaddedExtent(tensor, axis) + halo.after;
+    if (!Prove(Lt(index, end), bounds).value_or(false)) return select;
   }
   std::vector<Expr> conditions;
   Conjuncts(select.arg(0), conditions);
