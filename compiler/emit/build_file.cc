@@ -70,8 +70,7 @@ void EmitLinkage(const EmitContext& context, CodeWriter& w) {
 
 std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources) {
   const bool cuda = context.options.target == EmitTarget::kCuda;
-  const bool assembly =
-      context.LinksWeights() && context.options.weights == WeightsForm::kIncbin;
+  const bool assembly = context.LinksWeights() && context.options.weights == WeightsForm::kIncbin;
   CodeWriter w;
   w.Emit(R"(
     # The model $name$ as a static library. It needs a C++17 compiler$toolkit$ and nothing else.

@@ -12,7 +12,9 @@ namespace {
 class HeaderWriter {
  public:
   explicit HeaderWriter(const EmitContext& context)
-      : context_(context), m_(context.interface), cuda_(context.options.target == EmitTarget::kCuda) {}
+      : context_(context),
+        m_(context.interface),
+        cuda_(context.options.target == EmitTarget::kCuda) {}
 
   std::string Run() {
     Opening();
@@ -88,7 +90,8 @@ class HeaderWriter {
   }
 
   std::string CudaUsage() const {
-    return StrCat("*\n* Needs a device of compute capability 7.0 or later, and toolkit 11.0 or later.");
+    return StrCat(
+        "*\n* Needs a device of compute capability 7.0 or later, and toolkit 11.0 or later.");
   }
 
   void Sizes() {
@@ -115,15 +118,14 @@ class HeaderWriter {
       /* Inputs and outputs at their largest, in bytes. */)");
     for (const auto* ports : {&m_.inputs, &m_.outputs}) {
       for (const TensorPort& port : *ports) {
-        w_.Line(StrCat("#define ", port.macro, " ", Bytes(context_.program.buffers[port.id].bytes)));
+        w_.Line(
+            StrCat("#define ", port.macro, " ", Bytes(context_.program.buffers[port.id].bytes)));
       }
     }
     w_.Line();
   }
 
-  static std::string Bytes(int64_t bytes) {
-    return UnsignedLiteral(static_cast<uint64_t>(bytes));
-  }
+  static std::string Bytes(int64_t bytes) { return UnsignedLiteral(static_cast<uint64_t>(bytes)); }
 
   void Dims() {
     if (m_.dims.empty()) return;
@@ -182,7 +184,8 @@ class HeaderWriter {
   }
 
   void CudaFunctions() {
-    w_.Emit(R"(
+    w_.Emit(
+        R"(
       /* 1: no step waits for the device, and $name$_enqueue may be captured in a CUDA graph. */
       #define $NAME$_CAPTURABLE 1
 
@@ -220,12 +223,13 @@ class HeaderWriter {
 
       /* Waits, and frees what create allocated. */
       aotc_status $name$_destroy($name$_instance *self);)",
-            {{"name", m_.prefix},
-             {"NAME", m_.macro},
-             {"inputs", StrCat(std::max<size_t>(1, m_.inputs.size()))},
-             {"outputs", StrCat(std::max<size_t>(1, m_.outputs.size()))},
-             {"weights_member",
-              context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights; /* from load */") : ""}});
+        {{"name", m_.prefix},
+         {"NAME", m_.macro},
+         {"inputs", StrCat(std::max<size_t>(1, m_.inputs.size()))},
+         {"outputs", StrCat(std::max<size_t>(1, m_.outputs.size()))},
+         {"weights_member", context_.LoadsWeights()
+                                ? StrCat("const ", m_.prefix, "_weights *weights; /* from load */")
+                                : ""}});
     w_.Line();
   }
 

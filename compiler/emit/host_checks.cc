@@ -16,15 +16,18 @@ std::string Ends(const TensorPort& port, bool upper) {
 class ChecksWriter {
  public:
   ChecksWriter(const EmitContext& context, CodeWriter& w)
-      : m_(context.interface), program_(context.program), w_(w),
+      : m_(context.interface),
+        program_(context.program),
+        w_(w),
         bounds_(BoundsOf(context.program.symbols)) {}
 
   void CheckRun() {
     w_.Line("// What the caller must get right; fills in the sizes where they vary.");
     const std::string dims = m_.dims.empty() ? "" : ", symbols *sizes";
-    const auto block = w_.Block(StrCat("aotc_status check_run(const ", m_.prefix, "_inputs *in, const ",
-                                       m_.prefix, "_outputs *out", dims, ") {"),
-                                "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status check_run(const ", m_.prefix, "_inputs *in, const ", m_.prefix,
+                        "_outputs *out", dims, ") {"),
+                 "}\n");
     w_.Line("if (in == nullptr || out == nullptr) return AOTC_ERROR_POINTER;");
     for (const DimPort& dim : m_.dims) CheckDim(dim);
     if (!m_.dims.empty()) {
@@ -40,10 +43,10 @@ class ChecksWriter {
     Infos("input_infos", m_.inputs);
     Infos("output_infos", m_.outputs);
     w_.Line("// From the table's values to the structs of the header.");
-    const auto block = w_.Block(
-        StrCat("aotc_status bind(const aotc_value *inputs, aotc_value *outputs, ", m_.prefix,
-               "_inputs *in, ", m_.prefix, "_outputs *out) {"),
-        "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status bind(const aotc_value *inputs, aotc_value *outputs, ",
+                        m_.prefix, "_inputs *in, ", m_.prefix, "_outputs *out) {"),
+                 "}\n");
     if (m_.inputs.empty()) w_.Line("(void)inputs;");
     if (m_.outputs.empty()) w_.Line("(void)outputs;");
     if (!m_.inputs.empty()) BindInputs();
@@ -52,7 +55,8 @@ class ChecksWriter {
     BindDims();
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
       const TensorPort& port = m_.inputs[i];
-      w_.Line(StrCat("in->", port.member, " = (const ", port.type, " *)inputs[", i, "].tensor.data;"));
+      w_.Line(
+          StrCat("in->", port.member, " = (const ", port.type, " *)inputs[", i, "].tensor.data;"));
     }
     for (size_t i = 0; i < m_.outputs.size(); ++i) BindOutput(i);
     w_.Line("return AOTC_OK;");
@@ -76,15 +80,15 @@ class ChecksWriter {
     const Expr elements = ElementCount(program_.buffers[port.id].shape);
     const Interval range = RangeOf(elements, bounds_);
     if (range.max == 0) return;
-    const std::string when =
-        range.min > 0 ? "" : StrCat(HostExpr(elements, bounds_), " > 0 && ");
+    const std::string when = range.min > 0 ? "" : StrCat(HostExpr(elements, bounds_), " > 0 && ");
     w_.Line(StrCat("if (", when, "!aotc_usable(", from, "->", port.member, ", ", port.element_align,
                    ")) return AOTC_ERROR_POINTER;"));
   }
 
   void Infos(const std::string& name, const std::vector<TensorPort>& ports) {
     if (ports.empty()) return;
-    w_.Line("// Name, kind, no children, type and rank, least and largest dims, their names, bytes.");
+    w_.Line(
+        "// Name, kind, no children, type and rank, least and largest dims, their names, bytes.");
     const auto block = w_.Block(StrCat("const aotc_value_info ", name, "[] = {"), "};\n");
     for (const TensorPort& port : ports) {
       const Buffer& buffer = program_.buffers[port.id];
@@ -136,7 +140,8 @@ class ChecksWriter {
   void CompareDim(size_t input, size_t axis, const Expr& dim) {
     if (FreeVars(dim).empty()) return;
     for (const DimPort& port : m_.dims) {
-      const bool defines = port.input == static_cast<int>(input) && port.axis == static_cast<int>(axis);
+      const bool defines =
+          port.input == static_cast<int>(input) && port.axis == static_cast<int>(axis);
       if (defines && dim.IsVar()) return;
     }
     w_.Line(StrCat("if (inputs[", input, "].tensor.dims[", axis, "] != ", HostExpr(dim, bounds_),
@@ -166,7 +171,9 @@ class ChecksWriter {
 
 }  // namespace
 
-void EmitCheckRun(const EmitContext& context, CodeWriter& w) { ChecksWriter(context, w).CheckRun(); }
+void EmitCheckRun(const EmitContext& context, CodeWriter& w) {
+  ChecksWriter(context, w).CheckRun();
+}
 
 void EmitTableBinding(const EmitContext& context, CodeWriter& w) {
   ChecksWriter(context, w).Binding();

@@ -18,7 +18,9 @@ namespace {
 class CpuHostWriter {
  public:
   explicit CpuHostWriter(const EmitContext& context)
-      : context_(context), program_(context.program), m_(context.interface),
+      : context_(context),
+        program_(context.program),
+        m_(context.interface),
         bounds_(BoundsOf(context.program.symbols)) {}
 
   absl::StatusOr<std::string> Run() {
@@ -46,7 +48,8 @@ class CpuHostWriter {
         const std::optional<FeatureLevel> level = FindFeatureLevel(variant.feature);
         if (!level) {
           return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs '",
-                                                 variant.feature, "', which the host cannot ask for"));
+                                                 variant.feature,
+                                                 "', which the host cannot ask for"));
         }
         widest_level_ = std::max(widest_level_, level->level);
       }
@@ -58,9 +61,8 @@ class CpuHostWriter {
 
   std::string Opening(const std::string& code) const {
     const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
-    const bool math = std::any_of(calls.begin(), calls.end(), [&](const char* call) {
-      return absl::StrContains(code, call);
-    });
+    const bool math = std::any_of(calls.begin(), calls.end(),
+                                  [&](const char* call) { return absl::StrContains(code, call); });
     CodeWriter w;
     w.Emit(R"(
       // $name$: the host program, $count$ steps in one straight run: no lookups, no allocation.
@@ -96,7 +98,9 @@ class CpuHostWriter {
       w_.Line();
     }
     if (program_.kernels.empty()) return;
-    w_.Line("// The kernels: what one does with tasks task_begin to task_end - 1. `scratch` is the worker's.");
+    w_.Line(
+        "// The kernels: what one does with tasks task_begin to task_end - 1. `scratch` is the "
+        "worker's.");
     std::set<std::string> declared;
     for (const ProgramKernel& kernel : program_.kernels) {
       for (const KernelVariant& variant : kernel.variants) {
@@ -254,16 +258,17 @@ class CpuHostWriter {
 
   void Prepare() {
     w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
-    const auto block = w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(),
-                                       "const ", m_.prefix, "_inputs *in, const ", m_.prefix,
-                                       "_outputs *out, void *arena) {"),
-                                "}\n");
+    const auto block = w_.Block(
+        StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(), "const ", m_.prefix,
+               "_inputs *in, const ", m_.prefix, "_outputs *out, void *arena) {"),
+        "}\n");
     w_.Emit(R"(
       const aotc_status status = check_run(in, out$sizes$);
       if (status != AOTC_OK) return status;)",
             {{"sizes", m_.dims.empty() ? "" : ", &self->sizes"}});
     if (program_.arena_bytes > 0) {
-      w_.Line(StrCat("if (!aotc_usable(arena, ", m_.macro, "_ARENA_ALIGN)) return AOTC_ERROR_POINTER;"));
+      w_.Line(StrCat("if (!aotc_usable(arena, ", m_.macro,
+                     "_ARENA_ALIGN)) return AOTC_ERROR_POINTER;"));
     }
     if (context_.HasWeights()) PrepareWeights();
     if (UsesIsa()) w_.Line("self->isa = isa_level();");
@@ -285,7 +290,8 @@ class CpuHostWriter {
       w_.Line("const uint8_t *blob = (const uint8_t *)loaded->data;");
     } else {
       w_.Line(StrCat("const uint8_t *blob = ", m_.prefix, "_weights_blob;"));
-      w_.Line(StrCat("if (!aotc_weights_match(blob, ", bytes, ", ", Hash(), ")) return AOTC_ERROR_WEIGHTS;"));
+      w_.Line(StrCat("if (!aotc_weights_match(blob, ", bytes, ", ", Hash(),
+                     ")) return AOTC_ERROR_WEIGHTS;"));
     }
     w_.Line("self->weights = blob + AOTC_WEIGHTS_HEADER_BYTES;");
   }

@@ -12,7 +12,9 @@ namespace {
 class CudaHostWriter {
  public:
   explicit CudaHostWriter(const EmitContext& context)
-      : context_(context), program_(context.program), m_(context.interface),
+      : context_(context),
+        program_(context.program),
+        m_(context.interface),
         bounds_(BoundsOf(context.program.symbols)) {}
 
   absl::StatusOr<std::string> Run() {
@@ -33,7 +35,9 @@ class CudaHostWriter {
   }
 
  private:
-  void Emit(std::string_view snippet) { w_.Emit(snippet, {{"name", m_.prefix}, {"NAME", m_.macro}}); }
+  void Emit(std::string_view snippet) {
+    w_.Emit(snippet, {{"name", m_.prefix}, {"NAME", m_.macro}});
+  }
 
   std::string Opening() const {
     const std::string& code = w_.text();
@@ -97,11 +101,13 @@ class CudaHostWriter {
 
   // Where inputs and outputs that are host memory are mirrored on the device.
   void Staging() {
-    w_.Line("// Where the device's copies of inputs and outputs lie, for those that are host memory.");
+    w_.Line(
+        "// Where the device's copies of inputs and outputs lie, for those that are host memory.");
     const auto block = w_.Block("namespace staged {", "}  // namespace staged\n");
     w_.Line("constexpr size_t padded(size_t bytes) { return (bytes + 255) / 256 * 256; }");
     std::string end = "0";
-    for (const auto& [ports, role] : {std::pair(&m_.inputs, "in_"), std::pair(&m_.outputs, "out_")}) {
+    for (const auto& [ports, role] :
+         {std::pair(&m_.inputs, "in_"), std::pair(&m_.outputs, "out_")}) {
       for (const TensorPort& port : *ports) {
         w_.Line(StrCat("constexpr size_t ", role, port.member, " = ", end, ";"));
         end = StrCat(role, port.member, " + padded(", port.macro, ")");
@@ -124,11 +130,12 @@ class CudaHostWriter {
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
     if (!m_.dims.empty()) StrAppend(&params, "const symbols &dims, ");
-    const auto block = w_.Block(
-        StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
-    for (const auto& [name, use] : {std::pair("in", "in->"), std::pair("out", "out->"),
-                                    std::pair("arena", "(arena + "), std::pair("weights", "(weights + "),
-                                    std::pair("dims", "dims."), std::pair("stream", "stream)")}) {
+    const auto block =
+        w_.Block(StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
+    for (const auto& [name, use] :
+         {std::pair("in", "in->"), std::pair("out", "out->"), std::pair("arena", "(arena + "),
+          std::pair("weights", "(weights + "), std::pair("dims", "dims."),
+          std::pair("stream", "stream)")}) {
       const bool exists = std::string_view(name) != "dims" || !m_.dims.empty();
       if (exists && !absl::StrContains(body.text(), use)) w_.Line(StrCat("(void)", name, ";"));
     }
@@ -172,11 +179,14 @@ class CudaHostWriter {
   // Functions that replace host pointers by staged ones, and bring results back.
   void Transfers() {
     const std::string dims = m_.dims.empty() ? "" : "const symbols &dims, ";
-    w_.Line("// Copies inputs that are host memory to the device; `in` and `out` point there afterwards.");
+    w_.Line(
+        "// Copies inputs that are host memory to the device; `in` and `out` point there "
+        "afterwards.");
     {
-      const auto block = w_.Block(
-          StrCat("aotc_status stage(const ", m_.prefix, "_instance *self, ", m_.prefix, "_inputs *in, ",
-                 m_.prefix, "_outputs *out, ", dims, "struct CUstream_st *stream) {"), "}\n");
+      const auto block = w_.Block(StrCat("aotc_status stage(const ", m_.prefix, "_instance *self, ",
+                                         m_.prefix, "_inputs *in, ", m_.prefix, "_outputs *out, ",
+                                         dims, "struct CUstream_st *stream) {"),
+                                  "}\n");
       w_.Line("uint8_t *staging = (uint8_t *)self->staging;");
       w_.Line("(void)staging, (void)in, (void)out, (void)stream;");
       if (!m_.dims.empty()) w_.Line("(void)dims;");
@@ -189,16 +199,17 @@ class CudaHostWriter {
       w_.Line("return AOTC_OK;");
     }
     w_.Line("// Copies outputs from where stage() put them to host memory.");
-    const auto block = w_.Block(
-        StrCat("aotc_status unstage(const ", m_.prefix, "_instance *self, const ", m_.prefix,
-               "_outputs *from, const ", m_.prefix, "_outputs *to, ", dims, "struct CUstream_st *stream) {"),
-        "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status unstage(const ", m_.prefix, "_instance *self, const ",
+                        m_.prefix, "_outputs *from, const ", m_.prefix, "_outputs *to, ", dims,
+                        "struct CUstream_st *stream) {"),
+                 "}\n");
     w_.Line("(void)self, (void)from, (void)to, (void)stream;");
     if (!m_.dims.empty()) w_.Line("(void)dims;");
     for (size_t i = 0; i < m_.outputs.size(); ++i) {
       const TensorPort& port = m_.outputs[i];
-      Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member, "from->" + port.member,
-               port.id);
+      Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member,
+               "from->" + port.member, port.id);
     }
     w_.Line("return AOTC_OK;");
   }
@@ -206,15 +217,16 @@ class CudaHostWriter {
   void Transfer(const std::string& condition, const std::string& to, const std::string& from,
                 BufferId id) {
     const auto block = w_.Block(StrCat("if (", condition, ") {"));
-    w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(", to, ", ", from, ", (size_t)(",
-                   ActualBytes(program_, id), "), stream);"));
+    w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(", to, ", ", from,
+                   ", (size_t)(", ActualBytes(program_, id), "), stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
   }
 
   void StageInput(size_t index) {
     const TensorPort& port = m_.inputs[index];
     const auto block = w_.Block(StrCat("if (self->inputs_on_host[", index, "]) {"));
-    w_.Line(StrCat(port.type, " *copy = (", port.type, " *)(staging + staged::in_", port.member, ");"));
+    w_.Line(
+        StrCat(port.type, " *copy = (", port.type, " *)(staging + staged::in_", port.member, ");"));
     w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(copy, in->", port.member,
                    ", (size_t)(", ActualBytes(program_, port.id), "), stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
@@ -330,9 +342,9 @@ class CudaHostWriter {
   void Enqueue() {
     const std::string dims = m_.dims.empty() ? "" : ", sizes";
     const std::string arena_check =
-        program_.arena_bytes == 0
-            ? ""
-            : StrCat("if (!aotc_usable(arena, ", m_.macro, "_DEVICE_ARENA_ALIGN)) return AOTC_ERROR_POINTER;");
+        program_.arena_bytes == 0 ? ""
+                                  : StrCat("if (!aotc_usable(arena, ", m_.macro,
+                                           "_DEVICE_ARENA_ALIGN)) return AOTC_ERROR_POINTER;");
     w_.Emit(R"(
       aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
                                  void *device_arena, struct CUstream_st *stream) {

@@ -21,8 +21,8 @@ Expr UsePlainDivision(const Expr& e, const Bounds& bounds) {
 }
 
 const std::string* MemberOf(const std::vector<TensorPort>& ports, BufferId id) {
-  const auto found =
-      std::find_if(ports.begin(), ports.end(), [&](const TensorPort& port) { return port.id == id; });
+  const auto found = std::find_if(ports.begin(), ports.end(),
+                                  [&](const TensorPort& port) { return port.id == id; });
   return found == ports.end() ? nullptr : &found->member;
 }
 

@@ -16,8 +16,8 @@ namespace aotc {
 // never negative are plain ones.
 std::string HostExpr(const Expr& e, const Bounds& bounds);
 
-// The address of the first element of a buffer, as the kernel's parameter is declared. Uses the names
-// in, out, arena, weights, and the constants of the namespaces `at` and `packed`.
+// The address of the first element of a buffer, as the kernel's parameter is declared. Uses the
+// names in, out, arena, weights, and the constants of the namespaces `at` and `packed`.
 std::string BufferPointer(const Program& program, const ModelInterface& interface, BufferId id,
                           bool written);
 

@@ -91,13 +91,16 @@ absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const St
   std::string text;
   const std::vector<BufferAccess> accesses = StepAccesses(program, step);
   for (size_t i = 0; i < step.args.size(); ++i) {
-    StrAppend(&text, BufferPointer(program, context.interface, step.args[i], accesses[i].written), ", ");
+    StrAppend(&text, BufferPointer(program, context.interface, step.args[i], accesses[i].written),
+              ", ");
   }
   const std::vector<KernelVariant>& variants = program.kernels[step.kernel].variants;
-  for (const Symbol& symbol : variants[0].loops.symbols) StrAppend(&text, "dims.", symbol.var, ", ");
+  for (const Symbol& symbol : variants[0].loops.symbols)
+    StrAppend(&text, "dims.", symbol.var, ", ");
   for (const KernelVariant& variant : variants) {
     if (KernelParameters(variant) == KernelParameters(variants[0])) continue;
-    return absl::InternalError(StrCat("variants of kernel ", program.kernels[step.kernel].kernel.name,
+    return absl::InternalError(StrCat("variants of kernel ",
+                                      program.kernels[step.kernel].kernel.name,
                                       " take different parameters"));
   }
   return text;
@@ -107,8 +110,8 @@ std::string KernelParameters(const KernelVariant& variant) {
   std::string text;
   for (TensorId id : variant.loops.params) {
     const LoopBuffer& buffer = variant.loops.buffers[id];
-    StrAppend(&text, buffer.written ? "" : "const ", CInterfaceType(buffer.dtype), " *", buffer.name,
-              ", ");
+    StrAppend(&text, buffer.written ? "" : "const ", CInterfaceType(buffer.dtype), " *",
+              buffer.name, ", ");
   }
   for (const Symbol& symbol : variant.loops.symbols) StrAppend(&text, "int64_t ", symbol.var, ", ");
   return text;

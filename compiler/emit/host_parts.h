@@ -1,4 +1,5 @@
-// Pieces that the host programs of all targets share: places of buffers, checks of a run, the table.
+// Pieces that the host programs of all targets share: places of buffers, checks of a run, the
+// table.
 #ifndef AOTC_COMPILER_EMIT_HOST_PARTS_H_
 #define AOTC_COMPILER_EMIT_HOST_PARTS_H_
 
@@ -18,8 +19,8 @@ void EmitSymbols(const EmitContext& context, CodeWriter& w);
 // `check_run(in, out, dims)`: pointers and dims; fills in the symbols of symbolic models.
 void EmitCheckRun(const EmitContext& context, CodeWriter& w);
 
-// The infos of inputs and outputs, and `bind(inputs, outputs, in, out)`, which checks what came through
-// the table and fills in the structs of the public header.
+// The infos of inputs and outputs, and `bind(inputs, outputs, in, out)`, which checks what came
+// through the table and fills in the structs of the public header.
 void EmitTableBinding(const EmitContext& context, CodeWriter& w);
 
 // The run through the table, the table, and the function that returns it.

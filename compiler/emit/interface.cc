@@ -54,8 +54,8 @@ class Describer {
   absl::StatusOr<TensorPort> Port(BufferId id, NameTable& members, std::string_view role) {
     const Buffer& buffer = program_.buffers[id];
     if (buffer.shape.size() > kMaxRank) {
-      return absl::InvalidArgumentError(
-          StrCat("'", buffer.value, "' has rank ", buffer.shape.size(), "; at most 8 is supported"));
+      return absl::InvalidArgumentError(StrCat("'", buffer.value, "' has rank ",
+                                               buffer.shape.size(), "; at most 8 is supported"));
     }
     if (!IsInInterface(buffer.dtype)) {
       return absl::UnimplementedError(StrCat("'", buffer.value, "' has elements of type ",
@@ -88,9 +88,9 @@ class Describer {
         return absl::OkStatus();
       }
     }
-    return absl::InvalidArgumentError(
-        StrCat("no input has the symbol '", dim.symbol.name,
-               "' as a dim of its own; hint: pin it with --dim ", dim.symbol.name, "=N"));
+    return absl::InvalidArgumentError(StrCat("no input has the symbol '", dim.symbol.name,
+                                             "' as a dim of its own; hint: pin it with --dim ",
+                                             dim.symbol.name, "=N"));
   }
 
   const Program& program_;

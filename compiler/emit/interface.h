@@ -1,4 +1,5 @@
-// The names and numbers of a model's public interface, worked out once for all files that spell them.
+// The names and numbers of a model's public interface, worked out once for all files that spell
+// them.
 //
 //   ModelInterface m = *DescribeInterface(program);
 //   m.inputs[0].member    // "image": in->image
@@ -18,12 +19,12 @@ namespace aotc {
 // A graph input or output.
 struct TensorPort {
   BufferId id = {};
-  std::string name = {};    // as in the ONNX graph
-  std::string member = {};  // of the inputs or outputs struct
-  std::string macro = {};   // the bytes at the largest dims
-  std::string type = {};    // of an element, in C
-  int element_align = 1;    // natural alignment in bytes
-  std::string text = {};    // "f32[batch, 3, 224, 224]", dims as the user names them
+  std::string name = {};              // as in the ONNX graph
+  std::string member = {};            // of the inputs or outputs struct
+  std::string macro = {};             // the bytes at the largest dims
+  std::string type = {};              // of an element, in C
+  int element_align = 1;              // natural alignment in bytes
+  std::string text = {};              // "f32[batch, 3, 224, 224]", dims as the user names them
   std::vector<Interval> ranges = {};  // of the dims
 };
 

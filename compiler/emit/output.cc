@@ -20,9 +20,9 @@ absl::Status CheckWeightsFit(const EmitContext& context) {
   if (fits) return absl::OkStatus();
   const bool array = form == WeightsForm::kArray && bytes <= kIncbinLimit;
   return absl::InvalidArgumentError(
-      StrCat("the weights have ", bytes, " bytes, more than --weights=",
-             form == WeightsForm::kArray ? "array" : "incbin", " takes; hint: --weights=",
-             array ? "incbin" : "file"));
+      StrCat("the weights have ", bytes,
+             " bytes, more than --weights=", form == WeightsForm::kArray ? "array" : "incbin",
+             " takes; hint: --weights=", array ? "incbin" : "file"));
 }
 
 // Lays out what clang-format knows; other text stays as it is.
@@ -99,7 +99,8 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
   for (const KernelFile& kernel : options.kernels) {
     AOTC_RETURN_IF_ERROR(AddText(files, kernel.path, kernel.text));
   }
-  if (options.example) AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));
+  if (options.example)
+    AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));
   AOTC_ASSIGN_OR_RETURN(OutputFiles headers, CollectHeaders(files));
   files.merge(headers);
   AOTC_RETURN_IF_ERROR(AddWeights(context, files));

@@ -5,8 +5,8 @@
 //   options.kernels = {{"mobilenet_kernels_0.cpp", text}};
 //   OutputFiles files = *EmitOutput(program, options);   // {"mobilenet.h": "...", ...}
 //
-// Emission decides nothing: offsets, order, names of symbols and variants are in the Program. What each
-// file is for, and what its users may rely on, is said in docs/output-format.md.
+// Emission decides nothing: offsets, order, names of symbols and variants are in the Program. What
+// each file is for, and what its users may rely on, is said in docs/output-format.md.
 #ifndef AOTC_COMPILER_EMIT_OUTPUT_H_
 #define AOTC_COMPILER_EMIT_OUTPUT_H_
 
@@ -38,7 +38,7 @@ struct KernelFile {
 // What metadata.json says of the model and of the compile.
 struct Provenance {
   std::string aotc_version = "0.1.0";
-  std::string model_name = {};    // file name without folders
+  std::string model_name = {};  // file name without folders
   std::string model_sha256 = {};
   std::map<std::string, int64_t> opsets = {};  // by domain; "" is ai.onnx
   std::vector<std::string> flags = {};         // as given, without paths
@@ -57,8 +57,8 @@ struct EmitOptions {
 // Contents by path, relative to the output folder.
 using OutputFiles = std::map<std::string, std::string>;
 
-// Errors: weights too large for their form (with the flag to give), ranks above 8, symbols that no input
-// states plainly, element types that the interface does not have.
+// Errors: weights too large for their form (with the flag to give), ranks above 8, symbols that no
+// input states plainly, element types that the interface does not have.
 absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options);
 
 }  // namespace aotc

@@ -49,8 +49,8 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
 // example/main.cpp
 std::string EmitExample(const EmitContext& context);
 
-// The headers of runtime-lite and templates that `texts` include, those they include in turn, and so on:
-// contents by path in the output folder ("aotc/model.h"). Error: one that does not exist.
+// The headers of runtime-lite and templates that `texts` include, those they include in turn, and
+// so on: contents by path in the output folder ("aotc/model.h"). Error: one that does not exist.
 absl::StatusOr<OutputFiles> CollectHeaders(const OutputFiles& texts);
 
 }  // namespace aotc

@@ -78,7 +78,8 @@ std::string EmitWeightsArray(const EmitContext& context, const std::string& blob
     )",
          {{"name", context.interface.prefix}});
   std::string text = w.Take();
-  StrAppend(&text, "\nalignas(64) const uint64_t ", context.interface.prefix, "_weights_blob[] = {\n");
+  StrAppend(&text, "\nalignas(64) const uint64_t ", context.interface.prefix,
+            "_weights_blob[] = {\n");
   const auto* data = reinterpret_cast<const uint8_t*>(blob.data());
   for (size_t at = 0; at < blob.size(); at += 8) {
     const uint64_t word = WordAt(data + at, std::min<size_t>(8, blob.size() - at));

@@ -41,8 +41,8 @@ absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind)
   const std::string code(text);
   const clang::tooling::Range everything(0, static_cast<unsigned>(code.size()));
   clang::format::FormattingAttemptStatus attempt;
-  const clang::tooling::Replacements edits = clang::format::reformat(
-      OutputStyle(kind), code, {everything}, FileName(kind), &attempt);
+  const clang::tooling::Replacements edits =
+      clang::format::reformat(OutputStyle(kind), code, {everything}, FileName(kind), &attempt);
   if (!attempt.FormatComplete)
     return absl::InternalError(StrCat("clang-format gave up at line ", attempt.Line));
   llvm::Expected<std::string> result = clang::tooling::applyAllReplacements(code, edits);

@@ -1,6 +1,7 @@
 // The layout of everything we emit, done by clang-format's library.
 //
-//   AOTC_ASSIGN_OR_RETURN(std::string text, FormatSource("int  f( ){return 1;}", SourceKind::kCpp));
+//   AOTC_ASSIGN_OR_RETURN(std::string text, FormatSource("int  f( ){return 1;}",
+//   SourceKind::kCpp));
 //
 // The only file of the project that includes Clang's headers is clang_format.cc.
 #ifndef AOTC_COMPILER_FORMAT_CLANG_FORMAT_H_

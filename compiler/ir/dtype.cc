@@ -15,18 +15,18 @@ struct Row {
 
 // Indexed by the number of the enumerator.
 constexpr std::array<Row, 24> kRows = {{
-    {"undefined", 0, Family::kNone},      {"f32", 32, Family::kFloat},
-    {"u8", 8, Family::kUnsigned},         {"i8", 8, Family::kSigned},
-    {"u16", 16, Family::kUnsigned},       {"i16", 16, Family::kSigned},
-    {"i32", 32, Family::kSigned},         {"i64", 64, Family::kSigned},
-    {"string", 0, Family::kOther},        {"bool", 8, Family::kOther},
-    {"f16", 16, Family::kFloat},          {"f64", 64, Family::kFloat},
-    {"u32", 32, Family::kUnsigned},       {"u64", 64, Family::kUnsigned},
-    {"c64", 64, Family::kOther},          {"c128", 128, Family::kOther},
-    {"bf16", 16, Family::kFloat},         {"f8e4m3fn", 8, Family::kFloat},
-    {"f8e4m3fnuz", 8, Family::kFloat},    {"f8e5m2", 8, Family::kFloat},
-    {"f8e5m2fnuz", 8, Family::kFloat},    {"u4", 4, Family::kUnsigned},
-    {"i4", 4, Family::kSigned},           {"f4e2m1", 4, Family::kFloat},
+    {"undefined", 0, Family::kNone},   {"f32", 32, Family::kFloat},
+    {"u8", 8, Family::kUnsigned},      {"i8", 8, Family::kSigned},
+    {"u16", 16, Family::kUnsigned},    {"i16", 16, Family::kSigned},
+    {"i32", 32, Family::kSigned},      {"i64", 64, Family::kSigned},
+    {"string", 0, Family::kOther},     {"bool", 8, Family::kOther},
+    {"f16", 16, Family::kFloat},       {"f64", 64, Family::kFloat},
+    {"u32", 32, Family::kUnsigned},    {"u64", 64, Family::kUnsigned},
+    {"c64", 64, Family::kOther},       {"c128", 128, Family::kOther},
+    {"bf16", 16, Family::kFloat},      {"f8e4m3fn", 8, Family::kFloat},
+    {"f8e4m3fnuz", 8, Family::kFloat}, {"f8e5m2", 8, Family::kFloat},
+    {"f8e5m2fnuz", 8, Family::kFloat}, {"u4", 4, Family::kUnsigned},
+    {"i4", 4, Family::kSigned},        {"f4e2m1", 4, Family::kFloat},
 }};
 
 const Row& RowOf(DType type) { return kRows[static_cast<size_t>(type)]; }

@@ -46,13 +46,14 @@ bool IsKnownDType(int onnx_number);
 
 // Bits of one element in storage; 0 for strings.
 int BitWidth(DType type);
-// Bytes of one element in storage; sub-byte types are not byte-addressed and give 0, strings give 16.
+// Bytes of one element in storage; sub-byte types are not byte-addressed and give 0, strings
+// give 16.
 int ByteWidth(DType type);
 
-bool IsFloat(DType type);           // f16, bf16, f32, f64, f8
-bool IsSignedInteger(DType type);   // i4 .. i64
-bool IsUnsignedInteger(DType type); // u4 .. u64, not bool
-bool IsInteger(DType type);         // either of the two
+bool IsFloat(DType type);            // f16, bf16, f32, f64, f8
+bool IsSignedInteger(DType type);    // i4 .. i64
+bool IsUnsignedInteger(DType type);  // u4 .. u64, not bool
+bool IsInteger(DType type);          // either of the two
 
 // The type in which kernels compute values stored as `type`: f32 for f16, bf16 and f8; else itself.
 DType ComputeType(DType type);

@@ -13,14 +13,15 @@ namespace {
 
 // In the order of the enum.
 constexpr std::array kNames = std::to_array<std::string_view>({
-    "const",  "var",    "load",   "cast",      "neg",        "not",         "bit_not", "abs",
-    "sign",   "floor",  "ceil",   "round",     "trunc",      "sqrt",        "exp",     "log",
-    "sin",    "cos",    "tan",    "asin",      "acos",       "atan",        "sinh",    "cosh",
-    "tanh",   "asinh",  "acosh",  "atanh",     "erf",        "sigmoid",     "is_nan",  "is_inf",
-    "add",    "sub",    "mul",    "div",       "floor_div",  "mod",         "trunc_mod", "min",
-    "max",    "pow",    "bit_and", "bit_or",   "bit_xor",    "shift_left",  "shift_right", "eq",
-    "ne",     "lt",     "le",     "and",       "or",         "select",      "broadcast", "ramp",
-    "lane_sum", "lane_max", "lane_min",
+    "const",    "var",       "load",     "cast",       "neg",         "not",       "bit_not",
+    "abs",      "sign",      "floor",    "ceil",       "round",       "trunc",     "sqrt",
+    "exp",      "log",       "sin",      "cos",        "tan",         "asin",      "acos",
+    "atan",     "sinh",      "cosh",     "tanh",       "asinh",       "acosh",     "atanh",
+    "erf",      "sigmoid",   "is_nan",   "is_inf",     "add",         "sub",       "mul",
+    "div",      "floor_div", "mod",      "trunc_mod",  "min",         "max",       "pow",
+    "bit_and",  "bit_or",    "bit_xor",  "shift_left", "shift_right", "eq",        "ne",
+    "lt",       "le",        "and",      "or",         "select",      "broadcast", "ramp",
+    "lane_sum", "lane_max",  "lane_min",
 });
 static_assert(kNames.size() == static_cast<size_t>(ExprOp::kLaneMin) + 1);
 
@@ -87,10 +88,8 @@ bool IsCommutative(ExprOp op) {
     case ExprOp::kEq:
     case ExprOp::kNe:
     case ExprOp::kAnd:
-    case ExprOp::kOr:
-      return true;
-    default:
-      return false;
+    case ExprOp::kOr: return true;
+    default: return false;
   }
 }
 
@@ -173,8 +172,8 @@ Expr Unary(ExprOp op, const Expr& x) {
 
 Expr Binary(ExprOp op, const Expr& a, const Expr& b) {
   AOTC_CHECK(IsBinary(op));
-  AOTC_CHECK(a.dtype() == b.dtype()) << ExprOpName(op) << " of " << DTypeName(a.dtype()) << " and "
-                                     << DTypeName(b.dtype());
+  AOTC_CHECK(a.dtype() == b.dtype())
+      << ExprOpName(op) << " of " << DTypeName(a.dtype()) << " and " << DTypeName(b.dtype());
   AOTC_CHECK(a.lanes() == b.lanes()) << ExprOpName(op);
   if (auto trivial = TrivialIndex(op, a, b)) return *trivial;
   bool is_test = IsComparison(op) || IsLogic(op);

@@ -6,9 +6,11 @@
 //   Expr e = Max(Load(x, {i * n + 1}, DType::kF32), FloatConst(0));   // max(%x[i*n + 1], 0.0)
 //
 // Contract of the operators:
-// * Both operands of a binary operator have one dtype; comparisons and logic give bool. The builders
+// * Both operands of a binary operator have one dtype; comparisons and logic give bool. The
+// builders
 //   below check it (AOTC_CHECK): whoever builds from user input converts first.
-// * i64 is the type of dims and indices; it does not overflow (importers bound it). Narrower integers wrap.
+// * i64 is the type of dims and indices; it does not overflow (importers bound it). Narrower
+// integers wrap.
 // * kDiv on integers truncates and gives 0 for a zero divisor; kFloorDiv and kMod round to minus
 //   infinity (the remainder has the sign of the divisor); kTruncMod is C's `%` or fmod.
 // * kMin and kMax propagate NaN on floats. Float identities that change NaN, infinities, -0.0 or
@@ -38,19 +40,73 @@ using TensorId = Id<struct TensorTag>;
 
 enum class ExprOp : uint8_t {
   // Leaves
-  kConst, kVar, kLoad,
+  kConst,
+  kVar,
+  kLoad,
   // Unary
-  kCast, kNeg, kNot, kBitNot, kAbs, kSign, kFloor, kCeil, kRound, kTrunc, kSqrt, kExp, kLog, kSin, kCos, kTan,
-  kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh, kErf, kSigmoid, kIsNan, kIsInf,
+  kCast,
+  kNeg,
+  kNot,
+  kBitNot,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kSqrt,
+  kExp,
+  kLog,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kTanh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kErf,
+  kSigmoid,
+  kIsNan,
+  kIsInf,
   // Binary
-  kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kTruncMod, kMin, kMax, kPow, kBitAnd, kBitOr, kBitXor, kShiftLeft,
-  kShiftRight, kEq, kNe, kLt, kLe, kAnd, kOr,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kFloorDiv,
+  kMod,
+  kTruncMod,
+  kMin,
+  kMax,
+  kPow,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kShiftLeft,
+  kShiftRight,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kAnd,
+  kOr,
   // Ternary: condition, value if true, value if false (only the chosen one is evaluated)
   kSelect,
-  // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; a contiguous or strided
-  // load is a kLoad with lanes > 1 and arguments (first index, stride[, lanes to load]); the sum (max)
+  // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; a contiguous or
+  // strided
+  // load is a kLoad with lanes > 1 and arguments (first index, stride[, lanes to load]); the sum
+  // (max)
   // over all lanes
-  kBroadcast, kRamp, kLaneSum, kLaneMax, kLaneMin,
+  kBroadcast,
+  kRamp,
+  kLaneSum,
+  kLaneMax,
+  kLaneMin,
 };
 
 // Spelled as in the text form: "add", "exp", ...
@@ -66,19 +122,19 @@ class Expr;
 struct ExprNode {
   ExprOp op = ExprOp::kConst;
   DType dtype = DType::kI64;
-  int lanes = 1;            // > 1 only after lower/vectorize
-  int64_t int_value = 0;    // kConst of an integer or bool type
-  double float_value = 0;   // kConst of a float type
-  std::string name = {};    // kVar
-  TensorId tensor = {};     // kLoad
+  int lanes = 1;                // > 1 only after lower/vectorize
+  int64_t int_value = 0;        // kConst of an integer or bool type
+  double float_value = 0;       // kConst of a float type
+  std::string name = {};        // kVar
+  TensorId tensor = {};         // kLoad
   std::vector<Expr> args = {};  // operands; indices of a kLoad
   size_t hash = 0;
 };
 
 class Expr {
  public:
-  Expr() = default;               // null
-  Expr(int64_t value);            // NOLINT: an i64 constant; indices read like arithmetic
+  Expr() = default;     // null
+  Expr(int64_t value);  // NOLINT: an i64 constant; indices read like arithmetic
   Expr(int value) : Expr(static_cast<int64_t>(value)) {}  // NOLINT: likewise
 
   bool valid() const { return node_ != nullptr; }

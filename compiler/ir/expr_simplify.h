@@ -25,8 +25,8 @@ struct Interval {
   int64_t max = INT64_MAX;
 };
 
-// What is known of the i64 variables: an inclusive range each, whose ends may name variables that were
-// added before it (the extent of an axis is a dim), and facts: bool expressions that hold.
+// What is known of the i64 variables: an inclusive range each, whose ends may name variables that
+// were added before it (the extent of an axis is a dim), and facts: bool expressions that hold.
 class Bounds {
  public:
   struct Range {
@@ -46,14 +46,15 @@ class Bounds {
   std::vector<Expr> facts_;
 };
 
-// Canonical form: sums of products with sorted terms; floor_div and mod split into exact parts (also
-// for symbolic divisors where one divides), nested divisions merged, min, max, comparisons and selects
-// decided by range, guards by facts, bool algebra, integer constants folded (any integer dtype, with
-// wrap-around). On floats only what is exact: constant selects, x * 1, casts that change nothing.
-// Idempotent; the same object comes back where nothing changes.
+// Canonical form: sums of products with sorted terms; floor_div and mod split into exact parts
+// (also for symbolic divisors where one divides), nested divisions merged, min, max, comparisons
+// and selects decided by range, guards by facts, bool algebra, integer constants folded (any
+// integer dtype, with wrap-around). On floats only what is exact: constant selects, x * 1, casts
+// that change nothing. Idempotent; the same object comes back where nothing changes.
 Expr Simplify(const Expr& e, const Bounds& bounds = {});
 
-// Range of an integer expression over all values of its variables; nothing where unbounded both ways.
+// Range of an integer expression over all values of its variables; nothing where unbounded both
+// ways.
 Interval RangeOf(const Expr& e, const Bounds& bounds);
 
 // True or false where it can be proved, else nothing.
@@ -71,8 +72,10 @@ struct Affine {
 std::optional<Affine> AsAffine(const Expr& e, const std::vector<std::string>& vars,
                                const Bounds& bounds = {});
 
-// The value of an integer expression for given variables; nothing where one is missing or a load occurs.
-std::optional<int64_t> EvaluateInt(const Expr& e, const std::map<std::string, int64_t, std::less<>>& values);
+// The value of an integer expression for given variables; nothing where one is missing or a load
+// occurs.
+std::optional<int64_t> EvaluateInt(const Expr& e,
+                                   const std::map<std::string, int64_t, std::less<>>& values);
 
 }  // namespace aotc
 

@@ -3,11 +3,11 @@
 //   PrintExpr(e, names)            // "max(%x[i*2 + 1, j], 0.0)"
 //   ParseExpr(scanner, scope)
 //
-// Grammar: + - * as operators on any type; `a / b` is kDiv; floor_div(a, b), mod(a, b), min, max, exp ... as
-// calls by ExprOpName; == != < <= && || !; select(c, a, b); f16(x) is the cast to f16; %name[...] is a
-// load; a bare integer is i64, a number with a point or exponent (also inf, nan) is f32, a constant of
-// another type is written as u8:3, f64:0.5, bool as true and false. A variable that is not i64 prints
-// as its name; the scope given to the parser knows its type.
+// Grammar: + - * as operators on any type; `a / b` is kDiv; floor_div(a, b), mod(a, b), min, max,
+// exp ... as calls by ExprOpName; == != < <= && || !; select(c, a, b); f16(x) is the cast to f16;
+// %name[...] is a load; a bare integer is i64, a number with a point or exponent (also inf, nan) is
+// f32, a constant of another type is written as u8:3, f64:0.5, bool as true and false. A variable
+// that is not i64 prints as its name; the scope given to the parser knows its type.
 #ifndef AOTC_COMPILER_IR_EXPR_TEXT_H_
 #define AOTC_COMPILER_IR_EXPR_TEXT_H_
 

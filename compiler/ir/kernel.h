@@ -1,6 +1,7 @@
 // Kernel: what one kernel computes, as an ordered list of stages over tensors. No loops, no target.
 //
-//   kernel @dense_relu(in %x: f32[m, 512], const %w: f32[512, 40], in %b: f32[40], out %y: f32[m, 40]) {
+//   kernel @dense_relu(in %x: f32[m, 512], const %w: f32[512, 40], in %b: f32[40], out %y: f32[m,
+//   40]) {
 //     symbol m in 1..200
 //     temp %acc: f32[m, 40]
 //     %acc[i<m, j<40] = reduce sum(k<512) %x[i, k] * %w[k, j]
@@ -9,11 +10,12 @@
 //
 // A stage defines every element of its results, once, from tensors that were defined before it.
 // * pointwise: no reduce axes, body over the axes.
-// * reduction: a combiner over a tuple of accumulators. Each body is the lifted element; the result is
-//   the combination of all of them with the identity. `sum`, `prod`, `max`, `min`, `argmax` ... are names of
-//   stock combiners; any other is spelled out. A component may have more axes than the others (the weighted
-//   row of attention): results[k].axis_count says how many leading axes of the stage it has; reduce axes
-//   come after them in meaning.
+// * reduction: a combiner over a tuple of accumulators. Each body is the lifted element; the result
+// is
+//   the combination of all of them with the identity. `sum`, `prod`, `max`, `min`, `argmax` ... are
+//   names of stock combiners; any other is spelled out. A component may have more axes than the
+//   others (the weighted row of attention): results[k].axis_count says how many leading axes of the
+//   stage it has; reduce axes come after them in meaning.
 #ifndef AOTC_COMPILER_IR_KERNEL_H_
 #define AOTC_COMPILER_IR_KERNEL_H_
 
@@ -30,9 +32,9 @@ namespace aotc {
 enum class TensorRole : uint8_t { kInput, kConstant, kOutput, kTemp };
 
 struct KernelTensor {
-  std::string name = {};      // unique within the kernel, a C identifier
+  std::string name = {};  // unique within the kernel, a C identifier
   DType dtype = DType::kF32;
-  Shape shape = {};           // logical
+  Shape shape = {};  // logical
   TensorRole role = TensorRole::kInput;
   Layout layout = {};
   std::vector<Expr> strides = {};  // per storage axis, in elements; empty: dense
@@ -46,7 +48,7 @@ struct Axis {
 // An associative combiner over a tuple. `combine[k]` is over the variables a0..an and b0..bn of the
 // accumulators' types; a is the earlier operand.
 struct Combiner {
-  std::string name = {};              // stock name, or "" where spelled out
+  std::string name = {};  // stock name, or "" where spelled out
   std::vector<Expr> identity = {};
   std::vector<Expr> combine = {};
 };
@@ -64,8 +66,8 @@ struct Stage {
   std::vector<StageResult> results = {};
   std::vector<Axis> axes = {};
   std::vector<Axis> reduce_axes = {};
-  Combiner combiner = {};         // where reduce_axes is not empty
-  std::vector<Expr> body = {};    // one per result; its dtype is the accumulator's, or the result's
+  Combiner combiner = {};       // where reduce_axes is not empty
+  std::vector<Expr> body = {};  // one per result; its dtype is the accumulator's, or the result's
 
   bool IsReduction() const { return !reduce_axes.empty(); }
 };
@@ -73,7 +75,7 @@ struct Stage {
 struct Kernel {
   std::string name = {};
   IdVector<TensorId, KernelTensor> tensors = {};
-  std::vector<TensorId> params = {};   // inputs, constants, then outputs: the order of arguments
+  std::vector<TensorId> params = {};  // inputs, constants, then outputs: the order of arguments
   std::vector<Stage> stages = {};
   std::vector<Symbol> symbols = {};
   std::vector<std::string> sources = {};  // ONNX nodes it came from: "conv1 (Conv)"

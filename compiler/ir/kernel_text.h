@@ -18,9 +18,9 @@ std::string PrintStages(const Kernel& kernel);
 absl::StatusOr<Kernel> ParseKernel(Scanner& scanner);
 absl::StatusOr<Kernel> ParseKernel(std::string_view text);
 
-// Every tensor is defined before use and once; loads have the tensor's rank and dtype and are in bounds
-// (or under a select that proves it) for all values of axes and symbols where that can be decided;
-// dtypes of bodies, combiners and results agree; names are unique.
+// Every tensor is defined before use and once; loads have the tensor's rank and dtype and are in
+// bounds (or under a select that proves it) for all values of axes and symbols where that can be
+// decided; dtypes of bodies, combiners and results agree; names are unique.
 absl::Status VerifyKernel(const Kernel& kernel);
 
 }  // namespace aotc

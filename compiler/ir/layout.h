@@ -2,13 +2,13 @@
 // (Kernel), never to an op: shapes and compute definitions stay logical.
 //
 //   Layout l = BlockedLayout(4, /*axis=*/1, /*block=*/16);   // NCHW -> N, C/16, H, W, C%16
-//   l.halo = {{}, {}, {1, 1}, {1, 1}};                        // a border of one pixel, filled with 0
-//   StorageShape(l, {1, 24, 8, 8});                           // [1, 2, 10, 10, 16]
+//   l.halo = {{}, {}, {1, 1}, {1, 1}};                        // a border of one pixel, filled with
+//   0 StorageShape(l, {1, 24, 8, 8});                           // [1, 2, 10, 10, 16]
 //   StorageIndices(l, {n, c, h, w});                          // [n, c/16, h+1, w+1, c%16]
 //
 // Text: `(0, 1/16, 2, 3, 1%16; halo 2:1+1 3:1+1 fill 0)`; row-major without halo prints as nothing.
-// Lanes beyond the logical extent of a blocked axis are zero in storage: a reader may rely on it, every
-// writer keeps it. The halo holds the fill value likewise.
+// Lanes beyond the logical extent of a blocked axis are zero in storage: a reader may rely on it,
+// every writer keeps it. The halo holds the fill value likewise.
 #ifndef AOTC_COMPILER_IR_LAYOUT_H_
 #define AOTC_COMPILER_IR_LAYOUT_H_
 
@@ -23,8 +23,8 @@ namespace aotc {
 
 class Scanner;  // compiler/support/scanner.h
 
-// One axis of storage: index = mod(floor_div(i + halo.before, divisor), modulus) of logical index i;
-// modulus 0 means none.
+// One axis of storage: index = mod(floor_div(i + halo.before, divisor), modulus) of logical index
+// i; modulus 0 means none.
 struct StorageAxis {
   int axis = 0;
   int64_t divisor = 1;
@@ -45,7 +45,7 @@ struct Layout {
   int64_t align = 64;                  // bytes of the first element's address
   friend bool operator==(const Layout&, const Layout&) = default;
 
-  bool IsRowMajor() const;             // axes in logical order, none split; a halo may be there
+  bool IsRowMajor() const;  // axes in logical order, none split; a halo may be there
   bool HasHalo() const;
   bool IsPlain() const { return IsRowMajor() && !HasHalo(); }
 };

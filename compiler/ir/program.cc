@@ -66,15 +66,15 @@ std::string PrintVariant(const KernelVariant& variant) {
 
 std::string PrintKernel(const ProgramKernel& kernel) {
   std::string text = absl::StrCat("  kernel @", kernel.kernel.name, " {\n");
-  for (const KernelVariant& variant : kernel.variants) absl::StrAppend(&text, PrintVariant(variant));
+  for (const KernelVariant& variant : kernel.variants)
+    absl::StrAppend(&text, PrintVariant(variant));
   return absl::StrCat(text, "  }\n");
 }
 
 std::string PrintStep(const Program& program, const Step& step) {
-  const std::string args =
-      absl::StrJoin(step.args, ", ", [&](std::string* out, BufferId id) {
-        absl::StrAppend(out, "%", program.buffers[id].name);
-      });
+  const std::string args = absl::StrJoin(step.args, ", ", [&](std::string* out, BufferId id) {
+    absl::StrAppend(out, "%", program.buffers[id].name);
+  });
   std::string text = step.kind == StepKind::kCopy
                          ? std::string("copy")
                          : absl::StrCat("launch @", program.kernels[step.kernel].kernel.name);

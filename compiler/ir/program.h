@@ -59,8 +59,8 @@ struct Step {
   std::vector<BufferId> args = {};  // one per kernel param; kCopy: from, to
   // Outputs that may share memory with an input which dies here: (arg index of output, of input).
   std::vector<std::pair<int, int>> in_place = {};
-  BufferId scratch = {};            // arena, max_workers x the kernel's scratch; added by plan/
-  bool barrier = true;              // workers meet before it; dropped by plan/ where nothing asks for it
+  BufferId scratch = {};  // arena, max_workers x the kernel's scratch; added by plan/
+  bool barrier = true;    // workers meet before it; dropped by plan/ where nothing asks for it
 };
 
 struct Program {
@@ -75,7 +75,7 @@ struct Program {
   int64_t arena_bytes = 0;
   int64_t lower_bound = 0;  // largest sum of live bytes over the steps
   int64_t arena_align = 64;
-  int64_t max_workers = 16;            // more than these find no scratch in the arena and stand idle
+  int64_t max_workers = 16;  // more than these find no scratch in the arena and stand idle
 };
 
 // The text form; one line per symbol, buffer, kernel variant and step.

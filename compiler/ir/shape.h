@@ -1,4 +1,5 @@
-// Shapes: lists of dims, each an integer expression over bounded symbols, and the symbols themselves.
+// Shapes: lists of dims, each an integer expression over bounded symbols, and the symbols
+// themselves.
 //
 //   Shape shape = {Var("batch"), 3, 224, 224};
 //   Bounds bounds = BoundsOf(symbols);          // batch in 1..8

@@ -1,7 +1,8 @@
 // Buffers that share one place in the arena: an output that a kernel may compute in place takes the
 // place of the input that dies there, and so on along a chain.
 //
-//   x = conv(...); y = relu(x); z = add(y, w)      // {x, y, z} is one class where each dies in turn
+//   x = conv(...); y = relu(x); z = add(y, w)      // {x, y, z} is one class where each dies in
+//   turn
 //
 // Views need no entry: their memory is their base's.
 #ifndef AOTC_COMPILER_PLAN_ALIAS_CLASSES_H_
@@ -25,7 +26,8 @@ struct AliasClass {
 std::vector<AliasClass> AliasClasses(const Program& program);
 
 // True if `output` may take the memory of `input` at step `index`: both are whole arena buffers of
-// equal bytes, the input is not needed later, the output not before, and no other argument touches either.
+// equal bytes, the input is not needed later, the output not before, and no other argument touches
+// either.
 bool CanShare(const Program& program, int index, BufferId output, BufferId input);
 
 }  // namespace aotc

@@ -118,8 +118,8 @@ class Search {
       const int64_t end = placed.offsets[block] + RoundUp(blocks_[block].bytes, align_);
       if (end == placed.bytes && position > 0) peaks.push_back(static_cast<int>(position));
     }
-    const int chosen = peaks.empty() ? static_cast<int>(order.size()) - 1
-                                     : peaks[Random(state) % peaks.size()];
+    const int chosen =
+        peaks.empty() ? static_cast<int>(order.size()) - 1 : peaks[Random(state) % peaks.size()];
     const int target = static_cast<int>(Random(state) % static_cast<uint64_t>(chosen));
     std::rotate(order.begin() + target, order.begin() + chosen, order.begin() + chosen + 1);
   }
@@ -172,9 +172,9 @@ ArenaAssignment PlaceInOrder(const std::vector<ArenaBlock>& blocks, const std::v
     }
     result.offsets[index] = offset;
     result.bytes = std::max(result.bytes, offset + bytes);
-    const auto position = std::upper_bound(
-        placed.begin(), placed.end(), offset,
-        [&](int64_t value, int other) { return value < result.offsets[other]; });
+    const auto position =
+        std::upper_bound(placed.begin(), placed.end(), offset,
+                         [&](int64_t value, int other) { return value < result.offsets[other]; });
     placed.insert(position, index);
   }
   return result;

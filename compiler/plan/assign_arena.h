@@ -1,14 +1,14 @@
-// Offsets for blocks of memory that live for a range of steps each, so that blocks alive at the same
-// time do not overlap and the whole is small (dynamic storage allocation).
+// Offsets for blocks of memory that live for a range of steps each, so that blocks alive at the
+// same time do not overlap and the whole is small (dynamic storage allocation).
 //
 //   ArenaAssignment a = AssignArena({{256, 0, 1}, {128, 1, 2}, {256, 2, 3}}, 64);
 //   a.offsets   // {0, 256, 0}
 //   a.bytes     // 384, which is also LiveBytesBound
 //
-// Blocks are placed in some order, each in the lowest gap that fits between those already placed that
-// live at the same time. Several orders are tried; where the best stays above the bound, small cases
-// are searched exhaustively and large ones by moving blocks at the peak forward. Some order always
-// gives the optimum: the one by offset in an optimal assignment.
+// Blocks are placed in some order, each in the lowest gap that fits between those already placed
+// that live at the same time. Several orders are tried; where the best stays above the bound, small
+// cases are searched exhaustively and large ones by moving blocks at the peak forward. Some order
+// always gives the optimum: the one by offset in an optimal assignment.
 #ifndef AOTC_COMPILER_PLAN_ASSIGN_ARENA_H_
 #define AOTC_COMPILER_PLAN_ASSIGN_ARENA_H_
 

@@ -7,8 +7,8 @@
 
 namespace aotc {
 
-// Sets Step::barrier of all steps. Offsets must be assigned: buffers that never live at the same time
-// may share bytes. Step 0 has none: the run itself begins there.
+// Sets Step::barrier of all steps. Offsets must be assigned: buffers that never live at the same
+// time may share bytes. Step 0 has none: the run itself begins there.
 void SetBarriers(Program& program);
 
 }  // namespace aotc

@@ -37,10 +37,9 @@ std::string PrintMemoryMap(const Program& program) {
     const Buffer& right = program.buffers[b];
     return std::pair(left.offset, left.first_step) < std::pair(right.offset, right.first_step);
   });
-  const double share = program.lower_bound > 0
-                           ? 100.0 * static_cast<double>(program.arena_bytes) /
-                                 static_cast<double>(program.lower_bound)
-                           : 100.0;
+  const double share = program.lower_bound > 0 ? 100.0 * static_cast<double>(program.arena_bytes) /
+                                                     static_cast<double>(program.lower_bound)
+                                               : 100.0;
   std::string text = absl::StrFormat("arena %d bytes, lower bound %d (%.4g %%)\n",
                                      program.arena_bytes, program.lower_bound, share);
   absl::StrAppend(&text, "    offset        bytes    steps   buffer\n");

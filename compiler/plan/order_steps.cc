@@ -16,8 +16,7 @@ namespace {
 class ListScheduler {
  public:
   explicit ListScheduler(const Program& program)
-      : program_(program), uses_left_(program.buffers.size(), 0),
-        live_(program.buffers.size(), 0) {
+      : program_(program), uses_left_(program.buffers.size(), 0), live_(program.buffers.size(), 0) {
     for (const Step& step : program.steps) {
       touched_.push_back(Touched(step));
       for (BufferId id : touched_.back()) ++uses_left_[id];
@@ -39,9 +38,8 @@ class ListScheduler {
     }
     std::vector<int> order;
     while (!ready.empty()) {
-      const int chosen = *std::min_element(ready.begin(), ready.end(), [&](int a, int b) {
-        return Growth(a) < Growth(b);
-      });
+      const int chosen = *std::min_element(ready.begin(), ready.end(),
+                                           [&](int a, int b) { return Growth(a) < Growth(b); });
       ready.erase(chosen);
       Take(chosen);
       order.push_back(chosen);

@@ -9,8 +9,8 @@
 
 namespace aotc {
 
-// For each step the earlier steps that must come before it: the writer of what it reads, and readers
-// and writers of what it writes. Views count as their whole base.
+// For each step the earlier steps that must come before it: the writer of what it reads, and
+// readers and writers of what it writes. Views count as their whole base.
 std::vector<std::vector<int>> StepDependencies(const Program& program);
 
 // Largest sum of bytes alive at one step in the present order, classes of aliases counted once.

@@ -5,9 +5,9 @@
 //   PrintMemoryMap(program);                // who lies where, and when
 //
 // Order of work: scratch becomes buffers, steps are ordered, lifetimes follow, buffers that share
-// memory become one block (alias_classes.h), blocks get offsets (assign_arena.h), barriers stay where
-// steps touch the same bytes (barriers.h), and a verifier that shares no code with them proves that
-// nothing live is overwritten (verify_plan.h).
+// memory become one block (alias_classes.h), blocks get offsets (assign_arena.h), barriers stay
+// where steps touch the same bytes (barriers.h), and a verifier that shares no code with them
+// proves that nothing live is overwritten (verify_plan.h).
 #ifndef AOTC_COMPILER_PLAN_PLAN_H_
 #define AOTC_COMPILER_PLAN_PLAN_H_
 
@@ -18,8 +18,9 @@
 
 namespace aotc {
 
-// Sets the order of steps, Step::scratch and ::barrier, lifetimes and offsets of arena buffers, arena_bytes and
-// lower_bound. The program must pass VerifyProgram. Planning twice gives the same plan.
+// Sets the order of steps, Step::scratch and ::barrier, lifetimes and offsets of arena buffers,
+// arena_bytes and lower_bound. The program must pass VerifyProgram. Planning twice gives the same
+// plan.
 absl::Status PlanMemory(Program& program);
 
 }  // namespace aotc

@@ -85,8 +85,10 @@ class PlanVerifier {
   absl::Status CheckPairs() const {
     for (size_t i = 0; i < arena_.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
-        if (!OverlapInMemory(arena_[i], arena_[j]) || !OverlapInTime(arena_[i], arena_[j])) continue;
-        if (ComputedInPlace(arena_[i], arena_[j]) || ComputedInPlace(arena_[j], arena_[i])) continue;
+        if (!OverlapInMemory(arena_[i], arena_[j]) || !OverlapInTime(arena_[i], arena_[j]))
+          continue;
+        if (ComputedInPlace(arena_[i], arena_[j]) || ComputedInPlace(arena_[j], arena_[i]))
+          continue;
         return Wrong("%", program_.buffers[arena_[i]].name, " and %",
                      program_.buffers[arena_[j]].name, " overlap while both are alive");
       }

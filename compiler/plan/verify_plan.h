@@ -9,8 +9,9 @@
 namespace aotc {
 
 // Error where two arena buffers overlap in memory while both are alive, unless one is computed in
-// place of the other at the one step they share; where a buffer is misaligned, lies outside the arena,
-// or a lifetime is not what the steps say; where a view may leave its base for some value of the symbols.
+// place of the other at the one step they share; where a buffer is misaligned, lies outside the
+// arena, or a lifetime is not what the steps say; where a view may leave its base for some value of
+// the symbols.
 absl::Status VerifyPlan(const Program& program);
 
 }  // namespace aotc

@@ -23,7 +23,8 @@
 namespace aotc {
 
 // Text made safe inside a comment of either kind: `*/` and `/*` are broken up, control characters
-// become blanks, and a backslash at the end is dropped, so that no name in a model ends the comment.
+// become blanks, and a backslash at the end is dropped, so that no name in a model ends the
+// comment.
 std::string CommentText(std::string_view line);
 
 class CodeWriter {

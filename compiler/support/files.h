@@ -39,9 +39,9 @@ class OutputFolder {
 
   // Writes everything into a folder beside the place and renames it there. Where the place already
   // is a folder, changed files are renamed into it one by one, unchanged ones are not touched, and
-  // those of `previous` (what an earlier compile wrote) that are no longer written are removed, with
-  // the folders that become empty. Other files stay: one in the way of ours is an error. After an
-  // error what was there is still there.
+  // those of `previous` (what an earlier compile wrote) that are no longer written are removed,
+  // with the folders that become empty. Other files stay: one in the way of ours is an error. After
+  // an error what was there is still there.
   absl::Status Commit(const std::vector<std::string>& previous = {});
 
  private:

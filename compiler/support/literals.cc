@@ -60,8 +60,8 @@ std::string DoubleLiteral(double value) {
 std::string IntegerLiteral(int64_t value) {
   if (value == std::numeric_limits<int64_t>::min()) return "INT64_MIN";
   // -2147483648 is the negation of a constant that is no int.
-  const bool fits_int = value > std::numeric_limits<int32_t>::min() &&
-                        value <= std::numeric_limits<int32_t>::max();
+  const bool fits_int =
+      value > std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
   return StrCat(value, fits_int ? "" : "LL");
 }
 

@@ -15,8 +15,8 @@
 
 namespace aotc {
 
-// Whether C, C++ or CUDA give the word a meaning of its own, or a header or compiler defines it as a
-// macro, or the sources that we emit use it as a type.
+// Whether C, C++ or CUDA give the word a meaning of its own, or a header or compiler defines it as
+// a macro, or the sources that we emit use it as a type.
 bool IsReservedWord(std::string_view word);
 
 // Letters, digits and single underscores, none of them at the ends; `m` before a digit; `fallback`

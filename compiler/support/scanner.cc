@@ -185,10 +185,11 @@ bool ParseUnsigned(std::string_view text, uint64_t& value) {
 
 // A number without sign, decimal or hexadecimal. Values beyond the range become infinite or zero.
 bool ParseDouble(std::string_view text, double& value) {
-  if (text.size() < 2 || (text[1] != 'x' && text[1] != 'X')) return absl::SimpleAtod(View(text), &value);
+  if (text.size() < 2 || (text[1] != 'x' && text[1] != 'X'))
+    return absl::SimpleAtod(View(text), &value);
   text.remove_prefix(2);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value,
-                                            std::chars_format::hex);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::hex);
   return error == std::errc() && end == text.data() + text.size();
 }
 
@@ -244,8 +245,8 @@ absl::StatusOr<std::string> Scanner::ExpectIdentifier() {
 
 absl::StatusOr<std::string> Scanner::ExpectName(char sigil) {
   if (!AtName(sigil)) {
-    return Error(StrCat("expected a name with ", std::string(1, sigil), ", found ",
-                              DescribeToken(Peek())));
+    return Error(
+        StrCat("expected a name with ", std::string(1, sigil), ", found ", DescribeToken(Peek())));
   }
   return Take().text;
 }

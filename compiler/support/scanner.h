@@ -24,13 +24,13 @@ namespace aotc {
 
 enum class TokenKind : uint8_t {
   kEnd,
-  kIdentifier,  // letters, digits, _ and inner dots: batch, f32, com.microsoft.Gelu
-  kName,        // %name, @name, $name: a sigil and letters, digits, _ . : / -; or %"any text"
-  kInteger,     // 12, 0x1f
-  kFloat,       // 1.5, 1e-3, 0x1.8p+3; inf and nan are identifiers that ExpectFloat takes
-  kString,      // "text" with \n \t \\ \" \xHH
-  kPunctuation, // -> == != <= >= && || << >> .. or a single character
-  kInvalid,     // what cannot be a token; `text` says why
+  kIdentifier,   // letters, digits, _ and inner dots: batch, f32, com.microsoft.Gelu
+  kName,         // %name, @name, $name: a sigil and letters, digits, _ . : / -; or %"any text"
+  kInteger,      // 12, 0x1f
+  kFloat,        // 1.5, 1e-3, 0x1.8p+3; inf and nan are identifiers that ExpectFloat takes
+  kString,       // "text" with \n \t \\ \" \xHH
+  kPunctuation,  // -> == != <= >= && || << >> .. or a single character
+  kInvalid,      // what cannot be a token; `text` says why
 };
 
 struct Token {

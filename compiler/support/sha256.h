@@ -2,7 +2,8 @@
 //
 //   Sha256Hex("abc");  // "ba7816bf...15ad"
 //
-// Our own hundred lines: the alternative is a cryptographic library as a dependency of the compiler.
+// Our own hundred lines: the alternative is a cryptographic library as a dependency of the
+// compiler.
 #ifndef AOTC_COMPILER_SUPPORT_SHA256_H_
 #define AOTC_COMPILER_SUPPORT_SHA256_H_
 

@@ -18,10 +18,10 @@
 #define AOTC_STATUS_CONCAT(a, b) AOTC_STATUS_CONCAT_INNER(a, b)
 
 // Returns the status of `expression` from the enclosing function unless it is OK.
-#define AOTC_RETURN_IF_ERROR(expression)                               \
-  do {                                                                 \
+#define AOTC_RETURN_IF_ERROR(expression)                                        \
+  do {                                                                          \
     if (absl::Status aotc_status_value = (expression); !aotc_status_value.ok()) \
-      return aotc_status_value;                                        \
+      return aotc_status_value;                                                 \
   } while (false)
 
 // Evaluates a StatusOr; returns its error, or moves its value into `target`.
@@ -33,9 +33,9 @@
   target = *std::move(name)
 
 // Ends the process with a message when an invariant of ours does not hold.
-#define AOTC_CHECK(condition)  \
-  if (condition) [[likely]] {  \
-  } else                       \
+#define AOTC_CHECK(condition) \
+  if (condition) [[likely]] { \
+  } else                      \
     ::aotc::CheckFailure(__FILE__, __LINE__, #condition).stream()
 
 namespace aotc {

@@ -50,7 +50,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 bool ReadAll(int from, Clock::time_point deadline, std::string& output) {
   char block[65536];
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return false;
     pollfd waited = {from, POLLIN, 0};
     const int ready = poll(&waited, 1, static_cast<int>(left.count()));
@@ -99,7 +100,8 @@ absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options) {
   if (!ended) kill(-child, SIGKILL);
   result.exit_code = ExitCode(child);
   int error = 0;
-  const bool failed = read(report.ends[0], &error, sizeof error) == static_cast<ssize_t>(sizeof error);
+  const bool failed =
+      read(report.ends[0], &error, sizeof error) == static_cast<ssize_t>(sizeof error);
   if (failed) {
     return absl::NotFoundError(StrCat("cannot run '", options.argv[0], "': ", strerror(error)));
   }

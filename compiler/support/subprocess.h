@@ -31,7 +31,9 @@ absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options);
 class TemporaryFolder {
  public:
   static absl::StatusOr<TemporaryFolder> Create(const std::string& stem);
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
+    other.path_.clear();
+  }
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   ~TemporaryFolder();
   const std::string& path() const { return path_; }

@@ -17,8 +17,9 @@ static inline bool aotc_usable(const void *pointer, size_t align) {
 
 // Bits of one element in memory; 0 for numbers that are no type.
 static inline int32_t aotc_dtype_bits(int32_t dtype) {
-  static const uint8_t bits[] = {0, 32, 8, 8, 16, 16, 32, 64, (uint8_t)(8 * sizeof(aotc_string)),
-                                 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2};
+  static const uint8_t bits[] = {0, 32, 8,  8,  16, 16, 32,  64, (uint8_t)(8 * sizeof(aotc_string)),
+                                 8, 16, 64, 32, 64, 64, 128, 16, 8,
+                                 8, 8,  8,  4,  4,  4,  8,   2,  2};
   const int32_t count = (int32_t)(sizeof bits / sizeof bits[0]);
   return dtype > 0 && dtype < count ? bits[dtype] : 0;
 }

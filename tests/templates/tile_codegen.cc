@@ -10,7 +10,7 @@ namespace {
 
 struct full_epilogue : aotc_epilogue {
   const float *bias, *residual;
-  float *y;
+  float* y;
   AOTC_MEMBER void operator()(int m, int v, aotc_vf acc) const {
     const int at = m * 512 + v * AOTC_LANES;
     const aotc_vf sum = acc + aotc_load(bias + v * AOTC_LANES) + aotc_load(residual + at);
@@ -20,8 +20,8 @@ struct full_epilogue : aotc_epilogue {
 
 }  // namespace
 
-extern "C" void aotc_test_tile(const float *a, const float *packed, const float *bias,
-                               const float *residual, float *y) {
+extern "C" void aotc_test_tile(const float* a, const float* packed, const float* bias,
+                               const float* residual, float* y) {
   full_epilogue epilogue;
   epilogue.bias = bias;
   epilogue.residual = residual;

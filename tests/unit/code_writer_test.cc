@@ -57,7 +57,9 @@ TEST(CodeWriter, CommentsCannotBeLeft) {
   EXPECT_EQ(CommentText("a/*/b"), "a/ * /b");
   EXPECT_EQ(CommentText("name\\"), "name");
   EXPECT_EQ(CommentText("name\\ \\ "), "name");
-  EXPECT_EQ(CommentText("what?" "?/"), "what? ?/");
+  EXPECT_EQ(CommentText("what?"
+                        "?/"),
+            "what? ?/");
   EXPECT_EQ(CommentText("a\nint x;\r"), "a int x;");
   CodeWriter w;
   w.Comment("one\\\n\ntwo*/");

@@ -68,8 +68,8 @@ TEST(EvaluateGraph, ErrorsNameTheNode) {
       %y: f32[1] = Gather(%x, %i) {axis=0} loc("pick (Gather)")
     })air");
   absl::Status status = EvaluateGraph(graph, {Constant::Splat(DType::kF32, {4}, 1)}).status();
-EXPECT_FALSE(status.ok());
-EXPECT_NE(status.message().find("node 'pick' (Gather)"), std::string::npos) << status;
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("node 'pick' (Gather)"), std::string::npos) << status;
 }
 
 TEST(EvaluateNode, ReshapesShareBytesAndKeepSplats) {

@@ -54,9 +54,13 @@ TEST(Literals, IntegersCarryTheSuffixTheyNeed) {
 
 TEST(Literals, CStringsAreAsciiAndSafe) {
   EXPECT_EQ(StringLiteral("a\"b\\c\n"), R"("a\"b\\c\n")");
-  EXPECT_EQ(StringLiteral("\x01" "1"), R"("\0011")");
+  EXPECT_EQ(StringLiteral("\x01"
+                          "1"),
+            R"("\0011")");
   EXPECT_EQ(StringLiteral("\xc3\xa9"), R"("\303\251")");
-  EXPECT_EQ(StringLiteral("what?" "?/"), R"("what?\?/")");
+  EXPECT_EQ(StringLiteral("what?"
+                          "?/"),
+            R"("what?\?/")");
 }
 
 TEST(Literals, QuotedTextReadsBack) {

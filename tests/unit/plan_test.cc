@@ -1,6 +1,6 @@
-// The planner against a simulation: every program is run once with memory of its own for each buffer
-// in the order given, and once in the arena in the planned order, where all that is not alive is poisoned
-// after every step. The outputs must be the same bytes.
+// The planner against a simulation: every program is run once with memory of its own for each
+// buffer in the order given, and once in the arena in the planned order, where all that is not
+// alive is poisoned after every step. The outputs must be the same bytes.
 #include "compiler/plan/plan.h"
 
 #include <algorithm>
@@ -180,7 +180,8 @@ Program RandomProgram(std::mt19937& random) {
   const int steps = 2 + static_cast<int>(random() % 12);
   for (int i = 0; i < steps; ++i) {
     std::vector<BufferId> inputs;
-    for (size_t k = 0; k < 1 + random() % 2; ++k) inputs.push_back(values[random() % values.size()]);
+    for (size_t k = 0; k < 1 + random() % 2; ++k)
+      inputs.push_back(values[random() % values.size()]);
     const std::string name = absl::StrCat("v", i);
     if (random() % 4 == 0) {
       const int64_t left = 1 + random() % 80;
@@ -342,8 +343,7 @@ TEST(OrderSteps, DependenciesGoThroughViews) {
   b.Launch({input}, {b.View("tail", whole, 32, 32)});
   b.Launch({whole}, {output});
   b.Launch({input}, {whole});
-  EXPECT_EQ(StepDependencies(b.program),
-            (std::vector<std::vector<int>>{{}, {0}, {1}, {1, 2}}));
+  EXPECT_EQ(StepDependencies(b.program), (std::vector<std::vector<int>>{{}, {0}, {1}, {1, 2}}));
 }
 
 TEST(Barriers, StandWhereStepsTouchTheSameBytes) {
@@ -354,11 +354,11 @@ TEST(Barriers, StandWhereStepsTouchTheSameBytes) {
   const BufferId z = b.Add("z", BufferKind::kArena, 64);
   const BufferId output = b.Add("output", BufferKind::kOutput, 64);
   b.Launch({input}, {x});
-  b.Launch({input}, {y});       // beside the first
-  b.Launch({x, y}, {z});        // reads what was written
+  b.Launch({input}, {y});  // beside the first
+  b.Launch({x, y}, {z});   // reads what was written
   b.Launch({z}, {output});
   const BufferId late = b.Add("late", BufferKind::kOutput, 64);
-  b.Launch({z}, {late});        // beside the other reader
+  b.Launch({z}, {late});  // beside the other reader
   ASSERT_TRUE(PlanMemory(b.program).ok());
   std::vector<bool> barriers;
   for (const Step& step : b.program.steps) barriers.push_back(step.barrier);

@@ -31,7 +31,8 @@ Program Sample() {
   const Shape shape = {Var("m"), 4};
   const BufferId input = program.buffers.Add(MakeBuffer("input", BufferKind::kInput, shape, 128));
   const BufferId sum = program.buffers.Add(MakeBuffer("sum", BufferKind::kArena, shape, 128));
-  const BufferId output = program.buffers.Add(MakeBuffer("output", BufferKind::kOutput, shape, 128));
+  const BufferId output =
+      program.buffers.Add(MakeBuffer("output", BufferKind::kOutput, shape, 128));
   Buffer right = MakeBuffer("right", BufferKind::kView, {Var("m"), 2}, 64);
   right.base = sum;
   right.element_offset = 2;

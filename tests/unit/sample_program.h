@@ -21,7 +21,8 @@ inline KernelTensor SampleTensor(const std::string& name, Shape shape, TensorRol
   return tensor;
 }
 
-inline Buffer SampleBuffer(const std::string& name, const std::string& value, BufferKind kind, Shape shape) {
+inline Buffer SampleBuffer(const std::string& name, const std::string& value, BufferKind kind,
+                           Shape shape) {
   Buffer buffer;
   buffer.name = name;
   buffer.value = value;
@@ -91,16 +92,20 @@ inline Program SampleProgram(bool cuda = false) {
   const std::vector<std::string> features =
       cuda ? std::vector<std::string>{""} : std::vector<std::string>{"x86-64-v3", "x86-64"};
   const std::string base = cuda ? "" : "x86-64";
-  const KernelId dense = program.kernels.Add(
-      SampleKernel("dense", {SampleTensor("x", given, TensorRole::kInput),
-                             SampleTensor("w", {4, 4}, TensorRole::kConstant),
-                             SampleTensor("y", shape, TensorRole::kOutput)}, features, symbol));
-  const KernelId shift = program.kernels.Add(
-      SampleKernel("shift", {SampleTensor("x", shape, TensorRole::kInput),
-                             SampleTensor("y", shape, TensorRole::kOutput)}, {base}, symbol));
-  const KernelId relu = program.kernels.Add(
-      SampleKernel("relu", {SampleTensor("x", shape, TensorRole::kInput),
-                            SampleTensor("y", shape, TensorRole::kOutput)}, {base}, symbol));
+  const KernelId dense =
+      program.kernels.Add(SampleKernel("dense",
+                                       {SampleTensor("x", given, TensorRole::kInput),
+                                        SampleTensor("w", {4, 4}, TensorRole::kConstant),
+                                        SampleTensor("y", shape, TensorRole::kOutput)},
+                                       features, symbol));
+  const KernelId shift = program.kernels.Add(SampleKernel(
+      "shift",
+      {SampleTensor("x", shape, TensorRole::kInput), SampleTensor("y", shape, TensorRole::kOutput)},
+      {base}, symbol));
+  const KernelId relu = program.kernels.Add(SampleKernel(
+      "relu",
+      {SampleTensor("x", shape, TensorRole::kInput), SampleTensor("y", shape, TensorRole::kOutput)},
+      {base}, symbol));
   if (!cuda) program.kernels[shift].variants[0].loops.scratch_bytes = 16;
   program.steps = {{.kernel = dense, .args = {x, w, product}},
                    {.kernel = shift, .args = {product, sum}, .in_place = {{1, 0}}},
