@@ -82,8 +82,8 @@ Interval ModIntervals(const Interval& a, const Interval& b) {
     return {0, std::min(a.max, AddEnds(b.max, -1, kHighest))};
   }
   // The remainder has the sign of the divisor.
-  int64_t low = b.min == kLowest ? kLowest : std::min<int64_t>(b.min + 1, 0);
-  int64_t high = b.max == kHighest ? kHighest : std::max<int64_t>(b.max - 1, 0);
+  int64_t low = b.min >= 0 ? 0 : AddEnds(b.min, 1, kLowest);
+  int64_t high = b.max <= 0 ? 0 : AddEnds(b.max, -1, kHighest);
   return {low, high};
 }
 

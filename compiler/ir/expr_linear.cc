@@ -89,7 +89,7 @@ std::optional<Sum> SumOfBinary(const Expr& e) {
 // How terms are shown: high degree first, then large coefficients, then by name.
 bool PrintsBefore(const Term& a, const Term& b) {
   if (a.factors.size() != b.factors.size()) return a.factors.size() > b.factors.size();
-  auto magnitude = [](int64_t x) { return x < 0 ? ~x : x - 1; };
+  auto magnitude = [](int64_t x) { return x < 0 ? -x : x; };
   int64_t size_a = magnitude(a.coefficient), size_b = magnitude(b.coefficient);
   if (size_a != size_b) return size_a > size_b;
   return CompareTerms(a, b) < 0;
@@ -119,13 +119,13 @@ int CompareTerms(const Term& a, const Term& b) {
 
 std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
+  if (__builtin_add_overflow(a, b, &result) || result == INT64_MIN) return std::nullopt;
   return result;
 }
 
 std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
   int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  if (__builtin_mul_overflow(a, b, &result) || result == INT64_MIN) return std::nullopt;
   return result;
 }
 
@@ -135,7 +135,9 @@ int64_t FloorModInt(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); 
 
 std::optional<Sum> SumOf(const Expr& e) {
   switch (e.op()) {
-    case ExprOp::kConst: return SumOfConstant(e->int_value);
+    case ExprOp::kConst:
+      if (e->int_value == INT64_MIN) return std::nullopt;
+      return SumOfConstant(e->int_value);
     case ExprOp::kAdd:
     case ExprOp::kSub:
     case ExprOp::kMul: return SumOfBinary(e);
@@ -174,13 +176,13 @@ Expr SumToExpr(const Sum& sum) {
   bool constant_leads = first == terms.end() && sum.constant > 0;
   Expr result = constant_leads ? sum.constant : 0;
   for (const Term& term : terms) {
-    bool subtract = term.coefficient < 0 && term.coefficient != INT64_MIN && !result.IsInt(0);
+    bool subtract = term.coefficient < 0 && !result.IsInt(0);
     Term magnitude = term;
     if (subtract) magnitude.coefficient = -term.coefficient;
     result = subtract ? result - TermToExpr(magnitude) : result + TermToExpr(magnitude);
   }
   if (constant_leads) return result;
-  if (sum.constant < 0 && sum.constant != INT64_MIN) return result - (-sum.constant);
+  if (sum.constant < 0) return result - (-sum.constant);
   return result + sum.constant;
 }
 
@@ -222,7 +224,6 @@ std::optional<Term> DivideTerm(const Term& term, const Term& divisor) {
     quotient = WithoutFactor(*quotient, factor);
     if (!quotient) return std::nullopt;
   }
-  if (divisor.coefficient == -1 && quotient->coefficient == INT64_MIN) return std::nullopt;
   quotient->coefficient /= divisor.coefficient;
   if (quotient->coefficient == 0) return std::nullopt;
   return quotient;
@@ -231,7 +232,6 @@ std::optional<Term> DivideTerm(const Term& term, const Term& divisor) {
 int64_t CoefficientGcd(const Sum& sum) {
   int64_t gcd = 0;
   for (const Term& term : sum.terms) {
-    if (term.coefficient == INT64_MIN) return 1;
     gcd = std::gcd(gcd, term.coefficient);
   }
   return gcd;

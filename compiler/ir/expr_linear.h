@@ -39,7 +39,8 @@ struct Sum {
   bool IsZero() const { return terms.empty() && constant == 0; }
 };
 
-// Checked arithmetic; nothing on overflow.
+// Checked arithmetic; nothing on overflow. INT64_MIN counts as one, so that every coefficient and
+// constant has a negative.
 std::optional<int64_t> CheckedAdd(int64_t a, int64_t b);
 std::optional<int64_t> CheckedMul(int64_t a, int64_t b);
 // Rounds to minus infinity; b > 0.

@@ -66,14 +66,6 @@ Sides SidesOf(const Sum& sum) {
   return sides;
 }
 
-bool HasExtreme(const Sum& sum) {
-  if (sum.constant == INT64_MIN || sum.constant == INT64_MAX) return true;
-  for (const Term& term : sum.terms) {
-    if (term.coefficient == INT64_MIN) return true;
-  }
-  return false;
-}
-
 // sum >= 0 with all terms on the side where they are positive: `i*16 + j < n`, `2 <= h`, `i < 5`.
 Expr InequalityOf(const Sum& sum) {
   auto [right, left] = SidesOf(sum);
@@ -92,7 +84,7 @@ Expr Simplifier::RewriteCompare(const Expr& e) {
   std::optional<Sum> difference = a && b ? AddScaled(*b, *a, -1) : std::nullopt;
   if (difference && e.op() == ExprOp::kLt)
     difference = AddScaled(*difference, SumOfConstant(1), -1);
-  if (!difference || HasExtreme(*difference)) return e;
+  if (!difference) return e;
   while (std::optional<Sum> shorter = Recombine(*difference)) difference = shorter;
   if (e.op() == ExprOp::kEq || e.op() == ExprOp::kNe) return RewriteEquality(e, *difference);
   return CompareSums(e, *difference);
@@ -105,11 +97,11 @@ Expr Simplifier::CompareSums(const Expr& e, const Sum& difference) {
   Interval range = RangeOfSum(sum);
   if (range.min >= 0) return Bool(true);
   if (range.max < 0) return Bool(false);
-  if (std::optional<Sum> plain = WithoutDivision(sum); plain && !HasExtreme(*plain)) {
+  if (std::optional<Sum> plain = WithoutDivision(sum); plain) {
     while (std::optional<Sum> shorter = Recombine(*plain)) plain = shorter;
     return CompareSums(e, *plain);
   }
-  return HasExtreme(sum) ? e : InequalityOf(sum);
+  return sum.constant == INT64_MAX ? e : InequalityOf(sum);
 }
 
 // e is difference == 0, or != 0.

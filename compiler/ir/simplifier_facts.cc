@@ -104,7 +104,7 @@ std::optional<bool> Simplifier::Known(const Expr& condition) const {
 Interval Simplifier::TightenByFacts(const Expr& atom, Interval range) const {
   for (const Sum& fact : facts().nonnegative) {
     if (fact.terms.size() != 1 || fact.terms[0].factors.size() != 1) continue;
-    if (!Same(fact.terms[0].factors[0], atom) || fact.constant == INT64_MIN) continue;
+    if (!Same(fact.terms[0].factors[0], atom)) continue;
     // The coefficient is 1 or -1, since facts are reduced.
     if (fact.terms[0].coefficient > 0) range.min = std::max(range.min, -fact.constant);
     if (fact.terms[0].coefficient < 0) range.max = std::min(range.max, fact.constant);

@@ -30,7 +30,6 @@ bool Absorbs(const Expr& operand, const Expr& e, ExprOp op) {
 int64_t CommonGcd(const std::vector<Sum>& sums) {
   int64_t gcd = 0;
   for (const Sum& sum : sums) {
-    if (sum.constant == INT64_MIN) return 1;
     gcd = std::gcd(gcd, std::gcd(CoefficientGcd(sum), sum.constant));
   }
   return gcd;
