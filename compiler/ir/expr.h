@@ -117,7 +117,35 @@ bool IsBinary(ExprOp op);
 bool IsComparison(ExprOp op);
 bool IsCommutative(ExprOp op);
 
-class Expr;
+struct ExprNode;
+
+class Expr {
+ public:
+  Expr() = default;     // null
+  Expr(int64_t value);  // NOLINT: an i64 constant; indices read like arithmetic
+  Expr(int value) : Expr(static_cast<int64_t>(value)) {}  // NOLINT: likewise
+
+  bool valid() const { return node_ != nullptr; }
+  const ExprNode& operator*() const { return *node_; }
+  const ExprNode* operator->() const { return node_.get(); }
+  inline ExprOp op() const;
+  inline DType dtype() const;
+  inline int lanes() const;
+  inline const std::vector<Expr>& args() const;
+  inline const Expr& arg(size_t i) const;
+
+  inline bool IsConst() const;
+  inline bool IsVar() const;
+  // The value of an integer or bool constant.
+  std::optional<int64_t> AsInt() const;
+  bool IsInt(int64_t value) const { return AsInt() == value; }
+
+  // Makes a node; the hash is filled in here. For the builders, passes and parsers.
+  static Expr Make(ExprNode node);
+
+ private:
+  std::shared_ptr<const ExprNode> node_;
+};
 
 struct ExprNode {
   ExprOp op = ExprOp::kConst;
@@ -131,33 +159,13 @@ struct ExprNode {
   size_t hash = 0;
 };
 
-class Expr {
- public:
-  Expr() = default;     // null
-  Expr(int64_t value);  // NOLINT: an i64 constant; indices read like arithmetic
-  Expr(int value) : Expr(static_cast<int64_t>(value)) {}  // NOLINT: likewise
-
-  bool valid() const { return node_ != nullptr; }
-  const ExprNode& operator*() const { return *node_; }
-  const ExprNode* operator->() const { return node_.get(); }
-  ExprOp op() const { return node_->op; }
-  DType dtype() const { return node_->dtype; }
-  int lanes() const { return node_->lanes; }
-  const std::vector<Expr>& args() const { return node_->args; }
-  const Expr& arg(size_t i) const { return node_->args[i]; }
-
-  bool IsConst() const { return valid() && op() == ExprOp::kConst; }
-  bool IsVar() const { return valid() && op() == ExprOp::kVar; }
-  // The value of an integer or bool constant.
-  std::optional<int64_t> AsInt() const;
-  bool IsInt(int64_t value) const { return AsInt() == value; }
-
-  // Makes a node; the hash is filled in here. For the builders, passes and parsers.
-  static Expr Make(ExprNode node);
-
- private:
-  std::shared_ptr<const ExprNode> node_;
-};
+inline ExprOp Expr::op() const { return node_->op; }
+inline DType Expr::dtype() const { return node_->dtype; }
+inline int Expr::lanes() const { return node_->lanes; }
+inline const std::vector<Expr>& Expr::args() const { return node_->args; }
+inline const Expr& Expr::arg(size_t i) const { return node_->args[i]; }
+inline bool Expr::IsConst() const { return valid() && op() == ExprOp::kConst; }
+inline bool Expr::IsVar() const { return valid() && op() == ExprOp::kVar; }
 
 // Structural equality; two null expressions are the same. NaN constants equal themselves.
 bool Same(const Expr& a, const Expr& b);

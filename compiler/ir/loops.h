@@ -48,8 +48,22 @@ enum class LoopKind : uint8_t {
   kThread,    // cuda: iterations are spread over the threads of the block
 };
 
-class Stmt;
+struct StmtNode;
 struct TileCall;
+
+// A handle on an immutable statement.
+class Stmt {
+ public:
+  Stmt() = default;
+  explicit Stmt(StmtNode node);
+  bool valid() const { return node_ != nullptr; }
+  const StmtNode& operator*() const { return *node_; }
+  const StmtNode* operator->() const { return node_.get(); }
+  inline StmtKind kind() const;
+
+ private:
+  std::shared_ptr<const StmtNode> node_;
+};
 
 struct StmtNode {
   StmtKind kind = StmtKind::kBlock;
@@ -65,19 +79,8 @@ struct StmtNode {
   std::shared_ptr<const TileCall> tile = {};
 };
 
-// A handle on an immutable statement.
-class Stmt {
- public:
-  Stmt() = default;
-  explicit Stmt(StmtNode node) : node_(std::make_shared<const StmtNode>(std::move(node))) {}
-  bool valid() const { return node_ != nullptr; }
-  const StmtNode& operator*() const { return *node_; }
-  const StmtNode* operator->() const { return node_.get(); }
-  StmtKind kind() const { return node_->kind; }
-
- private:
-  std::shared_ptr<const StmtNode> node_;
-};
+inline Stmt::Stmt(StmtNode node) : node_(std::make_shared<const StmtNode>(std::move(node))) {}
+inline StmtKind Stmt::kind() const { return node_->kind; }
 
 Stmt Block(std::vector<Stmt> body);
 Stmt For(std::string_view name, const Expr& min, const Expr& extent, std::vector<Stmt> body,
