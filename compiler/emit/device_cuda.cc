@@ -1,0 +1,54 @@
+// NAME_device.cu: the few calls of the CUDA runtime that a host program needs.
+#include "compiler/emit/parts.h"
+#include "compiler/support/code_writer.h"
+
+namespace aotc {
+
+std::string EmitCudaDevice(const EmitContext& context) {
+  CodeWriter w;
+  w.Emit(R"(
+    // $name$: all that its host program asks of the CUDA runtime.
+    #include "aotc/cuda_host.h"
+
+    #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden")))
+
+    $NAME$_LOCAL aotc_status $name$_device_allocate(void **memory, size_t bytes);
+    $NAME$_LOCAL aotc_status $name$_device_free(void *memory);
+    $NAME$_LOCAL aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
+                                                struct CUstream_st *stream);
+    $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
+    $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
+    $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);
+
+    aotc_status $name$_device_allocate(void **memory, size_t bytes) {
+      *memory = nullptr;
+      return bytes == 0 ? AOTC_OK : aotc_cuda_status(cudaMalloc(memory, bytes));
+    }
+
+    aotc_status $name$_device_free(void *memory) {
+      return memory == nullptr ? AOTC_OK : aotc_cuda_status(cudaFree(memory));
+    }
+
+    aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
+                                   struct CUstream_st *stream) {
+      if (bytes == 0) return AOTC_OK;
+      return aotc_cuda_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+    }
+
+    aotc_status $name$_device_wait(struct CUstream_st *stream) {
+      return aotc_cuda_status(cudaStreamSynchronize(stream));
+    }
+
+    // The stream does not wait for the default one.
+    aotc_status $name$_device_stream_create(struct CUstream_st **stream) {
+      return aotc_cuda_status(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    }
+
+    aotc_status $name$_device_stream_destroy(struct CUstream_st *stream) {
+      return aotc_cuda_status(cudaStreamDestroy(stream));
+    })",
+         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  return w.Take();
+}
+
+}  // namespace aotc
