@@ -9,68 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/program_access.h"
-#include "compiler/plan/alias_classes.h"
-#include "compiler/plan/barriers.h"
-#include "compiler/plan/liveness.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/plan/order_steps.h"
-#include "compiler/plan/verify_plan.h"
 #include "gtest/gtest.h"
+#include "tests/unit/program_builder.h"
 
 namespace aotc {
 namespace {
-
-Buffer MakeBuffer(std::string name, BufferKind kind, int64_t bytes) {
-  Buffer buffer;
-  buffer.name = buffer.value = std::move(name);
-  buffer.dtype = DType::kU8;
-  buffer.shape = {bytes};
-  buffer.kind = kind;
-  buffer.bytes = bytes;
-  return buffer;
-}
-
-// Builds programs whose kernels have as many parameters as their steps have arguments.
-class Builder {
- public:
-  BufferId Add(const std::string& name, BufferKind kind, int64_t bytes) {
-    const BufferId id = program.buffers.Add(MakeBuffer(name, kind, bytes));
-    if (kind == BufferKind::kInput) program.inputs.push_back(id);
-    if (kind == BufferKind::kOutput) program.outputs.push_back(id);
-    return id;
-  }
-  BufferId View(const std::string& name, BufferId base, int64_t offset, int64_t bytes) {
-    Buffer view = MakeBuffer(name, BufferKind::kView, bytes);
-    view.base = base;
-    view.element_offset = offset;
-    return program.buffers.Add(std::move(view));
-  }
-  Step& Launch(const std::vector<BufferId>& inputs, const std::vector<BufferId>& outputs) {
-    ProgramKernel kernel;
-    kernel.kernel.name = absl::StrCat("kernel_", program.kernels.size());
-    Step step;
-    for (const auto& [list, role] :
-         {std::pair(&inputs, TensorRole::kInput), std::pair(&outputs, TensorRole::kOutput)}) {
-      for (BufferId id : *list) {
-        KernelTensor tensor;
-        tensor.name = absl::StrCat("t", step.args.size());
-        tensor.dtype = DType::kU8;
-        tensor.shape = program.buffers[id].shape;
-        tensor.role = role;
-        kernel.kernel.params.push_back(kernel.kernel.tensors.Add(tensor));
-        step.args.push_back(id);
-      }
-    }
-    kernel.variants.resize(1);
-    kernel.variants[0].loops.name = kernel.kernel.name;
-    kernel.variants[0].loops.params = kernel.kernel.params;
-    step.kernel = program.kernels.Add(std::move(kernel));
-    program.steps.push_back(std::move(step));
-    return program.steps.back();
-  }
-
-  Program program;
-};
 
 uint64_t Mix(uint64_t a, uint64_t b) {
   uint64_t x = a * 0x9e3779b97f4a7c15u + b + 1;
@@ -175,7 +120,7 @@ void ExpectSameResults(const Program& given, const Program& planned) {
 
 // A random DAG: some steps in place, some concatenating through views, some with scratch.
 Program RandomProgram(std::mt19937& random) {
-  Builder b;
+  ProgramBuilderForTests b;
   std::vector<BufferId> values = {b.Add("input", BufferKind::kInput, 16 + random() % 100)};
   const int steps = 2 + static_cast<int>(random() % 12);
   for (int i = 0; i < steps; ++i) {
@@ -233,21 +178,8 @@ TEST(Plan, PlanningTwiceChangesNothing) {
   }
 }
 
-// input -> a -> b -> output, each step elementwise.
-Builder Chain() {
-  Builder b;
-  const BufferId input = b.Add("input", BufferKind::kInput, 100);
-  const BufferId first = b.Add("first", BufferKind::kArena, 100);
-  const BufferId second = b.Add("second", BufferKind::kArena, 100);
-  const BufferId output = b.Add("output", BufferKind::kOutput, 100);
-  b.Launch({input}, {first});
-  b.Launch({first}, {second}).in_place = {{1, 0}};
-  b.Launch({second}, {output}).in_place = {{1, 0}};
-  return b;
-}
-
 TEST(Plan, AChainInPlaceNeedsOneBuffer) {
-  Builder b = Chain();
+  ProgramBuilderForTests b = Chain();
   ASSERT_TRUE(PlanMemory(b.program).ok());
   EXPECT_EQ(b.program.arena_bytes, 128);
   EXPECT_EQ(b.program.lower_bound, 128);
@@ -259,14 +191,14 @@ TEST(Plan, AChainInPlaceNeedsOneBuffer) {
 }
 
 TEST(Plan, AnInputThatIsReadLaterIsNotOverwritten) {
-  Builder b = Chain();
+  ProgramBuilderForTests b = Chain();
   b.Launch({BufferId(1), BufferId(2)}, {b.Add("late", BufferKind::kOutput, 100)});
   ASSERT_TRUE(PlanMemory(b.program).ok());
   EXPECT_EQ(b.program.arena_bytes, 256);
 }
 
 TEST(Plan, AnInputThatIsPassedTwiceIsNotOverwritten) {
-  Builder b;
+  ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
   const BufferId x = b.Add("x", BufferKind::kArena, 64);
   const BufferId y = b.Add("y", BufferKind::kArena, 64);
@@ -279,7 +211,7 @@ TEST(Plan, AnInputThatIsPassedTwiceIsNotOverwritten) {
 }
 
 TEST(Plan, APartialViewIsNeverTakenInPlace) {
-  Builder b;
+  ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
   const BufferId x = b.Add("x", BufferKind::kArena, 64);
   const BufferId y = b.Add("y", BufferKind::kArena, 64);
@@ -293,7 +225,7 @@ TEST(Plan, APartialViewIsNeverTakenInPlace) {
 }
 
 TEST(Plan, ScratchIsLiveForItsStepOnly) {
-  Builder b = Chain();
+  ProgramBuilderForTests b = Chain();
   b.program.max_workers = 4;
   b.program.kernels[KernelId(0)].variants[0].loops.scratch_bytes = 70;
   b.program.kernels[KernelId(2)].variants[0].loops.scratch_bytes = 10;
@@ -307,7 +239,7 @@ TEST(Plan, ScratchIsLiveForItsStepOnly) {
 
 // Two wide branches from one input, each narrowed: given breadth first, cheaper depth first.
 TEST(OrderSteps, LowersThePeakOfTwoBranches) {
-  Builder b;
+  ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
   const BufferId wide1 = b.Add("wide1", BufferKind::kArena, 6400);
   const BufferId wide2 = b.Add("wide2", BufferKind::kArena, 6400);
@@ -326,7 +258,7 @@ TEST(OrderSteps, LowersThePeakOfTwoBranches) {
 }
 
 TEST(OrderSteps, KeepsTheOrderThatIsAsGood) {
-  Builder b;
+  ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
   b.Launch({input}, {b.Add("output1", BufferKind::kOutput, 64)});
   b.Launch({input}, {b.Add("output2", BufferKind::kOutput, 64)});
@@ -335,7 +267,7 @@ TEST(OrderSteps, KeepsTheOrderThatIsAsGood) {
 }
 
 TEST(OrderSteps, DependenciesGoThroughViews) {
-  Builder b;
+  ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
   const BufferId whole = b.Add("whole", BufferKind::kArena, 64);
   const BufferId output = b.Add("output", BufferKind::kOutput, 64);
@@ -344,75 +276,6 @@ TEST(OrderSteps, DependenciesGoThroughViews) {
   b.Launch({whole}, {output});
   b.Launch({input}, {whole});
   EXPECT_EQ(StepDependencies(b.program), (std::vector<std::vector<int>>{{}, {0}, {1}, {1, 2}}));
-}
-
-TEST(Barriers, StandWhereStepsTouchTheSameBytes) {
-  Builder b;
-  const BufferId input = b.Add("input", BufferKind::kInput, 64);
-  const BufferId x = b.Add("x", BufferKind::kArena, 64);
-  const BufferId y = b.Add("y", BufferKind::kArena, 64);
-  const BufferId z = b.Add("z", BufferKind::kArena, 64);
-  const BufferId output = b.Add("output", BufferKind::kOutput, 64);
-  b.Launch({input}, {x});
-  b.Launch({input}, {y});  // beside the first
-  b.Launch({x, y}, {z});   // reads what was written
-  b.Launch({z}, {output});
-  const BufferId late = b.Add("late", BufferKind::kOutput, 64);
-  b.Launch({z}, {late});  // beside the other reader
-  ASSERT_TRUE(PlanMemory(b.program).ok());
-  std::vector<bool> barriers;
-  for (const Step& step : b.program.steps) barriers.push_back(step.barrier);
-  EXPECT_EQ(barriers, (std::vector<bool>{false, false, true, true, false}));
-}
-
-TEST(Barriers, SeparateBuffersThatReuseMemory) {
-  Builder b;
-  const BufferId input = b.Add("input", BufferKind::kInput, 64);
-  const BufferId x = b.Add("x", BufferKind::kArena, 64);
-  const BufferId y = b.Add("y", BufferKind::kArena, 64);
-  b.Launch({input}, {x});
-  b.Launch({x}, {b.Add("output1", BufferKind::kOutput, 64)});
-  b.Launch({input}, {y});
-  b.Launch({y}, {b.Add("output2", BufferKind::kOutput, 64)});
-  ASSERT_TRUE(PlanMemory(b.program).ok());
-  ASSERT_EQ(b.program.buffers[x].offset, b.program.buffers[y].offset);
-  EXPECT_TRUE(b.program.steps[2].barrier);
-}
-
-TEST(VerifyPlan, FindsAnOverlap) {
-  Builder b = Chain();
-  b.Launch({BufferId(1), BufferId(2)}, {b.Add("late", BufferKind::kOutput, 100)});
-  ASSERT_TRUE(PlanMemory(b.program).ok());
-  b.program.buffers[BufferId(2)].offset = b.program.buffers[BufferId(1)].offset;
-  EXPECT_EQ(VerifyPlan(b.program).message(),
-            "plan: %second and %first overlap while both are alive");
-}
-
-TEST(VerifyPlan, FindsWrongLifetimesAndPlaces) {
-  Builder b = Chain();
-  ASSERT_TRUE(PlanMemory(b.program).ok());
-  Program wrong = b.program;
-  wrong.buffers[BufferId(1)].last_step = 0;
-  EXPECT_FALSE(VerifyPlan(wrong).ok());
-  wrong = b.program;
-  wrong.buffers[BufferId(1)].offset = 32;
-  EXPECT_FALSE(VerifyPlan(wrong).ok());
-  wrong = b.program;
-  wrong.arena_bytes = 64;
-  EXPECT_FALSE(VerifyPlan(wrong).ok());
-}
-
-TEST(VerifyPlan, FindsAViewThatMayLeaveItsBase) {
-  Builder b;
-  b.program.symbols = {{.name = "n", .var = "n", .min = 1, .max = 4}};
-  const BufferId base = b.Add("base", BufferKind::kOutput, 64);
-  const BufferId view = b.View("view", base, 0, 16);
-  b.program.buffers[view].element_offset = Var("n") * 12;
-  EXPECT_TRUE(VerifyPlan(b.program).ok());
-  b.program.buffers[view].element_offset = Var("n") * 12 + 1;
-  EXPECT_FALSE(VerifyPlan(b.program).ok());
-  b.program.buffers[view].element_offset = Var("n") - 2;
-  EXPECT_FALSE(VerifyPlan(b.program).ok());
 }
 
 }  // namespace
