@@ -1,0 +1,287 @@
+// Compiles and runs what EmitOutput writes: warnings, symbols, results, statuses, the table from
+// outside.
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "compiler/emit/output.h"
+#include "compiler/plan/plan.h"
+#include "compiler/support/strings.h"
+#include "compiler/support/subprocess.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/sample_callers.h"
+#include "tests/unit/sample_program.h"
+
+namespace aotc {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class EmitBuildTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<TemporaryFolder> folder = TemporaryFolder::Create("aotc_emit_test");
+    ASSERT_TRUE(folder.ok()) << folder.status();
+    folder_.emplace(*std::move(folder));
+  }
+
+  std::string Path(const std::string& name) const { return StrCat(folder_->path(), "/", name); }
+
+  void Write(const std::string& name, const std::string& text) {
+    fs::create_directories(fs::path(Path(name)).parent_path());
+    std::ofstream(Path(name), std::ios::binary) << text;
+  }
+
+  void EmitSample(EmitOptions options) {
+    const bool cuda = options.target == EmitTarget::kCuda;
+    Program program = SampleProgram(cuda);
+    ASSERT_TRUE(PlanMemory(program).ok());
+    options.kernels = {cuda ? SampleCudaKernels() : SampleCpuKernels()};
+    absl::StatusOr<OutputFiles> files = EmitOutput(program, options);
+    ASSERT_TRUE(files.ok()) << files.status();
+    for (const auto& [path, text] : *files) Write("out/" + path, text);
+  }
+
+  // Source files of the output with that ending.
+  std::vector<std::string> Sources(const std::string& ending) const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(Path("out"))) {
+      if (absl::EndsWith(entry.path().string(), ending)) found.push_back(entry.path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  std::string Run(std::vector<std::string> argv) {
+    absl::StatusOr<ProcessResult> result = RunProcess({.argv = argv, .folder = folder_->path()});
+    if (!result.ok()) return std::string(result.status().message());
+    return result->exit_code == 0 ? result->output
+                                  : StrCat("exit ", result->exit_code, ": ", result->output);
+  }
+
+  // Command line that compiles the output and more files into `target`.
+  std::vector<std::string> BuildCommand(const std::string& compiler, bool cuda,
+                                        std::vector<std::string> options) const {
+    std::vector<std::string> argv = {compiler, "-std=c++17", "-I", Path("out")};
+    argv.insert(argv.end(), options.begin(), options.end());
+    for (const std::string& path : Sources(".S")) argv.push_back(path);
+    argv.insert(argv.end(), {"-x", "c++"});
+    if (cuda) argv.push_back("-DAOTC_CUDA_EMULATE");
+    for (const char* ending : {".cpp", ".cu"}) {
+      for (const std::string& path : Sources(ending)) argv.push_back(path);
+    }
+    return argv;
+  }
+
+  std::optional<TemporaryFolder> folder_;
+};
+
+bool Exists(const std::string& program) {
+  absl::StatusOr<ProcessResult> result = RunProcess({.argv = {program, "--version"}});
+  return result.ok() && result->exit_code == 0;
+}
+
+TEST_F(EmitBuildTest, CpuModelsComputeAndCheck) {
+  EmitSample({});
+  Write("caller.cpp", kCpuCaller);
+  std::vector<std::string> argv =
+      BuildCommand("g++", false, {"-O1", "-Wall", "-Wextra", "-Werror"});
+  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+  ASSERT_EQ(Run(argv), "");
+  EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
+}
+
+TEST_F(EmitBuildTest, CpuModelsHoldUnderSanitizers) {
+  EmitSample({.weights = WeightsForm::kArray});
+  Write("caller.cpp", kCpuCaller);
+  std::vector<std::string> argv = BuildCommand(
+      "g++", false, {"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"});
+  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+  ASSERT_EQ(Run(argv), "");
+  EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
+}
+
+TEST_F(EmitBuildTest, EveryFileIsFreeOfWarnings) {
+  for (const EmitTarget target : {EmitTarget::kCpu, EmitTarget::kCuda}) {
+    fs::remove_all(Path("out"));
+    EmitSample({.target = target, .example = true});
+    const std::string cuda = target == EmitTarget::kCuda ? "-DAOTC_CUDA_EMULATE" : "-DAOTC_UNUSED";
+    for (const char* compiler : {"g++", "clang++-14", "clang++-19"}) {
+      if (!Exists(compiler)) {
+        printf("not compiled with %s, which is not installed\n", compiler);
+        continue;
+      }
+      std::vector<std::string> argv = {compiler,
+                                       "-std=c++17",
+                                       "-Wall",
+                                       "-Wextra",
+                                       "-Wpedantic",
+                                       "-Werror",
+                                       "-fsyntax-only",
+                                       cuda,
+                                       "-I",
+                                       Path("out"),
+                                       "-x",
+                                       "c++",
+                                       Path("out/example/main.cpp")};
+      for (const char* ending : {".cpp", ".cu"}) {
+        for (const std::string& path : Sources(ending)) argv.push_back(path);
+      }
+      EXPECT_EQ(Run(argv), "") << compiler;
+    }
+    EXPECT_EQ(Run({"gcc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                   "-I", Path("out"), "-x", "c", Path("out/sample.h")}),
+              "");
+  }
+}
+
+// Undefined and defined names of the objects of the output, as nm prints them: "U memcpy", "T
+// sample_run".
+std::set<std::string> Symbols(const std::string& text) {
+  std::set<std::string> symbols;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    if (words.size() >= 2) symbols.insert(StrCat(words[words.size() - 2], " ", words.back()));
+  }
+  return symbols;
+}
+
+TEST_F(EmitBuildTest, ObjectsShareNothingWithOthers) {
+  for (const EmitTarget target : {EmitTarget::kCpu, EmitTarget::kCuda}) {
+    fs::remove_all(Path("out"));
+    EmitSample({.target = target});
+    const bool cuda = target == EmitTarget::kCuda;
+    fs::create_directories(Path("objects"));
+    std::vector<std::string> argv = BuildCommand("g++", cuda, {"-O0", "-c"});
+    absl::StatusOr<ProcessResult> built = RunProcess({.argv = argv, .folder = Path("objects")});
+    ASSERT_TRUE(built.ok() && built->exit_code == 0) << built->output;
+    std::vector<std::string> nm = {"nm"};
+    for (const auto& entry : fs::directory_iterator(Path("objects"))) nm.push_back(entry.path());
+    for (const std::string& symbol : Symbols(Run(nm))) {
+      const char kind = symbol[0];
+      if (absl::ascii_islower(static_cast<unsigned char>(kind)) && kind != 'w' && kind != 'v')
+        continue;
+      EXPECT_TRUE(kind == 'U' || absl::StartsWith(symbol.substr(2), "sample_")) << symbol;
+      EXPECT_TRUE(std::string("wWvVu").find(kind) == std::string::npos) << symbol;
+    }
+    fs::remove_all(Path("objects"));
+  }
+}
+
+TEST_F(EmitBuildTest, WhatRunReachesCallsNoAllocatorAndNoIo) {
+  EmitSample({});
+  ASSERT_EQ(Run({"g++", "-std=c++17", "-O2", "-I", Path("out"), "-c", Path("out/sample.cpp"), "-o",
+                 Path("host.o")}),
+            "");
+  std::set<std::string> foreign;
+  for (const std::string& symbol : Symbols(Run({"nm", "-u", Path("host.o")}))) {
+    if (!absl::StartsWith(symbol, "U sample_")) foreign.insert(symbol.substr(2));
+  }
+  const std::set<std::string> allowed = {"memcpy",          "memcmp",      "bcmp",
+                                         "sched_yield",     "__cpu_model", "_GLOBAL_OFFSET_TABLE_",
+                                         "__stack_chk_fail"};
+  for (const std::string& symbol : foreign) EXPECT_TRUE(allowed.count(symbol)) << symbol;
+}
+
+TEST_F(EmitBuildTest, LoadedWeightsAreVerified) {
+  EmitSample({.weights = WeightsForm::kFile});
+  Write("caller.cpp", R"(
+#include "sample.h"
+#include <stdio.h>
+alignas(64) static unsigned char arena[SAMPLE_ARENA_BYTES], blob[64 + 128];
+int main(int, char **argv) {
+  FILE *file = fopen(argv[1], "rb");
+  if (file == nullptr || fread(blob, 1, sizeof blob, file) != sizeof blob) return 2;
+  float x[4] = {1, 2, 3, 4}, y[4], copy[4];
+  sample_inputs in = {x, {2}};
+  sample_outputs out = {y, copy};
+  sample_weights weights = {};
+  printf("%d", sample_run(&weights, &in, &out, arena));
+  printf(" %d", sample_load(&weights, blob, sizeof blob));
+  printf(" %d", sample_run(&weights, &in, &out, arena));
+  printf(" %d", sample_load(&weights, blob, sizeof blob - 1));
+  printf(" %d", sample_load(&weights, blob + 8, sizeof blob));
+  int caught = 0;
+  for (unsigned char &byte : blob) {
+    byte ^= 4;
+    caught += sample_load(&weights, blob, sizeof blob) == AOTC_ERROR_WEIGHTS;
+    byte ^= 4;
+  }
+  printf(" %d %d\n", caught, sample_run(&weights, &in, &out, arena));
+})");
+  std::vector<std::string> argv = BuildCommand("g++", false, {"-O1"});
+  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+  ASSERT_EQ(Run(argv), "");
+  // 32 bytes of the header are zero and stay unread.
+  EXPECT_EQ(Run({Path("caller"), Path("out/sample_weights.bin")}), "8 0 0 8 1 160 8\n");
+}
+
+TEST_F(EmitBuildTest, CudaModelsComputeUnderEmulation) {
+  EmitSample({.target = EmitTarget::kCuda});
+  Write("caller.cpp", kCudaCaller);
+  std::vector<std::string> argv = BuildCommand(
+      "g++", true, {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra", "-Werror"});
+  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+  ASSERT_EQ(Run(argv), "");
+  EXPECT_EQ(Run({Path("caller")}), "1 0 0 0 0 26 26 5 0 0\n");
+}
+
+TEST_F(EmitBuildTest, TheTableReadsFromOutside) {
+  const std::string reader = "../shared/conformance/table_check.py";
+  if (!fs::exists(reader) || !Exists("python3")) {
+    GTEST_SKIP() << "the table is not read from outside: " << reader << " is not here";
+  }
+  for (const EmitTarget target : {EmitTarget::kCpu, EmitTarget::kCuda}) {
+    fs::remove_all(Path("out"));
+    EmitSample({.target = target});
+    std::vector<std::string> argv = BuildCommand(
+        "g++", target == EmitTarget::kCuda, {"-O1", "-shared", "-fPIC", "-o", Path("sample.so")});
+    ASSERT_EQ(Run(argv), "");
+    for (const char* dims : {"min", "max"}) {
+      EXPECT_THAT(Run({"python3", fs::absolute(reader).string(), Path("sample.so"), "sample",
+                       "--dims", dims}),
+                  HasSubstr("all holds"));
+    }
+  }
+}
+
+TEST_F(EmitBuildTest, TwoModelsShareOneProgram) {
+  EmitSample({});
+  fs::rename(Path("out"), Path("first"));
+  Program program;
+  program.name = "sample_2";
+  absl::StatusOr<OutputFiles> files = EmitOutput(program, {});
+  ASSERT_TRUE(files.ok());
+  for (const auto& [path, text] : *files) Write("out/" + path, text);
+  Write("caller.cpp",
+        "#include \"first/sample.h\"\n#include \"out/sample_2.h\"\n"
+        "int main() { return sample_model() == sample_2_model(); }\n");
+  std::vector<std::string> argv =
+      BuildCommand("g++", false, {"-I", Path("first"), "-I", folder_->path()});
+  for (const char* name :
+       {"first/sample.cpp", "first/sample_kernels_0.cpp", "first/sample_pool.cpp", "caller.cpp"}) {
+    argv.push_back(Path(name));
+  }
+  argv.insert(argv.end(),
+              {"-x", "assembler-with-cpp", Path("first/sample_weights.S"), "-o", Path("both")});
+  ASSERT_EQ(Run(argv), "");
+  EXPECT_EQ(Run({Path("both")}), "");
+}
+
+TEST_F(EmitBuildTest, TheBuildFileBuilds) {
+  if (!Exists("cmake")) GTEST_SKIP() << "cmake is not installed";
+  EmitSample({.example = true});
+  EXPECT_THAT(Run({"cmake", "-S", Path("out"), "-B", Path("build")}), HasSubstr("Generating done"));
+  EXPECT_THAT(Run({"cmake", "--build", Path("build")}), HasSubstr("sample_example"));
+  EXPECT_THAT(Run({Path("build/sample_example")}), HasSubstr("output_1.npy: copy"));
+}
+
+}  // namespace
+}  // namespace aotc

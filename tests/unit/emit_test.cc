@@ -1,0 +1,173 @@
+// What the output folder holds, without compiling it; emit_build_test.cc does that.
+#include "absl/strings/match.h"
+#include "compiler/emit/kernel_symbol.h"
+#include "compiler/emit/output.h"
+#include "compiler/emit/parts.h"
+#include "compiler/plan/plan.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/sample_program.h"
+
+namespace aotc {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+Program Planned(Program program) {
+  EXPECT_TRUE(PlanMemory(program).ok()) << PlanMemory(program);
+  return program;
+}
+
+OutputFiles Emit(EmitOptions options) {
+  const bool cuda = options.target == EmitTarget::kCuda;
+  options.kernels = {cuda ? SampleCudaKernels() : SampleCpuKernels()};
+  absl::StatusOr<OutputFiles> files = EmitOutput(Planned(SampleProgram(cuda)), options);
+  EXPECT_TRUE(files.ok()) << files.status();
+  return files.ok() ? *files : OutputFiles();
+}
+
+std::vector<std::string> Names(const OutputFiles& files) {
+  std::vector<std::string> names;
+  for (const auto& [path, text] : files) names.push_back(path);
+  return names;
+}
+
+std::string ErrorOf(const Program& program, const EmitOptions& options = {}) {
+  return std::string(EmitOutput(program, options).status().message());
+}
+
+TEST(Emit, CpuFolderHoldsWhatIsNeededAndNoMore) {
+  EXPECT_EQ(
+      Names(Emit({.example = true})),
+      (std::vector<std::string>{"CMakeLists.txt", "aotc/attributes.h", "aotc/check.h",
+                                "aotc/model.h", "aotc/parallel.h", "aotc/pool.h", "aotc/status.h",
+                                "aotc/weights.h", "example/main.cpp", "metadata.json", "sample.cpp",
+                                "sample.h", "sample_kernels_0.cpp", "sample_pool.cpp",
+                                "sample_weights.S", "sample_weights.bin"}));
+}
+
+TEST(Emit, WeightsFormsHaveFilesOfTheirOwn) {
+  const std::vector<std::string> array = Names(Emit({.weights = WeightsForm::kArray}));
+  EXPECT_THAT(array, testing::Contains("sample_weights.cpp"));
+  EXPECT_THAT(array, Not(testing::Contains("sample_weights.bin")));
+  const std::vector<std::string> file = Names(Emit({.weights = WeightsForm::kFile}));
+  EXPECT_THAT(file, testing::Contains("sample_weights.bin"));
+  EXPECT_THAT(file, Not(testing::Contains("sample_weights.S")));
+}
+
+TEST(Emit, CudaFolderHasTheEmulationAndNoPool) {
+  const std::vector<std::string> names = Names(Emit({.target = EmitTarget::kCuda}));
+  EXPECT_THAT(names, IsSupersetOf({"aotc/cuda.h", "aotc/emulation/launch.h", "sample.cpp",
+                                   "sample_device.cu", "sample_kernels_0.cu"}));
+  EXPECT_THAT(names, Not(testing::Contains("sample_pool.cpp")));
+  EXPECT_THAT(names, Not(testing::Contains("aotc/parallel.h")));
+}
+
+TEST(Emit, SameProgramSameBytes) {
+  EXPECT_EQ(Emit({.example = true}), Emit({.example = true}));
+  EXPECT_EQ(Emit({.target = EmitTarget::kCuda}), Emit({.target = EmitTarget::kCuda}));
+}
+
+TEST(Emit, HeaderNamesTensorsAndSizes) {
+  const std::string header = Emit({}).at("sample.h");
+  EXPECT_THAT(header, HasSubstr("#define SAMPLE_ARENA_BYTES 384u"));
+  EXPECT_THAT(header, HasSubstr("#define SAMPLE_INPUT_X_0_BYTES 128u"));
+  EXPECT_THAT(header, HasSubstr("const float *x_0; /* 'x:0', f32[rows, 2] */"));
+  EXPECT_THAT(header, HasSubstr("int64_t rows; /* 2 to 16, a multiple of 2 */"));
+  EXPECT_THAT(header, HasSubstr("float *float_;"));
+  EXPECT_THAT(header, HasSubstr("'copy* /'"));  // no name ends a comment
+}
+
+TEST(Emit, MetadataHasTheKeysThatOthersRelyOn) {
+  EmitOptions options;
+  options.provenance = {.aotc_version = "1.2.3",
+                        .model_name = "sample.onnx",
+                        .model_sha256 = "abc",
+                        .opsets = {{"", 17}, {"com.microsoft", 1}},
+                        .flags = {"--target", "cpu"},
+                        .passes = {"import", "fuse"}};
+  const auto json = nlohmann::json::parse(Emit(options).at("metadata.json"));
+  EXPECT_EQ(json["aotc"], "1.2.3");
+  EXPECT_EQ(json["model"]["name"], "sample.onnx");
+  EXPECT_EQ(json["model"]["opsets"]["ai.onnx"], 17);
+  EXPECT_EQ(json["target"], "cpu");
+  EXPECT_EQ(json["flags"], (std::vector<std::string>{"--target", "cpu"}));
+  EXPECT_EQ(json["inputs"][0]["dims"][0], "rows");
+  EXPECT_EQ(json["inputs"][0]["dims"][1], 2);
+  EXPECT_EQ(json["arena"]["bytes"], 384);
+  EXPECT_EQ(json["arena"]["lower_bound"], 384);
+  EXPECT_EQ(json["arena"]["buffers"][0]["name"], "product");
+  EXPECT_EQ(json["arena"]["buffers"][0]["last_step"], 1);
+  EXPECT_EQ(json["weights"]["bytes"], 128);
+  EXPECT_EQ(json["kernels"][0]["nodes"][0], "dense_node (Op)");
+  EXPECT_EQ(json["passes"][1], "fuse");
+  for (const auto& [path, text] : Emit(options)) {
+    EXPECT_THAT(json["files"], testing::Contains(path));
+  }
+}
+
+TEST(Emit, BlobHasItsHeader) {
+  const std::string blob = Emit({}).at("sample_weights.bin");
+  ASSERT_EQ(blob.size(), 64 + 128u);
+  EXPECT_EQ(blob.substr(0, 8), "AOTCWGTS");
+  EXPECT_EQ(blob.substr(8, 8), std::string("\x01\0\0\0\x04\x03\x02\x01", 8));
+  EXPECT_EQ(static_cast<uint8_t>(blob[16]), 128);
+}
+
+TEST(Emit, RefusesWeightsThatDoNotFitTheirForm) {
+  Program program = SampleProgram();
+  program.weights.resize((16u << 20) + 1);
+  EXPECT_THAT(ErrorOf(program, {.weights = WeightsForm::kArray}),
+              HasSubstr("hint: --weights=incbin"));
+  EXPECT_EQ(ErrorOf(Planned(program), {.kernels = {SampleCpuKernels()}}), "");
+}
+
+TEST(Emit, RefusesRanksAboveEight) {
+  Program program = SampleProgram();
+  program.buffers[program.inputs[0]].shape = Shape(9, 1);
+  EXPECT_EQ(ErrorOf(program), "'x:0' has rank 9; at most 8 is supported");
+}
+
+TEST(Emit, RefusesSymbolsThatNoInputStates) {
+  Program program = SampleProgram();
+  program.buffers[program.inputs[0]].shape = {FloorDiv(Var("m"), 3) + 1, 4};
+  EXPECT_EQ(ErrorOf(program),
+            "no input has the symbol 'rows' as a dim of its own; hint: pin it with --dim rows=N");
+}
+
+TEST(Emit, RefusesFeaturesThatTheHostCannotAskFor) {
+  Program program = SampleProgram();
+  program.kernels[KernelId(0)].variants[0].feature = "sparc";
+  EXPECT_EQ(ErrorOf(program), "kernel dense needs 'sparc', which the host cannot ask for");
+}
+
+TEST(Emit, ModelsWithoutInputsHaveAMember) {
+  Program program;
+  program.name = "empty";
+  absl::StatusOr<OutputFiles> files = EmitOutput(program, {});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(files->at("empty.h"), HasSubstr("char unused_;"));
+  EXPECT_FALSE(files->count("empty_weights.bin"));
+}
+
+TEST(CollectHeaders, FollowsIncludesAndNamesWhatIsMissing) {
+  const OutputFiles found = *CollectHeaders({{"m.cpp", "#include \"aotc/pool.h\"\n"}});
+  EXPECT_EQ(Names(found), (std::vector<std::string>{"aotc/attributes.h", "aotc/model.h",
+                                                    "aotc/parallel.h", "aotc/pool.h"}));
+  EXPECT_EQ(CollectHeaders({{"m.cpp", " # include \"aotc/nothing.h\"\n"}}).status().message(),
+            "m.cpp includes aotc/nothing.h, which does not exist");
+}
+
+TEST(KernelSymbol, CarriesTheInstructionSet) {
+  KernelVariant variant;
+  variant.loops.name = "conv1";
+  EXPECT_EQ(KernelSymbol("m", variant), "m_conv1");
+  variant.feature = "x86-64-v4";
+  EXPECT_EQ(KernelSymbol("m", variant), "m_conv1_v4");
+}
+
+}  // namespace
+}  // namespace aotc
