@@ -6,22 +6,6 @@
 namespace aotc {
 namespace {
 
-// (value, position): b replaces a where its value is beyond a's, or the same at a position that is
-// preferred. The identity is the value that all others beat, at the position that any other is
-// preferred to.
-Combiner ArgCombiner(DType value_type, bool maximum, bool prefer_last) {
-  Expr a = Var("a0", value_type), b = Var("b0", value_type);
-  Expr a_place = Var("a1"), b_place = Var("b1");
-  Expr beyond = maximum ? Lt(a, b) : Lt(b, a);
-  Expr preferred = prefer_last ? Lt(a_place, b_place) : Lt(b_place, a_place);
-  Expr replace = Or(beyond, And(Eq(a, b), preferred));
-  Combiner combiner;
-  combiner.identity = {maximum ? LowestOf(value_type) : HighestOf(value_type),
-                       Expr(prefer_last ? int64_t{-1} : INT64_MAX)};
-  combiner.combine = {Select(replace, b, a), Select(replace, b_place, a_place)};
-  return combiner;
-}
-
 template <bool kMaximum>
 absl::Status ArgExtreme(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));

@@ -68,6 +68,19 @@ Expr ElementOf(const Constant& constant, int64_t index, DType dtype) {
 Expr LowestOf(DType dtype) { return StockCombiner("max", dtype).identity[0]; }
 Expr HighestOf(DType dtype) { return StockCombiner("min", dtype).identity[0]; }
 
+Combiner ArgCombiner(DType value_type, bool maximum, bool prefer_last) {
+  Expr a = Var("a0", value_type), b = Var("b0", value_type);
+  Expr a_place = Var("a1"), b_place = Var("b1");
+  Expr beyond = maximum ? Lt(a, b) : Lt(b, a);
+  Expr preferred = prefer_last ? Lt(a_place, b_place) : Lt(b_place, a_place);
+  Expr replace = Or(beyond, And(Eq(a, b), preferred));
+  Combiner combiner;
+  combiner.identity = {maximum ? LowestOf(value_type) : HighestOf(value_type),
+                       Expr(prefer_last ? int64_t{-1} : INT64_MAX)};
+  combiner.combine = {Select(replace, b, a), Select(replace, b_place, a_place)};
+  return combiner;
+}
+
 absl::StatusOr<std::vector<int64_t>> IntsOr(const OpContext& op, std::string_view name,
                                             size_t count, int64_t fallback) {
   std::vector<int64_t> values = op.attributes().Ints(name);

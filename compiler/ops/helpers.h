@@ -36,6 +36,9 @@ Expr ElementOf(const Constant& constant, int64_t index, DType dtype);
 // The identity of max (min) for a type: minus infinity, or the least integer, or false.
 Expr LowestOf(DType dtype);
 Expr HighestOf(DType dtype);
+// Combines (value, position) pairs to the greatest (least) value; among equals the first position
+// wins, or the last. The identity is beaten by every pair.
+Combiner ArgCombiner(DType value_type, bool maximum, bool prefer_last);
 // `values` filled up to `count` with `fallback` where the attribute is absent. Error: another
 // length.
 absl::StatusOr<std::vector<int64_t>> IntsOr(const OpContext& op, std::string_view name,

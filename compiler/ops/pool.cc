@@ -1,4 +1,5 @@
 // Pools: a reduction over the taps of a sliding window, or over all spatial axes.
+#include <algorithm>
 #include <numeric>
 
 #include "compiler/ops/helpers.h"
@@ -18,6 +19,13 @@ struct Pool {
     shape.insert(shape.end(), window.out.begin(), window.out.end());
     return shape;
   }
+
+  // Where tap r of the window of result element i reads.
+  Indices InputIndices(const Indices& i, const Indices& r) const {
+    Indices indices = {i[0], i[1]};
+    for (const Expr& p : window.Positions(Indices(i.begin() + 2, i.end()), r)) indices.push_back(p);
+    return indices;
+  }
 };
 
 absl::StatusOr<Pool> PoolOf(OpContext& op) {
@@ -36,18 +44,47 @@ Tensor ReduceTaps(OpContext& op, const Pool& pool, std::string_view combiner, co
                   const std::function<Expr(const Expr&)>& lift = {}) {
   Shape taps = MakeShape(pool.window.kernel);
   auto body = [&](const Indices& i, const Indices& r) {
-    Indices windows(i.begin() + 2, i.end());
-    Indices indices = {i[0], i[1]};
-    for (const Expr& position : pool.window.Positions(windows, r)) indices.push_back(position);
+    Indices indices = pool.InputIndices(i, r);
     Expr value = lift ? lift(pool.x(indices)) : pool.x(indices);
-    return Select(pool.window.Inside(windows, r), value, outside);
+    return Select(pool.window.Inside(Indices(i.begin() + 2, i.end()), r), value, outside);
   };
   return op.b().Reduce(combiner, outside.dtype(), pool.OutShape(), taps, body);
 }
 
+// Where an element lies in the whole input, spatial axes in row-major order (or, with
+// storage_order, the first one fastest).
+Expr FlatPosition(const Shape& shape, const Indices& indices, bool column_major) {
+  Shape dims = shape;
+  Indices order = indices;
+  if (column_major) {
+    std::reverse(dims.begin() + 2, dims.end());
+    std::reverse(order.begin() + 2, order.end());
+  }
+  return LinearIndex(order, RowMajorStrides(dims));
+}
+
+// The maximum and its position; padding loses against every element.
+absl::Status MaxPoolWithIndices(OpContext& op, const Pool& pool) {
+  DType compute = ComputeType(pool.x.dtype());
+  Combiner combiner = ArgCombiner(compute, /*maximum=*/true, /*prefer_last=*/false);
+  bool column_major = op.attributes().Int("storage_order") != 0;
+  auto body = [&](const Indices& i, const Indices& r) {
+    Indices indices = pool.InputIndices(i, r);
+    Expr inside = pool.window.Inside(Indices(i.begin() + 2, i.end()), r);
+    Expr position = FlatPosition(pool.x.shape(), indices, column_major);
+    return std::vector<Expr>{Select(inside, pool.x(indices), combiner.identity[0]),
+                             Select(inside, position, combiner.identity[1])};
+  };
+  std::vector<Tensor> top =
+      op.b().ReduceTuple(combiner, pool.OutShape(), MakeShape(pool.window.kernel), body);
+  op.SetOutput(0, op.b().Convert(top[0], pool.x.dtype()));
+  op.SetOutput(1, top[1]);
+  return absl::OkStatus();
+}
+
 absl::Status MaxPool(OpContext& op) {
-  if (op.WantsOutput(1)) return absl::UnimplementedError("output Indices is not supported");
   AOTC_ASSIGN_OR_RETURN(Pool pool, PoolOf(op));
+  if (op.WantsOutput(1)) return MaxPoolWithIndices(op, pool);
   Tensor top = ReduceTaps(op, pool, "max", LowestOf(ComputeType(pool.x.dtype())));
   op.SetOutput(0, op.b().Convert(top, pool.x.dtype()));
   return absl::OkStatus();
