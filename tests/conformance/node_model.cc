@@ -1,110 +1,64 @@
 #include "tests/conformance/node_model.h"
 
-#include <onnx/onnx_pb.h>
-
-#include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 
+#include "compiler/canonicalize/infer_and_fold.h"
 #include "compiler/eval/evaluate.h"
+#include "compiler/import/onnx_import.h"
+#include "compiler/import/onnx_tensor.h"
+#include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "tests/conformance/tensor_file.h"
 
 namespace aotc {
 namespace {
 
-absl::StatusOr<onnx::ModelProto> ReadModel(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  onnx::ModelProto model;
-  if (!stream || !model.ParseFromIstream(&stream)) return absl::NotFoundError("no model");
-  return model;
+namespace fs = std::filesystem;
+
+bool IsTensor(const Graph& graph, ValueId id) {
+  return graph.values[id].type.kind == ValueKind::kTensor;
 }
 
-absl::StatusOr<AttributeValue> ReadAttribute(const onnx::AttributeProto& proto) {
-  switch (proto.type()) {
-    case onnx::AttributeProto::INT: return AttributeValue(proto.i());
-    case onnx::AttributeProto::FLOAT: return AttributeValue(proto.f());
-    case onnx::AttributeProto::STRING: return AttributeValue(proto.s());
-    case onnx::AttributeProto::INTS:
-      return AttributeValue(std::vector<int64_t>(proto.ints().begin(), proto.ints().end()));
-    case onnx::AttributeProto::FLOATS:
-      return AttributeValue(std::vector<float>(proto.floats().begin(), proto.floats().end()));
-    case onnx::AttributeProto::TENSOR: {
-      AOTC_ASSIGN_OR_RETURN(Constant constant, ToConstant(proto.t()));
-      return AttributeValue(std::move(constant));
+absl::Status RequireTensors(const Graph& graph) {
+  for (const auto& ids : {graph.main_region().inputs, graph.main_region().outputs}) {
+    for (ValueId id : ids) {
+      if (!IsTensor(graph, id)) return absl::UnimplementedError("a value that is no tensor");
     }
-    default: return absl::UnimplementedError(StrCat("attribute ", proto.name()));
-  }
-}
-
-absl::Status CheckSupported(const onnx::GraphProto& graph) {
-  if (graph.node_size() != 1) return absl::UnimplementedError("several nodes");
-  const onnx::NodeProto& node = graph.node(0);
-  const OpDef* op = node.domain().empty() ? FindOp(node.op_type()) : nullptr;
-  if (op == nullptr || op->compute == nullptr) return absl::UnimplementedError("op");
-  for (const onnx::ValueInfoProto& input : graph.input()) {
-    if (!input.type().has_tensor_type()) return absl::UnimplementedError("kind of input");
   }
   return absl::OkStatus();
 }
 
-std::filesystem::path DataFile(const std::filesystem::path& folder, const char* kind, int index) {
-  return folder / "test_data_set_0" / StrCat(kind, "_", index, ".pb");
+// The files "input_0.pb" (or "output_0.pb") and so on of the first data set.
+absl::StatusOr<std::vector<Constant>> ReadData(const fs::path& folder, const char* kind,
+                                               size_t count) {
+  std::vector<Constant> tensors;
+  for (size_t i = 0; i < count; ++i) {
+    fs::path path = folder / "test_data_set_0" / StrCat(kind, "_", i, ".pb");
+    std::ifstream stream(path, std::ios::binary);
+    pb::TensorProto proto;
+    if (!stream || !proto.ParseFromIstream(&stream)) {
+      return absl::NotFoundError(StrCat("no tensor in ", path.filename().string()));
+    }
+    AOTC_ASSIGN_OR_RETURN(Constant tensor, TensorReader(folder.string()).Read(proto));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
 }
 
-absl::Status ReadInputs(const std::filesystem::path& folder, const onnx::GraphProto& graph,
-                        std::map<std::string, ValueId>& values, NodeModel& model) {
-  for (int i = 0; i < graph.input_size(); ++i) {
-    AOTC_ASSIGN_OR_RETURN(Constant data, ReadTensorFile(DataFile(folder, "input", i)));
-    ValueType type = TensorType(data.dtype(), MakeShape(data.dims()));
-    ValueId value = model.graph.AddValue(graph.input(i).name(), std::move(type));
-    values[graph.input(i).name()] = value;
-    model.graph.main_region().inputs.push_back(value);
-    model.inputs.push_back(std::move(data));
+// Pins the shapes of all inputs to those of the data.
+ImportOptions OptionsFor(const Graph& graph, const std::vector<Constant>& inputs) {
+  ImportOptions options = {.lenient = true};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ShapeOption shape;
+    shape.input = graph.values[graph.main_region().inputs[i]].name;
+    for (int64_t dim : inputs[i].dims()) shape.dims.push_back({.min = dim, .max = dim});
+    options.shapes.push_back(std::move(shape));
   }
-  return absl::OkStatus();
-}
-
-absl::Status ReadNode(const std::filesystem::path& folder, const onnx::NodeProto& proto,
-                      const std::map<std::string, ValueId>& values, NodeModel& model) {
-  model.node.op = proto.op_type();
-  for (const std::string& name : proto.input()) {
-    model.node.inputs.push_back(name.empty() ? ValueId() : values.at(name));
-  }
-  for (const std::string& name : proto.output()) {
-    model.node.outputs.emplace_back();
-    if (name.empty()) continue;
-    auto index = static_cast<int>(model.outputs.size());
-    AOTC_ASSIGN_OR_RETURN(Constant data, ReadTensorFile(DataFile(folder, "output", index)));
-    ValueType type = TensorType(data.dtype(), MakeShape(data.dims()));
-    model.node.outputs.back() = model.graph.AddValue(name, std::move(type));
-    model.outputs.push_back(std::move(data));
-  }
-  for (const onnx::AttributeProto& attribute : proto.attribute()) {
-    AOTC_ASSIGN_OR_RETURN(AttributeValue value, ReadAttribute(attribute));
-    model.node.attributes.Set(attribute.name(), std::move(value));
-  }
-  return absl::OkStatus();
-}
-
-const Constant& DataOf(const NodeModel& model, ValueId value) {
-  const std::vector<ValueId>& inputs = model.graph.main_region().inputs;
-  return model
-      .inputs[static_cast<size_t>(std::find(inputs.begin(), inputs.end(), value) - inputs.begin())];
-}
-
-// The kernel with every input known that is not in `dynamic`.
-absl::StatusOr<NodeKernel> BuildKnowing(const NodeModel& model,
-                                        const std::vector<ValueId>& dynamic) {
-  Graph graph = model.graph;
-  for (ValueId input : graph.main_region().inputs) {
-    bool known = std::find(dynamic.begin(), dynamic.end(), input) == dynamic.end();
-    if (known) graph.values[input].constant = DataOf(model, input);
-  }
-  return BuildNodeKernel(graph, model.node);
+  return options;
 }
 
 // Above the rounding of the data, below any mistake; some data has four digits only.
@@ -113,42 +67,123 @@ double Tolerance(DType dtype) {
   return dtype == DType::kBF16 ? 1e-2 : 2e-4;
 }
 
-}  // namespace
-
-absl::StatusOr<NodeModel> ReadNodeModel(const std::filesystem::path& folder) {
-  AOTC_ASSIGN_OR_RETURN(onnx::ModelProto proto, ReadModel(folder / "model.onnx"));
-  AOTC_RETURN_IF_ERROR(CheckSupported(proto.graph()));
-  NodeModel model;
-  std::map<std::string, ValueId> values;
-  AOTC_RETURN_IF_ERROR(ReadInputs(folder, proto.graph(), values, model));
-  AOTC_RETURN_IF_ERROR(ReadNode(folder, proto.graph().node(0), values, model));
-  return model;
+std::string TypeText(const Constant& tensor) {
+  return StrCat(DTypeName(tensor.dtype()), "[", StrJoin(tensor.dims(), ", "), "]");
 }
 
-absl::Status RunNodeModel(const NodeModel& model, Operands operands) {
-  AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildKnowing(model, {}));
-  // What the kernel does not read as a tensor when all is known, the op has to know.
-  if (operands == Operands::kDynamic) {
-    AOTC_ASSIGN_OR_RETURN(built, BuildKnowing(model, built.inputs));
-  }
-  AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
-  std::vector<Constant> inputs;
-  for (ValueId input : built.inputs) inputs.push_back(DataOf(model, input));
-  AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateKernel(built.kernel, inputs));
-  if (actual.size() != model.outputs.size()) return absl::InternalError("number of outputs");
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const Constant& expected = model.outputs[i];
-    if (actual[i].dtype() != expected.dtype() || actual[i].dims() != expected.dims()) {
-      return absl::InternalError(StrCat("output ", i,
-                                        " has another type: ", DTypeName(actual[i].dtype()), "[",
-                                        StrJoin(actual[i].dims(), ", "), "]"));
+absl::Status CompareOutputs(const std::vector<Constant>& actual,
+                            const std::vector<Constant>& expected) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (actual[i].dtype() != expected[i].dtype() || actual[i].dims() != expected[i].dims()) {
+      return absl::InternalError(
+          StrCat("output ", i, " is ", TypeText(actual[i]), " and not ", TypeText(expected[i])));
     }
-    double error = RelativeError(actual[i], expected);
-    if (!(error <= Tolerance(expected.dtype()))) {
+    double error = RelativeError(actual[i], expected[i]);
+    if (!(error <= Tolerance(expected[i].dtype()))) {
       return absl::InternalError(StrCat("output ", i, " has error ", error));
     }
   }
   return absl::OkStatus();
+}
+
+// Whether the node can be built when input `index` is known only by its type, and all others are
+// known.
+bool BuildsWithout(const Graph& known, const Node& node, size_t index) {
+  Graph graph = known;
+  graph.values[node.inputs[index]].constant.reset();
+  return BuildNodeKernel(graph, node).ok();
+}
+
+// The values that the nodes have to know, and what these are computed from.
+std::map<ValueId, bool> ValuesToKnow(const Graph& known) {
+  std::map<ValueId, bool> needed;
+  const std::vector<NodeId>& nodes = known.main_region().nodes;
+  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+    const Node& node = known.nodes[*id];
+    bool all = false;
+    for (ValueId output : node.outputs) all |= output.valid() && needed[output];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i].valid()) continue;
+      if (all || !BuildsWithout(known, node, i)) needed[node.inputs[i]] = true;
+    }
+  }
+  return needed;
+}
+
+// The graph with every value as a constant.
+absl::StatusOr<Graph> WithAllValues(const NodeModel& model) {
+  AOTC_ASSIGN_OR_RETURN(auto values, EvaluateAllValues(model.graph, model.inputs));
+  Graph known = model.graph;
+  for (Value& value : known.values) {
+    auto found = values.find(value.name);
+    if (found == values.end()) continue;
+    value.constant = found->second;
+    value.type = TensorType(found->second.dtype(), MakeShape(found->second.dims()));
+  }
+  return known;
+}
+
+// Makes constants of the inputs in `needed`; returns the values of those that stay inputs.
+std::vector<Constant> BindInputs(Graph& graph, const std::vector<Constant>& inputs,
+                                 std::map<ValueId, bool>& needed) {
+  std::vector<Constant> free;
+  std::vector<ValueId> free_ids;
+  const std::vector<ValueId> ids = graph.main_region().inputs;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (needed[ids[i]]) {
+      graph.values[ids[i]].constant = inputs[i];
+    } else {
+      free_ids.push_back(ids[i]);
+      free.push_back(inputs[i]);
+    }
+  }
+  graph.main_region().inputs = free_ids;
+  return free;
+}
+
+absl::Status VerifyKernels(const Graph& graph) {
+  for (NodeId id : graph.main_region().nodes) {
+    AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, graph.nodes[id]));
+    AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
+  NodeModel model;
+  std::string path = (folder / "model.onnx").string();
+  Diagnostics ignored;
+  AOTC_ASSIGN_OR_RETURN(model.graph, ImportOnnx(path, {.lenient = true}, ignored));
+  if (!UnsupportedOps(model.graph).empty()) return absl::UnimplementedError("an op");
+  AOTC_RETURN_IF_ERROR(RequireTensors(model.graph));
+  const Region& region = model.graph.main_region();
+  AOTC_ASSIGN_OR_RETURN(model.inputs, ReadData(folder, "input", region.inputs.size()));
+  AOTC_ASSIGN_OR_RETURN(model.outputs, ReadData(folder, "output", region.outputs.size()));
+  Diagnostics diagnostics;
+  AOTC_ASSIGN_OR_RETURN(model.graph,
+                        ImportOnnx(path, OptionsFor(model.graph, model.inputs), diagnostics));
+  AOTC_RETURN_IF_ERROR(diagnostics.ToStatus());
+  return model;
+}
+
+absl::Status CheckValues(const NodeModel& model) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateGraph(model.graph, model.inputs));
+  return CompareOutputs(actual, model.outputs);
+}
+
+absl::Status CheckCompiled(const NodeModel& model) {
+  AOTC_ASSIGN_OR_RETURN(Graph known, WithAllValues(model));
+  std::map<ValueId, bool> needed = ValuesToKnow(known);
+  Graph graph = model.graph;
+  std::vector<Constant> inputs = BindInputs(graph, model.inputs, needed);
+  Diagnostics diagnostics;
+  AOTC_ASSIGN_OR_RETURN(Graph inferred, InferAndFold(graph, diagnostics));
+  AOTC_RETURN_IF_ERROR(VerifyGraph(inferred));
+  AOTC_RETURN_IF_ERROR(VerifyKernels(inferred));
+  AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateGraph(inferred, inputs));
+  return CompareOutputs(actual, model.outputs);
 }
 
 }  // namespace aotc

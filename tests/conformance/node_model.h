@@ -1,7 +1,8 @@
-// A conformance case of ONNX: one model of one node, with inputs and expected outputs.
+// A conformance case of ONNX: a small model with inputs and expected outputs.
 //
 //   AOTC_ASSIGN_OR_RETURN(NodeModel model, ReadNodeModel(root / "test_abs"));
-//   AOTC_RETURN_IF_ERROR(RunNodeModel(model, Operands::kKnown));
+//   AOTC_RETURN_IF_ERROR(CheckValues(model));
+//   AOTC_RETURN_IF_ERROR(CheckCompiled(model));
 #ifndef AOTC_TESTS_CONFORMANCE_NODE_MODEL_H_
 #define AOTC_TESTS_CONFORMANCE_NODE_MODEL_H_
 
@@ -15,22 +16,21 @@
 namespace aotc {
 
 struct NodeModel {
-  Graph graph;  // its inputs have the types of the data
-  Node node;
-  std::vector<Constant> inputs;   // one per input of the main region
-  std::vector<Constant> outputs;  // expected, one per output of the node that is there
+  Graph graph;                    // as imported, for inputs of the data's shapes
+  std::vector<Constant> inputs;   // one per input of the graph
+  std::vector<Constant> outputs;  // expected, one per output of the graph
 };
 
-// Unimplemented where the model has several nodes or an op or a type that is not supported: not a
-// case of ours yet. Any other error is one of the data.
+// Imports a model and reads its data. Unimplemented where the model has an op without a definition,
+// or inputs or outputs that are no tensors: it is no case of ours yet.
 absl::StatusOr<NodeModel> ReadNodeModel(const std::filesystem::path& folder);
 
-// What of the inputs is known when the kernel is built: all, or only what the op has to know.
-enum class Operands { kKnown, kDynamic };
+// Evaluates the graph, every value known to every node, and compares the outputs.
+absl::Status CheckValues(const NodeModel& model);
 
-// Builds and evaluates the kernel of the node. Error: anything that fails, or the first output that
-// differs.
-absl::Status RunNodeModel(const NodeModel& model, Operands operands);
+// The way that a model compiles: only inputs that some op has to know are known. Infers types,
+// folds, verifies the kernel of each node that is left, evaluates, and compares the outputs.
+absl::Status CheckCompiled(const NodeModel& model);
 
 }  // namespace aotc
 
