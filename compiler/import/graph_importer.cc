@@ -5,6 +5,7 @@
 
 #include "compiler/import/onnx_types.h"
 #include "compiler/import/opset.h"
+#include "compiler/import/schema_check.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 // Limits that no model meets and that keep a hostile one from exhausting us.
 constexpr int kMaxDepth = 64;
-constexpr int64_t kMaxNodes = 1'000'000;
+constexpr int64_t kMaxNodes = 250'000;
 
 }  // namespace
 
@@ -90,6 +91,7 @@ void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope
                        StrCat("initializer '", DisplayName(sparse.values().name()),
                               "' is sparse, which is not supported"),
                        "store it dense");
+    scope.Define(sparse.values().name(), graph_.AddValue("", UnknownType()));
   }
   std::set<std::string> seen;
   for (const pb::TensorProto& tensor : graph.initializer()) {
@@ -122,6 +124,7 @@ absl::Status GraphImporter::ImportNodes(const NodeList& nodes, const Body& body)
     }
     absl::Status status = ImportNode(node, body);
     if (status.ok()) continue;
+    if (absl::IsResourceExhausted(status)) return status;
     Location location = LocationOf(node, body);
     diagnostics_.AddStatus(status, NodePlace(location.node, location.op, location.opset));
     for (const std::string& output : node.output()) {  // so that its readers do not complain too
@@ -176,6 +179,7 @@ absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body
   AOTC_ASSIGN_OR_RETURN(int opset, OpsetOf(node, body));
   AOTC_ASSIGN_OR_RETURN(std::vector<pb::AttributeProto> attributes,
                         ResolveAttributes(node, *body.attributes));
+  AOTC_RETURN_IF_ERROR(CheckAgainstSchema(node, attributes, opset));
   Node result;
   result.op = QualifiedOp(node.domain(), node.op_type());
   if (result.op == "Constant") return ImportConstantNode(attributes, node, body);

@@ -1,0 +1,20 @@
+// Checks nodes against the operator schemas of the installed ONNX library, as far as it knows them.
+#ifndef AOTC_COMPILER_IMPORT_SCHEMA_CHECK_H_
+#define AOTC_COMPILER_IMPORT_SCHEMA_CHECK_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/import/onnx_proto.h"
+
+namespace aotc {
+
+// Error: an attribute of another kind than the op has, one that is missing, too few or too many
+// inputs or outputs. Ops and opsets that the library does not know pass, and so do attributes it
+// has not heard of.
+absl::Status CheckAgainstSchema(const pb::NodeProto& node,
+                                const std::vector<pb::AttributeProto>& attributes, int opset);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IMPORT_SCHEMA_CHECK_H_
