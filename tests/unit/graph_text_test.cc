@@ -64,8 +64,8 @@ TEST(GraphText, ErrorsNameLineAndColumn) {
 }
 
 TEST(GraphText, DeepNestingIsAnErrorNotAnOverflow) {
-  std::string type = "f32[2]";
-  for (int i = 0; i < 100000; ++i) type = "optional(" + type;
+  std::string type;
+  for (int i = 0; i < 100000; ++i) type += "optional(";
   EXPECT_THAT(ParseError("%y: " + type + " = Relu(%x)"), HasSubstr("nested too deeply"));
 }
 
