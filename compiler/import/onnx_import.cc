@@ -84,6 +84,11 @@ void FillInfo(const pb::ModelProto& model, const GraphImporter& importer, ModelI
     info.opsets[CanonicalDomain(import.domain())] = static_cast<int>(import.version());
   }
   info.producer = DisplayName(model.producer_name());
+  for (const std::string& name : importer.symbols().Unbound()) {
+    for (const Symbol& symbol : importer.symbols().Symbols()) {
+      if (symbol.name == DisplayName(name)) info.unbound_symbols.insert(symbol.var);
+    }
+  }
   info.data_files.assign(importer.data_files().begin(), importer.data_files().end());
 }
 

@@ -13,6 +13,7 @@
 #define AOTC_COMPILER_IMPORT_ONNX_IMPORT_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ struct ImportOptions {
 struct ModelInfo {
   std::map<std::string, int> opsets = {};  // by domain; "" is ai.onnx
   std::string producer = {};
-  std::vector<std::string> data_files =
-      {};  // external data, relative to the model's folder, sorted
+  std::set<std::string> unbound_symbols = {};  // Symbol::var of those that still need a flag
+  // External data, relative to the model's folder, sorted.
+  std::vector<std::string> data_files = {};
 };
 
 // Error: the findings of `diagnostics`, each with its place. Never a crash, whatever the file
