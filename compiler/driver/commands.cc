@@ -1,0 +1,180 @@
+#include "compiler/driver/commands.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "compiler/driver/inspect.h"
+#include "compiler/driver/outdir.h"
+#include "compiler/support/files.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Collects dumps and times while the phases of a compile run.
+class PhaseLog {
+ public:
+  PhaseLog(const CommandLine& line, const ProgressHook& progress)
+      : line_(line), progress_(progress) {}
+
+  void AtEndOf(const std::string& phase, const std::function<std::string()>& dump) {
+    const double seconds = SecondsSince(phase_start_);
+    absl::StrAppendFormat(&times_, "%-24s %8.3f s\n", phase, seconds);
+    json_times_[phase] = seconds;
+    if (std::ranges::find(line_.dump_after, phase) != line_.dump_after.end()) {
+      dumps_.emplace_back(phase, dump());
+    }
+    if (progress_) progress_(phase, SecondsSince(start_));
+    phase_start_ = Clock::now();
+  }
+
+  PhaseHook Hook() {
+    return [this](const std::string& phase, const std::function<std::string()>& dump) {
+      AtEndOf(phase, dump);
+    };
+  }
+
+  void Report(CommandResult& result) {
+    for (auto& [phase, text] : dumps_) {
+      StrAppend(&result.dumps, "// after ", phase, "\n", text);
+      result.json["dumps"][phase] = std::move(text);
+    }
+    if (!line_.time_passes) return;
+    result.text += times_;
+    result.json["seconds"] = json_times_;
+  }
+
+ private:
+  const CommandLine& line_;
+  const ProgressHook& progress_;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point phase_start_ = start_;
+  std::vector<std::pair<std::string, std::string>> dumps_;
+  std::string times_;
+  Json json_times_ = Json::object();
+};
+
+// Share of the FLOP by realisation, the largest first.
+std::vector<std::pair<std::string, double>> Shares(const Program& program) {
+  std::map<std::string, double> flops;
+  double total = 0;
+  for (const ProgramKernel& kernel : program.kernels) {
+    const double cost = KernelFlops(kernel.kernel);
+    flops[kernel.variants.empty() ? "loops" : kernel.variants.front().realisation] += cost;
+    total += cost;
+  }
+  std::vector<std::pair<std::string, double>> shares(flops.begin(), flops.end());
+  for (auto& [realisation, share] : shares) share = total > 0 ? share / total : 0;
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return shares;
+}
+
+std::string PrintSummary(const std::string& outdir, const CompileResult& result) {
+  const Program& program = result.program;
+  std::string text = StrCat(outdir, ": ", result.files.size(), " files\n");
+  StrAppend(&text, "weights ", program.weights.size(), " bytes\n");
+  StrAppend(&text, "arena ", program.arena_bytes, " bytes, lower bound ", program.lower_bound,
+            "\n");
+  StrAppend(&text, "kernels ", program.kernels.size(), "; FLOP: ",
+            StrJoin(Shares(program), ", ",
+                    [](const auto& share) {
+                      return absl::StrFormat("%s %.1f %%", share.first, 100 * share.second);
+                    }),
+            "\n");
+  return text;
+}
+
+Json SummaryToJson(const CompileResult& result) {
+  Json files = Json::array(), shares = Json::object();
+  for (const auto& [path, content] : result.files) files.push_back(path);
+  for (const auto& [realisation, share] : Shares(result.program)) shares[realisation] = share;
+  return {{"files", std::move(files)},
+          {"weight_bytes", result.program.weights.size()},
+          {"arena_bytes", result.program.arena_bytes},
+          {"lower_bound", result.program.lower_bound},
+          {"kernels", result.program.kernels.size()},
+          {"flop_shares", std::move(shares)}};
+}
+
+absl::Status WriteOutput(const std::string& outdir, const CompileResult& result) {
+  OutputFolder folder(outdir);
+  for (const auto& [path, content] : result.files) folder.Add(path, content);
+  return folder.Commit(PreviousFiles(outdir));
+}
+
+absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
+                        Diagnostics& diagnostics, CommandResult& result) {
+  PhaseLog log(line, progress);
+  absl::StatusOr<CompileResult> compiled = Compile(line.compile, diagnostics, log.Hook());
+  log.Report(result);
+  if (!compiled.ok()) return compiled.status();
+  if (compiled->files.empty()) return absl::OkStatus();  // stopped before the end
+  AOTC_RETURN_IF_ERROR(WriteOutput(line.outdir, *compiled));
+  result.text += PrintSummary(line.outdir, *compiled);
+  result.json.update(SummaryToJson(*compiled));
+  return absl::OkStatus();
+}
+
+absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
+  AOTC_ASSIGN_OR_RETURN(Inspection inspection,
+                        Inspect(line.compile.model_path, line.compile.import, diagnostics));
+  result.text = PrintInspection(inspection, diagnostics);
+  result.json.update(InspectionToJson(inspection));
+  return absl::OkStatus();
+}
+
+absl::Status RunCheck(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                        CheckOutput(line.outdir, line.compile.model_path, diagnostics));
+  for (const std::string& text : lines) StrAppend(&result.text, text, "\n");
+  if (lines.empty()) StrAppend(&result.text, line.outdir, " is current\n");
+  result.json["differences"] = lines;
+  if (!lines.empty()) result.exit_code = kExitModelError;
+  return absl::OkStatus();
+}
+
+void PrintPipeline(CommandResult& result) {
+  for (const std::string& phase : PhaseNames()) StrAppend(&result.text, phase, "\n");
+  result.json["phases"] = PhaseNames();
+}
+
+absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
+                      Diagnostics& diagnostics, CommandResult& result) {
+  switch (line.command) {
+    case Command::kCompile: return RunCompile(line, progress, diagnostics, result);
+    case Command::kInspect: return RunInspect(line, diagnostics, result);
+    case Command::kCheck: return RunCheck(line, diagnostics, result);
+    case Command::kPrintPipeline: PrintPipeline(result); return absl::OkStatus();
+  }
+  return absl::InternalError("no such command");
+}
+
+}  // namespace
+
+CommandResult RunCommand(const CommandLine& line, Diagnostics& diagnostics,
+                         const ProgressHook& progress) {
+  CommandResult result;
+  const absl::Status status = Dispatch(line, progress, diagnostics, result);
+  // The status of a phase that has reported its findings repeats them.
+  if (!status.ok() && diagnostics.error_count() == 0) diagnostics.AddStatus(status);
+  if (!status.ok()) {
+    const bool ours = status.code() == absl::StatusCode::kInternal;
+    result.exit_code = ours ? kExitInternal : kExitModelError;
+  }
+  result.json["findings"] = FindingsToJson(diagnostics);
+  result.json["exit_code"] = result.exit_code;
+  return result;
+}
+
+}  // namespace aotc

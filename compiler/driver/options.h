@@ -1,0 +1,50 @@
+// The command line: words in, a CommandLine out.
+//
+//   ParsedCommandLine parsed = ParseCommandLine({"model.onnx", "--target", "cuda", "-o", "out"});
+//   if (!parsed.command_line) { print parsed.text; exit with parsed.exit_code; }
+//   Compile(parsed.command_line->compile, diagnostics);
+#ifndef AOTC_COMPILER_DRIVER_OPTIONS_H_
+#define AOTC_COMPILER_DRIVER_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/compile.h"
+
+namespace aotc {
+
+// What the process tells its caller.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitModelError = 1;  // the model or the user
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInternal = 3;
+
+enum class Command : uint8_t { kCompile, kInspect, kCheck, kPrintPipeline };
+enum class ColorMode : uint8_t { kAuto, kAlways, kNever };
+
+struct CommandLine {
+  Command command = Command::kCompile;
+  CompileOptions compile = {};
+  std::string outdir = {};
+  bool time_passes = false;
+  std::vector<std::string> dump_after = {};  // names of PhaseNames()
+  bool quiet = false;
+  bool json = false;
+  ColorMode color = ColorMode::kAuto;
+};
+
+struct ParsedCommandLine {
+  std::optional<CommandLine> command_line = {};
+  // Where there is none: the help (exit code 0, for stdout) or what is wrong (2, for stderr).
+  int exit_code = kExitDone;
+  std::string text = {};
+};
+
+// `words` without the name of the program.
+ParsedCommandLine ParseCommandLine(std::vector<std::string> words);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_DRIVER_OPTIONS_H_

@@ -1,0 +1,29 @@
+// Folders that aotc has written: what their metadata.json says, and whether they are current.
+//
+//   std::vector<std::string> differences = *CheckOutput("outdir", "model.onnx", diagnostics);
+//   // {"changed: model.cpp", "stale: model_kernels_2.cpp"}; empty where nothing differs
+#ifndef AOTC_COMPILER_DRIVER_OUTDIR_H_
+#define AOTC_COMPILER_DRIVER_OUTDIR_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/support/diagnostics.h"
+
+namespace aotc {
+
+// Files that an earlier compile wrote into the folder, by its metadata.json; none where there is no
+// such file.
+std::vector<std::string> PreviousFiles(const std::string& outdir);
+
+// Compiles the model with the flags that the folder was made with, and lists the files of ours that
+// are not as this version writes them: changed, missing, or stale. Files of others do not count.
+// Error: no metadata.json of ours, or the model does not compile.
+absl::StatusOr<std::vector<std::string>> CheckOutput(const std::string& outdir,
+                                                     const std::string& model,
+                                                     Diagnostics& diagnostics);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_DRIVER_OUTDIR_H_

@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/driver/commands.h"
+#include "compiler/driver/options.h"
+#include "compiler/support/files.h"
+#include "compiler/support/subprocess.h"
+
+namespace aotc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+CommandLine Parse(std::vector<std::string> words) {
+  ParsedCommandLine parsed = ParseCommandLine(std::move(words));
+  EXPECT_TRUE(parsed.command_line.has_value()) << parsed.text;
+  return parsed.command_line.value_or(CommandLine{});
+}
+
+// What is wrong with a command line; exit code 2 is due.
+std::string UsageErrorOf(std::vector<std::string> words) {
+  const ParsedCommandLine parsed = ParseCommandLine(std::move(words));
+  EXPECT_FALSE(parsed.command_line.has_value());
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.text, ::testing::StartsWith("error: "));
+  return parsed.text;
+}
+
+TEST(CommandLine, CompileIsTheMainJob) {
+  const CommandLine line = Parse({"model.onnx", "--target", "cuda", "-o", "out"});
+  EXPECT_EQ(line.command, Command::kCompile);
+  EXPECT_EQ(line.compile.model_path, "model.onnx");
+  EXPECT_EQ(line.compile.target, "cuda");
+  EXPECT_EQ(line.outdir, "out");
+}
+
+TEST(CommandLine, FlagsThatDecideTheOutputAreKeptInTheOrderOfATable) {
+  const CommandLine line =
+      Parse({"m.onnx", "--no-templates", "--dim", "n=1..8", "-o", "out", "--quiet", "--dim=k=3",
+             "--target=cpu", "--stop-after", "plan", "--shape", "x:0:1x3"});
+  EXPECT_THAT(line.compile.flags, ElementsAre("--target=cpu", "--shape=x:0:1x3", "--dim=n=1..8",
+                                              "--dim=k=3", "--no-templates"));
+  EXPECT_TRUE(line.quiet);
+  ASSERT_EQ(line.compile.import.dims.size(), 2u);
+  EXPECT_EQ(line.compile.import.dims[0].bound.max, 8);
+}
+
+TEST(CommandLine, NothingGivenNothingKept) {
+  EXPECT_THAT(Parse({"m.onnx", "-o", "out"}).compile.flags, IsEmpty());
+}
+
+TEST(CommandLine, ArchitecturesComeWithOrWithoutTheirPrefix) {
+  EXPECT_THAT(Parse({"m.onnx", "-o", "o", "--arch", "sm_80,90a"}).compile.cuda_arch,
+              ElementsAre("80", "90a"));
+}
+
+TEST(CommandLine, CommandsHaveFlagsOfTheirOwn) {
+  EXPECT_EQ(Parse({"inspect", "m.onnx", "--json"}).command, Command::kInspect);
+  const CommandLine check = Parse({"check", "out", "m.onnx"});
+  EXPECT_EQ(check.command, Command::kCheck);
+  EXPECT_EQ(check.outdir, "out");
+  EXPECT_EQ(check.compile.model_path, "m.onnx");
+  EXPECT_THAT(UsageErrorOf({"inspect", "m.onnx", "--weights=array"}), HasSubstr("--weights"));
+}
+
+TEST(CommandLine, WrongUsageSaysWhatIsWrong) {
+  EXPECT_THAT(UsageErrorOf({}), HasSubstr("no model"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx"}), HasSubstr("-o OUTDIR"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--target", "fpga"}), HasSubstr("fpga"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--dim", "n=8..2"}), HasSubstr("n=8..2"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--dump-after", "nowhere"}),
+              HasSubstr("nowhere"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--frobnicate"}), HasSubstr("--frobnicate"));
+}
+
+TEST(CommandLine, DocumentedFlagsThatAreMissingAreRefusedByName) {
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--bind=x=x.npy"}),
+              HasSubstr("this version has no '--bind'"));
+  EXPECT_THAT(UsageErrorOf({"tune", "m.onnx"}), HasSubstr("this version has no 'tune'"));
+}
+
+TEST(CommandLine, HelpIsNoError) {
+  const ParsedCommandLine parsed = ParseCommandLine({"--help"});
+  EXPECT_EQ(parsed.exit_code, kExitDone);
+  EXPECT_THAT(parsed.text, HasSubstr("Usage: aotc MODEL -o OUTDIR"));
+  EXPECT_THAT(parsed.text, HasSubstr("--dump-after"));
+}
+
+TEST(Commands, AMissingModelIsTheUsersError) {
+  Diagnostics diagnostics;
+  const CommandResult result = RunCommand(Parse({"nowhere.onnx", "-o", "out"}), diagnostics);
+  EXPECT_EQ(result.exit_code, kExitModelError);
+  EXPECT_THAT(diagnostics.Render(), HasSubstr("nowhere.onnx"));
+  EXPECT_EQ(result.json["findings"].size(), 1u);
+}
+
+TEST(Commands, CheckNeedsAFolderOfOurs) {
+  absl::StatusOr<TemporaryFolder> folder = TemporaryFolder::Create("check");
+  ASSERT_TRUE(folder.ok());
+  Diagnostics diagnostics;
+  const CommandResult result = RunCommand(Parse({"check", folder->path(), "m.onnx"}), diagnostics);
+  EXPECT_EQ(result.exit_code, kExitModelError);
+  EXPECT_THAT(diagnostics.Render(), HasSubstr("has no metadata.json"));
+}
+
+TEST(Commands, ThePipelineListsItsPhases) {
+  Diagnostics diagnostics;
+  const CommandResult result = RunCommand(Parse({"--print-pipeline"}), diagnostics);
+  EXPECT_EQ(result.exit_code, kExitDone);
+  EXPECT_THAT(result.text, ::testing::StartsWith("import\n"));
+  EXPECT_THAT(result.text, HasSubstr("\nplan\nemit\n"));
+}
+
+}  // namespace
+}  // namespace aotc
