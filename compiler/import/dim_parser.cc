@@ -226,11 +226,11 @@ std::optional<Expr> ParseDimText(std::string_view text, const DimNames& names) {
 
 std::set<std::string> NamesInDim(std::string_view text) {
   std::set<std::string> found;
-  ParseDimText(text, [&](const std::string& name) {
+  const std::optional<Expr> dim = ParseDimText(text, [&](const std::string& name) {
     found.insert(name);
     return std::optional<Expr>(Var(name));
   });
-  return found;
+  return dim ? found : std::set<std::string>();
 }
 
 bool IsPlainDimName(std::string_view text) {

@@ -25,7 +25,7 @@ using DimNames = std::function<std::optional<Expr>(const std::string& name)>;
 // fractions, which must have become whole by the end or through floor and ceiling.
 std::optional<Expr> ParseDimText(std::string_view text, const DimNames& names);
 
-// The names in the text, where it can be parsed.
+// The names in the text; none where it cannot be parsed.
 std::set<std::string> NamesInDim(std::string_view text);
 
 // Letters, digits, _ and dots, not beginning with a digit: one symbol, no arithmetic.

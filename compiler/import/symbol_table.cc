@@ -56,8 +56,9 @@ Expr SymbolTable::Symbol(const std::string& name) {
 
 Expr SymbolTable::Dim(const std::string& text) {
   if (!IsExpression(text)) return Symbol(text);
-  return *ParseDimText(
+  const std::optional<Expr> dim = ParseDimText(
       text, [this](const std::string& name) { return std::optional<Expr>(Symbol(name)); });
+  return dim ? *dim : Symbol(text);  // nothing for "8//n" where n is pinned to 0
 }
 
 std::optional<Expr> SymbolTable::ExistingDim(const std::string& text) const {

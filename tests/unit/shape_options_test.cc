@@ -76,6 +76,12 @@ TEST(SymbolTable, TextsThatAreNoExpressionsAreNames) {
   EXPECT_FALSE(symbols.Dim("total-past").IsVar());
 }
 
+TEST(SymbolTable, ADivisionByASymbolThatIsZeroIsAName) {
+  SymbolTable symbols;
+  EXPECT_TRUE(symbols.Bind("n", {0, 0, 1}).ok());
+  EXPECT_TRUE(symbols.Dim("8//n").IsVar());
+}
+
 TEST(SymbolTable, VariablesAreUniqueIdentifiers) {
   SymbolTable symbols;
   symbols.Dim("a b");
