@@ -167,7 +167,10 @@ CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
     const Expr& stride = e.arg(1);
     const std::string from = Pointer(e->tensor, e.arg(0));
     if (e.args().size() == 3) {
-      return {StrCat("aotc_load_first(", from, ", ", Print(e.arg(2)), ")"), kPostfix};
+      const std::string count = Print(e.arg(2));
+      if (stride.IsInt(1)) return {StrCat("aotc_load_first(", from, ", ", count, ")"), kPostfix};
+      return {StrCat("aotc_load_strided_first(", from, ", ", Print(stride), ", ", count, ")"),
+              kPostfix};
     }
     if (stride.IsInt(1)) return {StrCat("aotc_load(", from, ")"), kPostfix};
     return {StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};

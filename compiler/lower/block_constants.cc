@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "compiler/lower/nest.h"
+
 namespace aotc {
 namespace {
 
@@ -23,7 +25,7 @@ void BlockReadsOf(Kernel& kernel, const Stage& stage, const std::string& axis, i
 }  // namespace
 
 void BlockConstants(Kernel& kernel) {
-  const Layout layout = kernel.tensors[kernel.params.back()].layout;
+  const Layout layout = kernel.tensors[MainOutput(kernel)].layout;
   for (const StorageAxis& axis : layout.axes) {
     if (axis.modulus == 0) continue;
     for (const Stage& stage : kernel.stages) {

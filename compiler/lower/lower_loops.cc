@@ -1,5 +1,6 @@
 #include "compiler/lower/lower_loops.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,14 +14,41 @@ Expr FullExtent(const NestAxis& axis) {
   return Simplify(axis.extent + (axis.halo.before + axis.halo.after));
 }
 
+// Leading axes that no statistic is combined over; where there is no statistic, more than all.
+size_t KeptAxes(const Nest& nest) {
+  if (!nest.HasStatistics()) return nest.outer.size() + 1;
+  return nest.outer.size() - nest.stages.back().over.size();
+}
+
 bool HasHalo(const NestAxis& axis) { return axis.halo.before + axis.halo.after > 0; }
 
 // Loops over the axes from `first` on, with the halo's fill around the interior.
 class PointLoops {
  public:
-  PointLoops(const Nest& nest, int lanes) : nest_(nest), lanes_(lanes) {}
+  PointLoops(const Nest& nest, int lanes) : nest_(nest), lanes_(lanes), kept_(KeptAxes(nest)) {
+    if (nest.HasStatistics() && !Vectors(nest.outer.back())) lanes_ = 1;
+  }
 
   std::vector<Stmt> From(size_t first) {
+    if (first != kept_) return Loops(first);  // statistics begin with the axes that they combine
+    std::vector<Stmt> body = DeclareStatistics(nest_, lanes_);
+    for (Stmt& stmt : Loops(first)) body.push_back(std::move(stmt));
+    for (Stmt& stmt : StoreStatistics(nest_, lanes_)) body.push_back(std::move(stmt));
+    return body;
+  }
+
+  // Writes the fill value over all of the axes from `first` on.
+  std::vector<Stmt> Fill(size_t first) const {
+    std::vector<Stmt> body = FillStatements(nest_);
+    for (size_t i = nest_.outer.size(); i-- > first;) {
+      const NestAxis& axis = nest_.outer[i];
+      body = {For(axis.name, Expr(-axis.halo.before), FullExtent(axis), std::move(body))};
+    }
+    return body;
+  }
+
+ private:
+  std::vector<Stmt> Loops(size_t first) {
     if (first == nest_.outer.size()) return *PointStatements(nest_, nullptr);
     const NestAxis& axis = nest_.outer[first];
     std::vector<Stmt> loops;
@@ -34,29 +62,22 @@ class PointLoops {
     return loops;
   }
 
-  // Writes the fill value over all of the axes from `first` on.
-  std::vector<Stmt> Fill(size_t first) const {
-    std::vector<Stmt> body;
-    for (const FlatStage& stage : nest_.stages) {
-      for (const FlatResult& result : stage.results) {
-        if (!result.index.valid()) continue;
-        body.push_back(Store(result.tensor, result.index, NumberConst(nest_.fill, result.dtype)));
-      }
-    }
-    for (size_t i = nest_.outer.size(); i-- > first;) {
-      const NestAxis& axis = nest_.outer[i];
-      body = {For(axis.name, Expr(-axis.halo.before), FullExtent(axis), std::move(body))};
-    }
-    return body;
-  }
-
- private:
   std::vector<Stmt> Interior(size_t index) {
     const NestAxis& axis = nest_.outer[index];
     if (index + 1 == nest_.outer.size() && lanes_ > 1) {
       if (std::optional<std::vector<Stmt>> loops = Vectors(axis)) return *std::move(loops);
     }
     return {For(axis.name, 0, axis.extent, From(index + 1))};
+  }
+
+  std::optional<std::vector<Stmt>> Points(const Lanes& lanes) const {
+    if (lanes.active.valid()) {
+      if (PaddingReadsBeyond(nest_)) return std::nullopt;
+      return PointStatements(nest_, &lanes);
+    }
+    const Expr first =
+        nest_.padded.valid() ? Substitute(nest_.padded, {{lanes.var, lanes.first}}) : lanes.first;
+    return PaddedStatements(nest_, lanes, {.first = Simplify(first, nest_.bounds)});
   }
 
   // Whole vectors, then the lanes that are left, masked.
@@ -69,8 +90,7 @@ class PointLoops {
     std::vector<Stmt> loops;
     if (!chunks.IsInt(0)) {
       const Expr first = chunks.IsInt(1) ? Expr(0) : Var(chunk) * lanes_;
-      const Lanes whole{.var = axis.name, .first = first, .count = lanes_};
-      auto body = PointStatements(nest_, &whole);
+      auto body = Points({.var = axis.name, .first = first, .count = lanes_});
       if (!body) return std::nullopt;
       if (chunks.IsInt(1)) {
         loops.push_back(Block(*std::move(body)));
@@ -80,19 +100,20 @@ class PointLoops {
     }
     const Expr left = Simplify(axis.extent - done, nest_.bounds);
     if (left.IsInt(0)) return loops;
-    const Lanes tail{.var = axis.name, .first = done, .count = lanes_, .active = left};
-    auto body = PointStatements(nest_, &tail);
-    if (!body) {
-      loops.push_back(For(axis.name, done, left, From(nest_.outer.size())));
-    } else {
+    auto body = Points({.var = axis.name, .first = done, .count = lanes_, .active = left});
+    if (body) {
       loops.push_back(left.IsConst() ? Block(*std::move(body))
                                      : If(Lt(Expr(0), left), *std::move(body)));
+      return loops;
     }
+    if (nest_.HasStatistics()) return std::nullopt;  // its accumulators are vectors, or are not
+    loops.push_back(For(axis.name, done, left, From(nest_.outer.size())));
     return loops;
   }
 
   const Nest& nest_;
-  const int lanes_;
+  int lanes_;
+  const size_t kept_;  // leading axes that no statistic is combined over; none: no such place
 };
 
 // How many leading axes become tasks: the fewest that leave about `points` or less to each.
@@ -109,12 +130,12 @@ size_t TaskAxes(const Nest& nest, int64_t points) {
   }
   // A whole innermost axis stays in the task: it carries the lanes.
   if (count == nest.outer.size() && count > 0) --count;
-  return count;
+  return std::min(count, KeptAxes(nest));
 }
 
 // Cuts the only long axis into chunks: axis -> (axis_c, axis).
 void SplitLoneAxis(Nest& nest, int64_t points) {
-  if (nest.outer.empty() || !nest.is_point) return;
+  if (nest.outer.empty() || !nest.is_point || nest.HasStatistics()) return;
   NestAxis& last = nest.outer.back();
   const std::optional<int64_t> extent = last.extent.AsInt();
   if (!extent || *extent <= points || HasHalo(last) || *extent % points != 0) return;
@@ -204,16 +225,17 @@ absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t thread
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
   MergeAxes(nest);
   LoopFunction function = StartFunction(kernel, nest);
-  const Expr count = CountOf(nest.outer);
+  const size_t kept = std::min(KeptAxes(nest), nest.outer.size());
+  const std::vector<NestAxis> threads_axes(nest.outer.begin(),
+                                           nest.outer.begin() + static_cast<long>(kept));
+  const Expr count = CountOf(threads_axes);
   function.threads = threads;
   function.tasks = Simplify(CeilDiv(count, threads), nest.bounds);
-  std::vector<Stmt> body = DecodeAxes(nest.outer, Var("point"));
-  std::vector<Stmt> inside =
-      nest.is_point ? *PointStatements(nest, nullptr) : RowStatements(nest, 1);
-  const Expr interior = InInterior(nest.outer);
-  if (interior.valid()) {
-    inside = {If(interior, std::move(inside), PointLoops(nest, 1).Fill(nest.outer.size()))};
-  }
+  std::vector<Stmt> body = DecodeAxes(threads_axes, Var("point"));
+  PointLoops loops(nest, 1);
+  std::vector<Stmt> inside = nest.is_point ? loops.From(kept) : RowStatements(nest, 1);
+  const Expr interior = InInterior(threads_axes);
+  if (interior.valid()) inside = {If(interior, std::move(inside), loops.Fill(kept))};
   body.insert(body.end(), inside.begin(), inside.end());
   function.body = Block({Let("point", Var("task") * threads + Var("thread")),
                          If(Lt(Var("point"), count), std::move(body))});

@@ -1,4 +1,5 @@
 // Joins neighbouring axes of a nest that every access walks as one.
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -90,10 +91,17 @@ void MergeAxes(Nest& nest) {
         }
       }
       if (nest.valid.valid()) nest.valid = Substitute(nest.valid, zero);
+      if (nest.padded.valid()) nest.padded = Substitute(nest.padded, zero);
       nest.outer.erase(nest.outer.begin() + static_cast<long>(i) - 1);
       continue;
     }
     if (CanMerge(nest, Accesses(nest), i - 1)) Merge(nest, i - 1);
+  }
+  for (FlatStage& stage : nest.stages) {
+    std::erase_if(stage.over, [&](const std::string& name) {
+      return std::none_of(nest.outer.begin(), nest.outer.end(),
+                          [&](const NestAxis& axis) { return axis.name == name; });
+    });
   }
 }
 

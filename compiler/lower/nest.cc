@@ -1,10 +1,12 @@
 #include "compiler/lower/nest.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "compiler/lower/access.h"
+#include "compiler/lower/statistics.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -20,17 +22,19 @@ bool IsDefined(const Kernel& kernel, TensorId id) {
   return role == TensorRole::kTemp || role == TensorRole::kOutput;
 }
 
+using Stages = std::span<const Stage>;
+
 // How many leading axes of all stages agree in extent, and index every temp that is read by
 // themselves.
-size_t SharedAxes(const Kernel& kernel) {
-  size_t shared = kernel.stages.front().axes.size();
-  for (const Stage& stage : kernel.stages) {
+size_t SharedAxes(const Kernel& kernel, Stages stages) {
+  size_t shared = stages.front().axes.size();
+  for (const Stage& stage : stages) {
     shared = std::min(shared, stage.axes.size());
     for (const StageResult& result : stage.results) {
       shared = std::min(shared, static_cast<size_t>(result.axis_count));
     }
     for (size_t i = 0; i < shared; ++i) {
-      if (!ProveEqual(stage.axes[i].extent, kernel.stages.front().axes[i].extent)) shared = i;
+      if (!ProveEqual(stage.axes[i].extent, stages.front().axes[i].extent)) shared = i;
     }
     for (const Expr& body : stage.body) {
       for (const Expr& load : LoadsOf(body)) {
@@ -45,8 +49,8 @@ size_t SharedAxes(const Kernel& kernel) {
   return shared;
 }
 
-bool AllAxesShared(const Kernel& kernel, size_t shared) {
-  return std::all_of(kernel.stages.begin(), kernel.stages.end(),
+bool AllAxesShared(Stages stages, size_t shared) {
+  return std::all_of(stages.begin(), stages.end(),
                      [&](const Stage& stage) { return stage.axes.size() == shared; });
 }
 
@@ -55,10 +59,16 @@ class NestBuilder {
   explicit NestBuilder(const Kernel& kernel) : kernel_(kernel), access_(kernel) {}
 
   absl::StatusOr<Nest> Build() {
-    const size_t shared = SharedAxes(kernel_);
+    const std::vector<StatisticAxes> statistics = FindStatistics(kernel_, MainOutput(kernel_));
+    Stages stages = Stages(kernel_.stages).first(kernel_.stages.size() - statistics.size());
+    size_t shared = SharedAxes(kernel_, stages);
+    nest_.is_point = AllAxesShared(stages, shared);
+    if (!nest_.is_point) {
+      stages = kernel_.stages;
+      shared = SharedAxes(kernel_, stages);
+    }
     nest_.bounds = BoundsOf(kernel_.symbols);
-    nest_.is_point = AllAxesShared(kernel_, shared);
-    AOTC_RETURN_IF_ERROR(CheckLayouts());
+    AOTC_RETURN_IF_ERROR(CheckLayouts(stages));
     if (nest_.is_point) {
       StorageAxes();
     } else {
@@ -66,18 +76,27 @@ class NestBuilder {
     }
     for (const NestAxis& axis : nest_.outer) nest_.bounds.Add(axis.name, 0, axis.extent - 1);
     MakeBuffers(shared);
-    for (const Stage& stage : kernel_.stages) nest_.stages.push_back(Flatten(stage, shared));
+    for (const Stage& stage : stages) nest_.stages.push_back(Flatten(stage, shared));
+    for (size_t i = stages.size(); i < kernel_.stages.size(); ++i) {
+      nest_.stages.push_back(Statistic(kernel_.stages[i], statistics[i - stages.size()]));
+    }
     return std::move(nest_);
   }
 
  private:
-  const KernelTensor& Main() const { return kernel_.tensors[kernel_.params.back()]; }
+  const KernelTensor& Main() const { return kernel_.tensors[MainOutput(kernel_)]; }
 
-  absl::Status CheckLayouts() const {
+  // Results of the points lie as the main output does, all others in rows.
+  absl::Status CheckLayouts(Stages stages) const {
+    std::set<TensorId> points;
+    for (const Stage& stage : stages) {
+      for (const StageResult& result : stage.results) points.insert(result.tensor);
+    }
     for (TensorId id : kernel_.params) {
       const KernelTensor& tensor = kernel_.tensors[id];
       if (tensor.role != TensorRole::kOutput) continue;
-      const bool fits = nest_.is_point ? tensor.layout == Main().layout : tensor.layout.IsPlain();
+      const bool is_point = nest_.is_point && points.contains(id);
+      const bool fits = is_point ? tensor.layout == Main().layout : tensor.layout.IsPlain();
       if (!fits) {
         return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel_.name,
                                                " has layout ", PrintLayout(tensor.layout),
@@ -90,7 +109,7 @@ class NestBuilder {
   // One outer axis per storage axis of the main output; logical_ maps back.
   void StorageAxes() {
     const KernelTensor& main = Main();
-    const Stage& last = kernel_.stages.back();
+    const Stage& last = *DefiningStage(kernel_, MainOutput(kernel_));
     std::vector<StorageAxis> axes = main.layout.axes;
     if (axes.empty()) {
       for (size_t i = 0; i < main.shape.size(); ++i) axes.push_back({static_cast<int>(i)});
@@ -102,7 +121,10 @@ class NestBuilder {
       if (axis.modulus == 0) continue;
       const Expr test = Lt(logical_[axis.axis], main.shape[axis.axis]);
       if (ProveDivisible(main.shape[axis.axis], axis.modulus)) continue;
-      nest_.valid = nest_.valid.valid() ? And(nest_.valid, test) : test;
+      const bool is_first = !nest_.valid.valid();
+      nest_.padded = is_first ? logical_[axis.axis] : Expr();
+      nest_.logical = is_first ? main.shape[axis.axis] : Expr();
+      nest_.valid = is_first ? test : And(nest_.valid, test);
     }
   }
 
@@ -169,6 +191,36 @@ class NestBuilder {
     return flat;
   }
 
+  // Its axes are those of the points; the reduce axes stay outer axes, innermost.
+  FlatStage Statistic(const Stage& stage, const StatisticAxes& axes) {
+    FlatStage flat{.combiner = stage.combiner};
+    Substitution substitution;
+    for (size_t i = 0; i < axes.size(); ++i) substitution[axes[i]] = logical_[i];
+    for (const NestAxis& outer : nest_.outer) {
+      const bool is_kept = std::any_of(stage.axes.begin(), stage.axes.end(), [&](const Axis& axis) {
+        return UsesVar(substitution[axis.name], outer.name);
+      });
+      if (!is_kept) flat.over.push_back(outer.name);
+    }
+    std::stable_partition(nest_.outer.begin(), nest_.outer.end(), [&](const NestAxis& outer) {
+      return std::count(flat.over.begin(), flat.over.end(), outer.name) == 0;
+    });
+    for (const Expr& body : stage.body) {
+      const Expr point = ScalarTemps(Substitute(body, substitution));
+      flat.bodies.push_back(Simplify(access_.Flatten(point, nest_.bounds), nest_.bounds));
+    }
+    for (const StageResult& result : stage.results) {
+      std::vector<Expr> indices;
+      for (const Axis& axis : stage.axes) indices.push_back(substitution[axis.name]);
+      const KernelTensor& tensor = kernel_.tensors[result.tensor];
+      flat.results.push_back({.tensor = result.tensor,
+                              .variable = tensor.name + "_value",
+                              .index = access_.Offset(result.tensor, indices, nest_.bounds),
+                              .dtype = tensor.dtype});
+    }
+    return flat;
+  }
+
   FlatResult Result(const Stage& stage, const StageResult& result, size_t shared,
                     const Bounds& bounds) const {
     const KernelTensor& tensor = kernel_.tensors[result.tensor];
@@ -224,6 +276,15 @@ class NestBuilder {
 };
 
 }  // namespace
+
+TensorId MainOutput(const Kernel& kernel) {
+  TensorId main = kernel.params.back();
+  for (TensorId id : kernel.params) {
+    if (kernel.tensors[id].role != TensorRole::kOutput) continue;
+    if (kernel.tensors[id].shape.size() >= kernel.tensors[main].shape.size()) main = id;
+  }
+  return main;
+}
 
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel) { return NestBuilder(kernel).Build(); }
 

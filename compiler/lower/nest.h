@@ -8,6 +8,10 @@
 // Where all stages have the axes of the main output, each iteration computes one point and temps
 // are scalars (a point nest). Else the outer axes are the leading axes that all stages share, and
 // each stage loops over its remaining (inner) axes; temps of rank > 0 live in scratch (a row nest).
+//
+// The last stages of a point nest may be statistics: outputs that combine what the points of some
+// axes compute (the maximum of each row of y). Those axes are then the innermost ones, and each
+// realisation combines as its fragments lie: lanes, threads, tiles.
 #ifndef AOTC_COMPILER_LOWER_NEST_H_
 #define AOTC_COMPILER_LOWER_NEST_H_
 
@@ -36,6 +40,7 @@ struct FlatResult {
 };
 
 struct FlatStage {
+  std::vector<std::string> over = {};  // statistics: the outer axes that they are combined over
   std::vector<Axis> inner = {};
   std::vector<Axis> reduce = {};
   Combiner combiner = {};
@@ -47,11 +52,18 @@ struct Nest {
   std::vector<NestAxis> outer = {};
   std::vector<FlatStage> stages = {};
   Expr valid = {};     // false in lanes that pad a blocked axis; null: every point exists
+  Expr padded = {};    // where just one axis is padded: its logical index ...
+  Expr logical = {};   // ... and extent, so that `valid` is padded < logical
   double fill = 0;     // of the halo
   Bounds bounds = {};  // of symbols and outer axes
   bool is_point = false;
   IdVector<TensorId, LoopBuffer> buffers = {};
+
+  bool HasStatistics() const { return !stages.empty() && !stages.back().over.empty(); }
 };
+
+// The output whose storage the loops follow: the last of those with most axes.
+TensorId MainOutput(const Kernel& kernel);
 
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);

@@ -79,14 +79,18 @@ class PointWriter {
 
   std::optional<std::vector<Stmt>> Run() {
     for (const FlatStage& stage : nest_.stages) {
-      const bool done = stage.reduce.empty() ? Pointwise(stage) : Reduction(stage);
-      if (!done) return std::nullopt;
+      if (!Write(stage)) return std::nullopt;
     }
     return std::move(out_);
   }
 
  private:
   const Lanes* LanesOrNull() const { return outer_lanes_ == nullptr ? nullptr : &lanes_; }
+
+  bool Write(const FlatStage& stage) {
+    if (!stage.over.empty()) return Statistic(stage);
+    return stage.reduce.empty() ? Pointwise(stage) : Reduction(stage);
+  }
 
   bool Pointwise(const FlatStage& stage) {
     const Bounds bounds = StageBounds(nest_, stage);
@@ -124,6 +128,29 @@ class PointWriter {
     return true;
   }
 
+  // Takes the point (or lanes of points) into the accumulators; what only pads counts as nothing.
+  bool Statistic(const FlatStage& stage) {
+    if (outer_lanes_ != nullptr && !CombinesLanes(stage)) return false;
+    Expr exists = nest_.valid;
+    if (outer_lanes_ != nullptr && lanes_.active.valid()) {
+      const Expr test = Lt(Var(lanes_.var), lanes_.first + lanes_.active);
+      exists = exists.valid() ? And(exists, test) : test;
+    }
+    std::vector<Expr> accumulators, elements;
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      const Expr& body = stage.bodies[k];
+      const Expr& identity = stage.combiner.identity[k];
+      elements.push_back(exists.valid() ? Select(exists, body, identity) : body);
+      const std::string& name = stage.results[k].variable;
+      accumulators.push_back(VariableOf(name, identity.dtype(), lanes_.count));
+      lanes_.vectors[name] = accumulators.back();
+    }
+    auto body = Accumulate(stage, accumulators, elements, LanesOrNull(), nest_.bounds);
+    if (!body) return false;
+    for (Stmt& stmt : *body) out_.push_back(std::move(stmt));
+    return true;
+  }
+
   // Makes the variable known to later stages and stores it where the result is an output.
   bool Define(const FlatResult& result, DType dtype) {
     lanes_.vectors[result.variable] = VariableOf(result.variable, dtype, lanes_.count);
@@ -153,6 +180,9 @@ class PointWriter {
 }  // namespace
 
 std::optional<std::vector<Stmt>> PointStatements(const Nest& nest, const Lanes* lanes) {
+  if (lanes == nullptr && PaddingReadsBeyond(nest)) {
+    return PointWriter(GuardPadding(nest), lanes).Run();
+  }
   return PointWriter(nest, lanes).Run();
 }
 

@@ -12,13 +12,6 @@ Expr Variable(const std::string& name, DType dtype, int lanes = 1) {
   return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = name});
 }
 
-std::optional<ExprOp> LaneCombiner(const std::string& combiner) {
-  if (combiner == "sum") return ExprOp::kLaneSum;
-  if (combiner == "max") return ExprOp::kLaneMax;
-  if (combiner == "min") return ExprOp::kLaneMin;
-  return std::nullopt;
-}
-
 std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
   for (size_t i = axes.size(); i-- > 0;) {
     body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
@@ -103,7 +96,7 @@ class RowWriter {
   void Reduction(const FlatStage& stage) {
     std::vector<Stmt> saved = std::move(out_);
     out_.clear();
-    const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner.name);
+    const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner);
     const bool vectors = lane_op && stage.bodies[0].dtype() == DType::kF32 && lane_count_ > 1;
     if (stage.bodies.size() > 1) {
       TupleReduction(stage);

@@ -45,8 +45,26 @@ Expr Broadcast(const Expr& e, int lanes) {
 }
 
 // Types whose contiguous loads runtime-lite widens to f32.
-bool IsVectorStorage(DType dtype) {
+bool IsVectorFloat(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+// Types that runtime-lite widens to i32.
+bool IsVectorInteger(DType dtype) {
+  return dtype == DType::kI32 || dtype == DType::kU8 || dtype == DType::kI8;
+}
+
+// On vectors of i32; the others are for floats.
+bool HasIntegerVectorForm(ExprOp op) {
+  switch (op) {
+    case ExprOp::kAdd:
+    case ExprOp::kSub:
+    case ExprOp::kMul:
+    case ExprOp::kMin:
+    case ExprOp::kMax:
+    case ExprOp::kSelect: return true;
+    default: return false;
+  }
 }
 
 class Vectorizer {
@@ -67,7 +85,8 @@ class Vectorizer {
       if (HasGuardedLoad(e)) return std::nullopt;  // both sides would be read
     }
     if (!HasVectorForm(e.op())) return std::nullopt;
-    if (e.dtype() != DType::kF32 && e.dtype() != DType::kBool) return std::nullopt;
+    const bool is_integer = e.dtype() == DType::kI32 && HasIntegerVectorForm(e.op());
+    if (e.dtype() != DType::kF32 && e.dtype() != DType::kBool && !is_integer) return std::nullopt;
     std::vector<Expr> args;
     for (const Expr& arg : e.args()) {
       std::optional<Expr> vector = Run(arg);
@@ -87,7 +106,8 @@ class Vectorizer {
   }
 
   std::optional<Expr> Uniform(const Expr& e) {
-    if (e.dtype() == DType::kF32 || e.dtype() == DType::kI64) return Broadcast(e, lanes_.count);
+    const bool is_value = e.dtype() == DType::kF32 || IsVectorInteger(e.dtype());
+    if (is_value || e.dtype() == DType::kI64) return Broadcast(e, lanes_.count);
     // A condition that is the same in all lanes: as a mask.
     if (e.dtype() == DType::kBool) {
       const Expr as_int = Select(e, Expr(1), Expr(0));
@@ -137,16 +157,15 @@ class Vectorizer {
   }
 
   std::optional<Expr> VectorLoad(const Expr& load) {
-    if (!IsVectorStorage(load.dtype())) return std::nullopt;
+    if (!IsVectorFloat(load.dtype()) && !IsVectorInteger(load.dtype())) return std::nullopt;
     auto parts = BaseAndStride(load.arg(0));
     if (!parts) return std::nullopt;
     const auto& [base, stride] = *parts;
     if (stride.IsInt(0)) return Broadcast(Load(load->tensor, {base}, load.dtype()), lanes_.count);
     std::vector<Expr> args = {base, stride};
-    if (lanes_.active.valid()) {
-      if (!stride.IsInt(1)) return std::nullopt;
-      args.push_back(lanes_.active);
-    }
+    const Expr count = lanes_.readable.valid() ? lanes_.readable : lanes_.active;
+    if (!stride.IsInt(1) && IsVectorInteger(load.dtype())) return std::nullopt;
+    if (count.valid()) args.push_back(count);
     return Expr::Make({.op = ExprOp::kLoad,
                        .dtype = load.dtype(),
                        .lanes = lanes_.count,
@@ -155,17 +174,22 @@ class Vectorizer {
   }
 
   std::optional<Expr> VectorCast(const Expr& e) {
-    const DType from = e.arg(0).dtype(), to = e.dtype();
-    const bool widens =
-        e.arg(0).op() == ExprOp::kLoad && IsVectorStorage(from) && to == DType::kF32;
-    const bool narrows = from == DType::kF32 && IsVectorStorage(to);
-    if (!widens && !narrows) return std::nullopt;
+    if (!HasVectorCast(e)) return std::nullopt;
     std::optional<Expr> x = Run(e.arg(0));
     if (!x) return std::nullopt;
     if (x->op() == ExprOp::kBroadcast) {
-      return Broadcast(Cast(to, x->arg(0)), lanes_.count);
+      return Broadcast(Cast(e.dtype(), x->arg(0)), lanes_.count);
     }
-    return Cast(to, *x);
+    return Cast(e.dtype(), *x);
+  }
+
+  static bool HasVectorCast(const Expr& e) {
+    const DType from = e.arg(0).dtype(), to = e.dtype();
+    if (to == DType::kF32) {
+      return IsVectorInteger(from) || (e.arg(0).op() == ExprOp::kLoad && IsVectorFloat(from));
+    }
+    if (from == DType::kF32) return IsVectorFloat(to) || IsVectorInteger(to);
+    return to == DType::kI32 && IsVectorInteger(from);
   }
 
   const Lanes& lanes_;

@@ -19,13 +19,14 @@ struct Lanes {
   std::string var = {};
   Expr first = {};
   int count = 1;
-  Expr active = {};                          // leading lanes that exist; all where not given
+  Expr active = {};    // leading lanes that are stored; all where not given
+  Expr readable = {};  // leading lanes that are loaded, others are 0; as `active` where not given
   std::map<std::string, Expr> vectors = {};  // variables that are vectors already (accumulators)
 };
 
 // `e` (flat loads) with lanes.count lanes, or nothing where it has no vector form: other types than
-// f32 (small floats and integers only as loads), operators without a vector function, loads at
-// indices that are not affine in the variable.
+// f32 and i32 (narrower ones are widened by loads, and come from casts), operators without a vector
+// function, loads at indices that are not affine in the variable.
 std::optional<Expr> VectorizeExpr(const Expr& e, const Lanes& lanes, const Bounds& bounds);
 
 }  // namespace aotc

@@ -88,6 +88,14 @@ AOTC_INLINE aotc_vf aotc_load_strided(const Element *from, int64_t stride) {
   return vector;
 }
 
+// The first `count` of them; the other lanes are 0.
+template <class Element>
+AOTC_INLINE aotc_vf aotc_load_strided_first(const Element *from, int64_t stride, int64_t count) {
+  aotc_vf vector = {};
+  for (int64_t lane = 0; lane < count; ++lane) vector[lane] = aotc_to_f32(from[lane * stride]);
+  return vector;
+}
+
 AOTC_INLINE void aotc_store_strided(float *to, aotc_vf vector, int64_t stride) {
   for (int lane = 0; lane < AOTC_LANES; ++lane) to[lane * stride] = vector[lane];
 }
@@ -235,6 +243,15 @@ AOTC_INLINE aotc_vi aotc_to_i32(aotc_vf x) {
 AOTC_INLINE aotc_vi aotc_to_i32_between(aotc_vf x, float low, float high) {
   const aotc_vf above = x > low ? x : aotc_broadcast(low);
   return __builtin_convertvector(above < high ? above : aotc_broadcast(high), aotc_vi);
+}
+
+// Narrower integers are widened in vectors already.
+AOTC_INLINE aotc_vi aotc_to_i32(aotc_vi x) { return x; }
+
+// Towards zero, saturated; NaN becomes 0.
+AOTC_INLINE aotc_vi aotc_to_u8(aotc_vf x) { return aotc_to_i32_between(x, 0.0f, 255.0f); }
+AOTC_INLINE aotc_vi aotc_to_i8(aotc_vf x) {
+  return aotc_to_i32_between(x == x ? x : aotc_vf{}, -128.0f, 127.0f);
 }
 
 AOTC_INLINE aotc_vf aotc_to_f32(aotc_vi x) { return __builtin_convertvector(x, aotc_vf); }

@@ -118,13 +118,8 @@ AOTC_INLINE void aotc_store(int8_t *to, aotc_vi vector) {
 }
 
 // Floats as integers: towards zero, what is out of range becomes the nearest, NaN becomes 0.
-AOTC_INLINE void aotc_store(uint8_t *to, aotc_vf vector) {
-  aotc_store(to, aotc_to_i32_between(vector, 0.0f, 255.0f));
-}
-AOTC_INLINE void aotc_store(int8_t *to, aotc_vf vector) {
-  const aotc_vf number = vector == vector ? vector : aotc_vf{};
-  aotc_store(to, aotc_to_i32_between(number, -128.0f, 127.0f));
-}
+AOTC_INLINE void aotc_store(uint8_t *to, aotc_vf vector) { aotc_store(to, aotc_to_u8(vector)); }
+AOTC_INLINE void aotc_store(int8_t *to, aotc_vf vector) { aotc_store(to, aotc_to_i8(vector)); }
 AOTC_INLINE void aotc_store(int32_t *to, aotc_vf vector) { aotc_store(to, aotc_to_i32(vector)); }
 
 // ---- Tails: the first `count` elements, 0 < count <= AOTC_LANES ---
