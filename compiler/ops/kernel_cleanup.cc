@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ops/trim_reduction.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -131,6 +132,7 @@ Kernel CleanKernel(Kernel kernel) {
   DropDeadStages(kernel);
   NumberAxes(kernel);
   SimplifyKernel(kernel);
+  if (TrimReduceAxes(kernel)) SimplifyKernel(kernel);
   DropDeadStages(kernel);  // simplification may have removed the last load of a tensor
   DropUnusedSymbols(kernel);
   return kernel;

@@ -162,5 +162,33 @@ TEST(OpValues, LinearResizeByAnOddFactor) {
   }
 }
 
+// On one row of input, only the middle row of taps reads anything but padding.
+TEST(OpValues, AConvolutionLeavesOutTapsThatOnlyReadPadding) {
+  OpCase op("Conv");
+  op.Input(kF32, {1, 2, 1, 3}).Input(kF32, {1, 2, 3, 3});
+  op.Set("pads", std::vector<int64_t>{1, 1, 1, 1});
+  const absl::StatusOr<NodeKernel> built = op.Build();
+  ASSERT_TRUE(built.ok()) << built.status();
+  const std::vector<Axis>& taps = built->kernel.stages[0].reduce_axes;
+  ASSERT_EQ(taps.size(), 3);
+  EXPECT_TRUE(taps[1].extent.IsInt(1));
+  EXPECT_TRUE(taps[2].extent.IsInt(3));
+  const Constant x = Floats({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6});
+  const Constant w = Constant::Random(kF32, {1, 2, 3, 3}, 1);
+  const Doubles values = Evaluate(op, {x, w});
+  ASSERT_EQ(values.size(), 3);
+  for (int64_t o = 0; o < 3; ++o) {
+    double sum = 0;
+    for (int64_t c = 0; c < 2; ++c) {
+      for (int64_t k = 0; k < 3; ++k) {
+        const int64_t column = o + k - 1;
+        if (column < 0 || column > 2) continue;
+        sum += x.FloatAt(c * 3 + column) * w.FloatAt(c * 9 + 3 + k);
+      }
+    }
+    EXPECT_NEAR(values[static_cast<size_t>(o)], sum, 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace aotc

@@ -158,8 +158,8 @@ class ContractLoops {
     const int64_t split = rows * schedule_.vectors >= 8 ? 1 : schedule_.split;
     if (split > 1) call.template_args.push_back(split);
     call.args.push_back(Rows(first_row));
-    const Expr weights =
-        Var("panel") * c_.panel_stride + Var("group") * (schedule_.vectors * isa_.lanes);
+    const Expr weights = Var("panel") * c_.panel_stride + c_.weight_offset +
+                         Var("group") * (schedule_.vectors * isa_.lanes);
     call.args.push_back(
         TileRecord{"aotc_panel<float>", {{TilePointer{c_.weights, Simplify(weights, bounds_)}}}});
     call.args.push_back(NestRecord());

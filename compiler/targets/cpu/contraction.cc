@@ -82,6 +82,12 @@ void SplitReduceAxes(Kernel& kernel, Stage& stage, const Expr& input) {
   stage.reduce_axes = std::move(outer);
 }
 
+// The variable, or a constant more: taps that only read padding were left out.
+bool IsShifted(const Expr& index, const std::string& name) {
+  if (index.IsVar()) return index->name == name;
+  return index.op() == ExprOp::kAdd && IsShifted(index.arg(0), name) && index.arg(1).IsConst();
+}
+
 // [N/panel, reduce axes as the input has them, N%panel] for the weights' logical axes.
 absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
                                     const Operands& operands, const std::string& column,
@@ -91,8 +97,7 @@ absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
   std::optional<int> column_position;
   auto position_of = [&](const std::string& name) -> std::optional<int> {
     for (size_t i = 0; i < operands.weights.args().size(); ++i) {
-      const Expr& index = operands.weights.arg(i);
-      if (index.IsVar() && index->name == name) return static_cast<int>(i);
+      if (IsShifted(operands.weights.arg(i), name)) return static_cast<int>(i);
     }
     return std::nullopt;
   };
@@ -114,7 +119,8 @@ absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
     const int axis = static_cast<int>(i);
     const bool used = std::any_of(layout.axes.begin(), layout.axes.end(),
                                   [&](const StorageAxis& s) { return s.axis == axis; });
-    if (!used && !operands.weights.arg(i).IsInt(0)) return Refuse("the weights have another index");
+    if (!used && !operands.weights.arg(i).IsConst())
+      return Refuse("the weights have another index");
     if (!used) layout.axes.insert(layout.axes.begin() + 1, {axis, 1, 0});
   }
   layout.axes.push_back({*column_position, 1, panel});
@@ -305,6 +311,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
     c.stored_columns = c.nest.outer.back().extent.AsInt().value_or(c.columns);
   AOTC_ASSIGN_OR_RETURN(const Affine weights, WeightSteps(kernel, c, weights_load, column_name));
   c.panel_stride = Coefficient(weights, "panel");
+  c.weight_offset = weights.rest;
   AOTC_RETURN_IF_ERROR(ReadInput(c, weights_first ? product.arg(1) : product.arg(0), weights));
   return c;
 }

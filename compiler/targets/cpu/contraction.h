@@ -39,7 +39,7 @@ struct TiledContraction {
   std::vector<ContractLevel> levels = {};  // outermost first, at most 4
   // Depthwise: operands share the columns, which are the lanes of one channel block; no panels.
   bool is_depthwise = false;
-  Expr weight_offset = 0;  // depthwise: at the first tap, over outer axes
+  Expr weight_offset = 0;  // at the first step; depthwise: over outer axes
 };
 
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
