@@ -8,6 +8,7 @@
 #include "compiler/fuse/fuse.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/layout/choose_layouts.h"
+#include "compiler/layout/split_groups.h"
 #include "compiler/lower/build_program.h"
 #include "compiler/plan/plan.h"
 #include "compiler/support/files.h"
@@ -90,6 +91,7 @@ class Compilation {
   // Blocks of channels are what CPU tiles want; CUDA kernels read row-major tensors.
   absl::Status Layout() {
     if (cuda_ || !options_.templates) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(result_.graph, SplitGroups(result_.graph));
     AOTC_ASSIGN_OR_RETURN(result_.graph, ChooseLayouts(result_.graph, {}));
     return absl::OkStatus();
   }
