@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "compiler/lower/name_buffers.h"
+
 namespace aotc {
 namespace {
 
@@ -161,6 +163,7 @@ void TidyLoops(LoopFunction& function) {
                                      ? function.body->body
                                      : std::vector<Stmt>{function.body};
   function.body = Stmt({.kind = StmtKind::kBlock, .body = Tidier(bounds).Body(body)});
+  NameBuffers(function);
 }
 
 }  // namespace aotc
