@@ -83,6 +83,7 @@ class Inference {
   }
 
   void Fold(const Node& node, const NodeKernel& built) {
+    if (!built.kernel.symbols.empty()) return;  // its value depends on the sizes of a run
     std::vector<Constant> inputs;
     for (ValueId id : built.inputs) {
       if (!graph_.values[id].constant) return;
