@@ -119,10 +119,15 @@ class Fuser {
   std::optional<FusedKernel> TryMerge(const FusedKernel& consumer, ValueId value) {
     auto producer = producer_.find(value);
     if (producer == producer_.end()) return std::nullopt;
+    if (!placed_[producer->second]) return std::nullopt;  // merged already, with this result
     const FusedKernel& source = *placed_[producer->second];
     const std::string what = StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
     if (uses_[value] > 1) {
       result_.decisions.push_back(StrCat(what, "no, its value has other readers"));
+      return std::nullopt;
+    }
+    if (HasOtherReaders(source, value)) {
+      result_.decisions.push_back(StrCat(what, "no, the producer's other results have readers"));
       return std::nullopt;
     }
     absl::StatusOr<FusedKernel> merged = MergeKernels(source, consumer, value);
@@ -130,7 +135,8 @@ class Fuser {
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
       return std::nullopt;
     }
-    const std::string veto = options_.veto ? options_.veto(source.kernel, merged->kernel) : "";
+    const std::string veto =
+        options_.veto ? options_.veto(source.kernel, consumer.kernel, merged->kernel) : "";
     if (!veto.empty()) {
       result_.decisions.push_back(StrCat(what, "no, ", veto));
       return std::nullopt;
@@ -138,6 +144,16 @@ class Fuser {
     result_.decisions.push_back(StrCat(what, "yes"));
     placed_[producer->second].reset();
     return *std::move(merged);
+  }
+
+  // Another result may be wanted before the consumer runs.
+  bool HasOtherReaders(const FusedKernel& producer, ValueId value) const {
+    for (size_t i = 0; i < producer.args.size(); ++i) {
+      const TensorRole role = producer.kernel.tensors[producer.kernel.params[i]].role;
+      const bool other = role == TensorRole::kOutput && producer.args[i] != value;
+      if (other && uses_[producer.args[i]] > 0) return true;
+    }
+    return false;
   }
 
   void Place(FusedKernel fused) {

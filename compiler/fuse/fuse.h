@@ -42,8 +42,9 @@ struct FusedGraph {
   std::vector<std::string> decisions = {};
 };
 
-// Says why the target cannot realise a merged kernel well, or "" where it can.
-using FusionVeto = std::function<std::string(const Kernel& producer, const Kernel& merged)>;
+// Says why the target cannot realise a merged kernel as well as its parts, or "" where it can.
+using FusionVeto = std::function<std::string(const Kernel& producer, const Kernel& consumer,
+                                             const Kernel& merged)>;
 
 struct FuseOptions {
   bool enabled = true;  // false: one kernel per node

@@ -162,6 +162,19 @@ void Substitute(Kernel& kernel, TensorId tensor) {
   }
 }
 
+// Replaces loads of the temps that the first `count` stages make, the edge's among them: a temp
+// left behind an inlined edge would be computed for a whole row where one element is read.
+void InlineProducer(Kernel& kernel, size_t count) {
+  for (size_t s = count; s-- > 0;) {
+    const std::vector<StageResult> results = kernel.stages[s].results;
+    for (const StageResult& result : results) {
+      if (kernel.tensors[result.tensor].role == TensorRole::kTemp) {
+        Substitute(kernel, result.tensor);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 bool IsContraction(const Stage& stage) {
@@ -246,7 +259,7 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
     if (ReadsPerElement(kernel, edge) > 1.0) {
       return absl::FailedPreconditionError("elements would be computed more than once");
     }
-    Substitute(kernel, edge);
+    InlineProducer(kernel, producer.kernel.stages.size());
   }
   FusedKernel merged = joiner.Finish(StrCat(producer.kernel.name, "_", consumer.op));
   merged.op = consumer.op;

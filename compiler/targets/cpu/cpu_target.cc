@@ -126,13 +126,11 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
   return isas;
 }
 
-std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged) {
-  Kernel before = producer, after = merged;
-  if (!AnalyzeAny(before).ok()) return "";
+std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
+  Kernel parts[] = {producer, consumer}, after = merged;
   const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(after);
-  return tiled.ok() ? ""
-                    : StrCat("the contraction would lose its tile: ",
-                             std::string(tiled.status().message()));
+  if (tiled.ok() || (!AnalyzeAny(parts[0]).ok() && !AnalyzeAny(parts[1]).ok())) return "";
+  return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {

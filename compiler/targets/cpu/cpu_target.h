@@ -36,9 +36,8 @@ struct CpuOptions {
 // of layouts. Packs the layouts of constants into the kernel's tensors.
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options);
 
-// Why `merged` must not replace `producer` and its reader: a contraction would lose its tile. ""
-// where it may.
-std::string CpuFusionVeto(const Kernel& producer, const Kernel& merged);
+// Why `merged` must not replace its parts: a contraction would lose its tile. "" where it may.
+std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
 
 // Source text of one file of kernels of one instruction set. `prefix` stands before every symbol.
 struct CpuKernelRef {

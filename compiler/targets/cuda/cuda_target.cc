@@ -41,6 +41,15 @@ absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string re
   return variant;
 }
 
+// The first tile that can compute the kernel's contraction; of the refusals the last.
+absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel) {
+  if (kernel.stages.empty() || !IsContraction(kernel.stages.front())) {
+    return absl::FailedPreconditionError("no contraction");
+  }
+  absl::StatusOr<KernelVariant> depthwise = DepthwiseTileOnCuda(kernel);
+  return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel);
+}
+
 // Parameters as C sees them, and the lines in the kernel that give small floats their types.
 struct Signature {
   std::string params;
@@ -113,29 +122,25 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
   ProgramKernel result{.kernel = kernel};
-  std::string reason = "no contraction";
-  if (options.templates && !kernel.stages.empty() && IsContraction(kernel.stages.front())) {
-    for (auto* rule : {DepthwiseTileOnCuda, MatmulTileOnCuda}) {
-      absl::StatusOr<KernelVariant> variant = rule(kernel);
-      if (variant.ok()) {
-        TidyLoops(variant->loops);
-        result.variants.push_back(*std::move(variant));
-        return result;
-      }
-      reason = std::string(variant.status().message());
+  std::string reason = "templates are off";
+  if (options.templates) {
+    absl::StatusOr<KernelVariant> variant = TileOnCuda(kernel);
+    if (variant.ok()) {
+      TidyLoops(variant->loops);
+      result.variants.push_back(*std::move(variant));
+      return result;
     }
+    reason = std::string(variant.status().message());
   }
   AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ThreadsOnCuda(kernel, std::move(reason)));
   result.variants.push_back(std::move(variant));
   return result;
 }
 
-std::string CudaFusionVeto(const Kernel& producer, const Kernel& merged) {
-  if (!MatmulTileOnCuda(producer).ok()) return "";
-  const absl::StatusOr<KernelVariant> tiled = MatmulTileOnCuda(merged);
-  return tiled.ok() ? ""
-                    : StrCat("the contraction would lose its tile: ",
-                             std::string(tiled.status().message()));
+std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
+  const absl::StatusOr<KernelVariant> tiled = TileOnCuda(merged);
+  if (tiled.ok() || (!TileOnCuda(producer).ok() && !TileOnCuda(consumer).ok())) return "";
+  return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
 }
 
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,

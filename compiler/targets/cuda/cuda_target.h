@@ -29,8 +29,8 @@ absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
 absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
 
-// Why `merged` must not replace `producer` and its reader; "" where it may.
-std::string CudaFusionVeto(const Kernel& producer, const Kernel& merged);
+// Why `merged` must not replace its parts: a contraction would lose its tile. "" where it may.
+std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
 
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,
                             std::string_view prefix);
