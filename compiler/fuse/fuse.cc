@@ -164,7 +164,27 @@ class Fuser {
     placed_.push_back(std::move(fused));
   }
 
+  // Drops kernels that no output needs: operands that only shapes were read from.
+  void DropUnread() {
+    std::set<ValueId> read(graph_.main_region().outputs.begin(),
+                           graph_.main_region().outputs.end());
+    for (const ValueView& view : result_.views) {
+      if (uses_[view.value] > 0) read.insert(view.base);
+    }
+    for (size_t i = placed_.size(); i-- > 0;) {
+      if (!placed_[i]) continue;
+      const FusedKernel& fused = *placed_[i];
+      const bool needed = std::any_of(fused.args.begin(), fused.args.end(), [&](ValueId arg) {
+        auto producer = producer_.find(arg);
+        return producer != producer_.end() && producer->second == i && read.contains(arg);
+      });
+      if (needed) read.insert(fused.args.begin(), fused.args.end());
+      if (!needed) placed_[i].reset();
+    }
+  }
+
   absl::StatusOr<FusedGraph> Collect() {
+    DropUnread();
     NameTable names;
     for (std::optional<FusedKernel>& fused : placed_) {
       if (!fused) continue;

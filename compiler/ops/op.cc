@@ -50,6 +50,11 @@ const ValueType& OpContext::InputType(size_t index) const {
   return HasInput(index) ? graph_.values[node_.inputs[index]].type : kAbsent;
 }
 
+const ValueType& OpContext::OutputType(size_t index) const {
+  static const ValueType kAbsent = {.ranked = false};
+  return WantsOutput(index) ? graph_.values[node_.outputs[index]].type : kAbsent;
+}
+
 absl::StatusOr<Tensor> OpContext::Input(size_t index) {
   if (!HasInput(index)) {
     return absl::InvalidArgumentError(StrCat("needs ", DescribeInput(index)));
@@ -103,6 +108,12 @@ absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(size_t index) const {
     values.push_back(*value);
   }
   return values;
+}
+
+const std::vector<Expr>* OpContext::OutputElements(size_t index) const {
+  if (!WantsOutput(index)) return nullptr;
+  const Value& value = graph_.values[node_.outputs[index]];
+  return value.elements ? &*value.elements : nullptr;
 }
 
 const Constant* OpContext::ConstInput(size_t index) const {

@@ -50,6 +50,10 @@ class OpContext {
   absl::StatusOr<std::vector<Expr>> IntElements(size_t index) const;
   // As numbers; error where one is symbolic.
   absl::StatusOr<std::vector<int64_t>> ConstInts(size_t index) const;
+  // The type of an output as far as it is known.
+  const ValueType& OutputType(size_t index) const;
+  // Elements of an output that are known already; null where they are not.
+  const std::vector<Expr>* OutputElements(size_t index) const;
   // The constant of an input, or null.
   const Constant* ConstInput(size_t index) const;
   // Attribute "axis"-like value in [-rank, rank) made non-negative.

@@ -53,6 +53,19 @@ absl::Status Size(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Shape arithmetic that has been done: elements over the symbols, from no other value. Ours, made
+// by type inference.
+absl::Status Elements(OpContext& op) {
+  const std::vector<Expr>* elements = op.OutputElements(0);
+  if (elements == nullptr) return absl::InvalidArgumentError("needs elements at its output");
+  const ValueType& type = op.OutputType(0);
+  auto body = [&](const Indices& i) {
+    return Cast(type.dtype, Choose(*elements, LinearIndex(i, RowMajorStrides(type.dims))));
+  };
+  op.SetOutput(0, op.b().Compute(type.dtype, type.dims, body));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Constant> ConstantValue(const Attributes& a) {
   if (const AttributeValue* value = a.Find("value"); value != nullptr) {
     if (const auto* constant = std::get_if<Constant>(value)) return *constant;
@@ -148,6 +161,7 @@ absl::Status Range(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "Constant", .expand = ConstantOp, .summary = "a tensor given by an attribute"},
     {.name = "ConstantOfShape", .compute = ConstantOfShape, .summary = "one value everywhere"},
+    {.name = "Elements", .compute = Elements, .summary = "numbers over the dims, from no tensor"},
     {.name = "Range", .compute = Range, .summary = "numbers from a start to a limit by a step"},
     {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor"},
     {.name = "Size", .compute = Size, .summary = "number of elements of a tensor"},
