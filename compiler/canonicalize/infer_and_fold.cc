@@ -1,11 +1,15 @@
 #include "compiler/canonicalize/infer_and_fold.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 #include <utility>
 
+#include "compiler/canonicalize/fold_cap.h"
+#include "compiler/canonicalize/known_elements.h"
+#include "compiler/canonicalize/place.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ir/graph_text.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -13,136 +17,176 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kMostElements = 64;  // of a tensor whose elements are kept as expressions
-
-Place PlaceOf(const Node& node) {
-  if (node.locations.empty()) return NodePlace(node.op, node.op, 0);
-  const Location& location = node.locations.front();
-  return NodePlace(location.node, location.op, location.opset);
-}
-
-std::optional<std::vector<Expr>> ElementsOf(const Value& value) {
-  if (value.elements) return value.elements;
-  if (!value.constant || !IsInteger(value.constant->dtype())) return std::nullopt;
-  if (value.constant->element_count() > kMostElements) return std::nullopt;
-  std::vector<Expr> elements;
-  for (const int64_t element : value.constant->AsInts()) elements.emplace_back(element);
-  return elements;
-}
-
 class Inference {
  public:
-  Inference(const Graph& graph, Diagnostics& diagnostics, int64_t fold_bytes)
-      : graph_(graph), diagnostics_(diagnostics), fold_bytes_(fold_bytes) {}
+  Inference(const Graph& graph, PassContext& context)
+      : old_(graph),
+        diagnostics_(context.diagnostics()),
+        cap_(graph, context.Config("fold.cap-bytes")) {}
 
-  absl::StatusOr<Graph> Run() {
-    for (NodeId id : graph_.main_region().nodes) Visit(graph_.nodes[id]);
-    AOTC_RETURN_IF_ERROR(diagnostics_.ToStatus());
-    return RebuildGraph(graph_, [this](Rebuilder&, const Node& node) -> absl::StatusOr<bool> {
-      return std::all_of(node.outputs.begin(), node.outputs.end(), [this](ValueId id) {
-        return !id.valid() || graph_.values[id].constant.has_value();
-      });
-    });
-  }
+  absl::StatusOr<Graph> Run();
 
  private:
-  void Visit(const Node& node) {
-    for (ValueId input : node.inputs) {
-      // An error was reported where the input is made.
-      if (input.valid() && graph_.values[input].type.dtype == DType::kUndefined) return;
-    }
-    absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node);
-    if (!built.ok()) return diagnostics_.AddStatus(built.status(), PlaceOf(node));
-    SetTypes(*built);
-    Fold(node, *built);
-    KeepElements(*built);
-  }
+  // The copy that gives a constant the name of an output: it must not be folded away.
+  bool NamesOutput(const Node& node) const;
+  absl::Status Visit(Rebuilder& rebuilder, const Node& node);
+  bool InputsAreTyped(const Graph& graph, const Node& node) const;
+  void SetTypes(Graph& graph, const NodeKernel& kernel);
+  void SetType(Value& value, const KernelTensor& tensor);
+  // True where the outputs are constants now and the node is not needed any more.
+  bool Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel);
+  bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
+  std::string HintFor(const Graph& graph, const Node& node) const;
 
-  void SetTypes(const NodeKernel& node) {
-    size_t output = 0;
-    for (TensorId id : node.kernel.params) {
-      const KernelTensor& tensor = node.kernel.tensors[id];
-      if (tensor.role != TensorRole::kOutput) continue;
-      graph_.values[node.outputs[output++]].type = TensorType(tensor.dtype, tensor.shape);
-    }
-  }
-
-  bool FitsFolded(const NodeKernel& node) const {
-    int64_t largest_input = 0, outputs = 0;
-    for (ValueId id : node.inputs) {
-      largest_input = std::max(largest_input, graph_.values[id].constant->element_count());
-    }
-    for (ValueId id : node.outputs) {
-      const auto dims = StaticDims(graph_.values[id].type.dims);
-      if (!dims) return false;
-      int64_t count = 1;
-      for (const int64_t dim : *dims) count *= dim;
-      outputs += count * std::max(1, ByteWidth(graph_.values[id].type.dtype));
-    }
-    return outputs <= fold_bytes_ || outputs <= largest_input;
-  }
-
-  void Fold(const Node& node, const NodeKernel& built) {
-    if (!built.kernel.symbols.empty()) return;  // its value depends on the sizes of a run
-    std::vector<Constant> inputs;
-    for (ValueId id : built.inputs) {
-      if (!graph_.values[id].constant) return;
-      inputs.push_back(*graph_.values[id].constant);
-    }
-    if (!FitsFolded(built)) return;
-    absl::StatusOr<std::vector<Constant>> results = EvaluateKernel(built.kernel, inputs);
-    if (!results.ok()) return diagnostics_.AddStatus(results.status(), PlaceOf(node));
-    for (size_t i = 0; i < results->size(); ++i) {
-      graph_.values[built.outputs[i]].constant = std::move((*results)[i]);
-    }
-  }
-
-  void KeepElements(const NodeKernel& node) {
-    for (ValueId id : node.outputs) {
-      const Value& value = graph_.values[id];
-      if (value.constant || !IsInteger(value.type.dtype)) return;
-      const auto count = MaxElements(value.type.dims, {});
-      if (!IsStatic(value.type.dims) || count.value_or(kMostElements + 1) > kMostElements) return;
-    }
-    std::vector<std::vector<Expr>> inputs;
-    for (ValueId id : node.inputs) {
-      std::optional<std::vector<Expr>> elements = ElementsOf(graph_.values[id]);
-      if (!elements) return;
-      inputs.push_back(*std::move(elements));
-    }
-    auto results = EvaluateSymbolically(node.kernel, inputs);
-    if (!results.ok()) return;
-    for (size_t i = 0; i < results->size(); ++i)
-      SetElements(node.outputs[i], std::move((*results)[i]));
-  }
-
-  // Elements that are all numbers make a constant.
-  void SetElements(ValueId id, std::vector<Expr> elements) {
-    Value& value = graph_.values[id];
-    std::vector<uint8_t> bytes(elements.size() * static_cast<size_t>(ByteWidth(value.type.dtype)));
-    bool constant = true;
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const std::optional<int64_t> number = elements[i].AsInt();
-      constant = constant && number.has_value();
-      if (number) StoreIntElement(value.type.dtype, bytes.data(), static_cast<int64_t>(i), *number);
-    }
-    value.elements = std::move(elements);
-    if (constant) {
-      value.constant =
-          Constant::Dense(value.type.dtype, *StaticDims(value.type.dims), std::move(bytes));
-    }
-  }
-
-  Graph graph_;
+  const Graph& old_;
   Diagnostics& diagnostics_;
-  const int64_t fold_bytes_;
+  FoldCap cap_;
+  KnownElements known_;
 };
+
+// Another element type, rank, or number for a dim.
+bool Contradicts(const ValueType& declared, const ValueType& inferred) {
+  if (declared.dtype != DType::kUndefined && declared.dtype != inferred.dtype) return true;
+  if (!declared.ranked) return false;
+  if (declared.dims.size() != inferred.dims.size()) return true;
+  for (size_t i = 0; i < declared.dims.size(); ++i) {
+    std::optional<int64_t> a = declared.dims[i].AsInt(), b = inferred.dims[i].AsInt();
+    if (a && b && *a != *b) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<Graph> Inference::Run() {
+  AOTC_ASSIGN_OR_RETURN(
+      Graph result,
+      RebuildGraph(old_, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+        AOTC_RETURN_IF_ERROR(Visit(rebuilder, node));
+        return true;
+      }));
+  AOTC_RETURN_IF_ERROR(diagnostics_.ToStatus());
+  return result;
+}
+
+absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
+  AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
+  Graph& graph = rebuilder.graph();
+  NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
+  // A finding about the producer was enough; with declared types the walk goes on.
+  if (!InputsAreTyped(graph, graph.nodes[id])) return absl::OkStatus();
+  absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[id]);
+  if (!kernel.ok()) {
+    diagnostics_.Error(PlaceOf(old_, node), MessageOf(kernel.status()),
+                       HintFor(graph, graph.nodes[id]));
+    return absl::OkStatus();
+  }
+  SetTypes(graph, *kernel);
+  if (NamesOutput(node)) return absl::OkStatus();
+  if (Fold(graph, node, *kernel) || NameElements(graph, id, *kernel)) {
+    std::vector<NodeId>& nodes = graph.regions[rebuilder.region()].nodes;
+    AOTC_CHECK(nodes.back() == id);
+    nodes.pop_back();
+  }
+  return absl::OkStatus();
+}
+
+bool Inference::NamesOutput(const Node& node) const {
+  const std::vector<ValueId>& outputs = old_.main_region().outputs;
+  return node.op == "Identity" &&
+         std::find(outputs.begin(), outputs.end(), node.outputs[0]) != outputs.end();
+}
+
+bool Inference::InputsAreTyped(const Graph& graph, const Node& node) const {
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+    return !input.valid() || IsKnownType(graph.values[input].type);
+  });
+}
+
+void Inference::SetTypes(Graph& graph, const NodeKernel& kernel) {
+  size_t next = 0;
+  for (TensorId id : kernel.kernel.params) {
+    const KernelTensor& tensor = kernel.kernel.tensors[id];
+    if (tensor.role != TensorRole::kOutput) continue;
+    SetType(graph.values[kernel.outputs[next++]], tensor);
+  }
+}
+
+void Inference::SetType(Value& value, const KernelTensor& tensor) {
+  ValueType inferred = TensorType(tensor.dtype, tensor.shape);
+  if (value.type.kind == ValueKind::kTensor && Contradicts(value.type, inferred)) {
+    diagnostics_.Warning({}, StrCat("'", value.name, "' is declared as ", PrintType(value.type),
+                                    " but is ", PrintType(inferred)));
+  }
+  value.type = std::move(inferred);
+}
+
+bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel) {
+  if (!kernel.kernel.symbols.empty()) return false;
+  std::vector<Constant> inputs;
+  for (ValueId input : kernel.inputs) {
+    if (!graph.values[input].constant) return false;
+    inputs.push_back(*graph.values[input].constant);
+  }
+  if (!cap_.Allows(old_node, kernel.kernel, inputs)) return false;
+  absl::StatusOr<std::vector<Constant>> outputs = EvaluateKernel(kernel.kernel, inputs);
+  if (!outputs.ok()) {
+    diagnostics_.Error(PlaceOf(old_, old_node), MessageOf(outputs.status()));
+    return false;
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    graph.values[kernel.outputs[i]].constant = std::move((*outputs)[i]);
+    graph.values[kernel.outputs[i]].elements.reset();
+  }
+  return true;
+}
+
+// A value over symbols alone needs no other value: its node becomes Elements. Returns true where
+// the node can go because all elements are numbers.
+bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) {
+  if (!known_.Infer(graph, kernel) || kernel.outputs.size() != 1) return false;
+  Value& value = graph.values[kernel.outputs[0]];
+  if (std::optional<Constant> numbers = NumbersOf(value)) {
+    value.constant = std::move(numbers);
+    value.elements.reset();
+    return true;
+  }
+  Node& node = graph.nodes[id];
+  node.op = "Elements";
+  node.inputs.clear();
+  node.attributes = {};
+  return false;
+}
+
+std::string Inference::HintFor(const Graph& graph, const Node& node) const {
+  if (FindOp(node.op) == nullptr) return "docs/operators.md lists what is supported";
+  for (ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    const Value& value = graph.values[input];
+    bool shape_like = IsInteger(value.type.dtype) && value.type.dims.size() <= 1;
+    if (shape_like && !value.constant && !value.elements) {
+      return "fix the dims that it is computed from with --shape, or bound them with --dim";
+    }
+  }
+  return "";
+}
 
 }  // namespace
 
-absl::StatusOr<Graph> InferAndFold(const Graph& graph, Diagnostics& diagnostics,
-                                   int64_t fold_bytes) {
-  return Inference(graph, diagnostics, fold_bytes).Run();
+void ComplainOfInputs(const Graph& graph, Diagnostics& diagnostics) {
+  for (ValueId input : graph.main_region().inputs) {
+    const Value& value = graph.values[input];
+    if (IsKnownType(value.type)) continue;
+    diagnostics.Error({}, StrCat("input '", value.name, "' has no known rank and element type"),
+                      StrCat("give its shape with --shape ", value.name, "=..."));
+  }
+}
+
+absl::StatusOr<Graph> InferAndFold(const Graph& graph, PassContext& context) {
+  ComplainOfInputs(graph, context.diagnostics());
+  return InferWhatIsKnown(graph, context);
+}
+
+absl::StatusOr<Graph> InferWhatIsKnown(const Graph& graph, PassContext& context) {
+  return Inference(graph, context).Run();
 }
 
 }  // namespace aotc

@@ -1,22 +1,30 @@
-// One forward walk that gives every value its type and folds what is constant.
+// One walk forward that gives every value its type and turns what is known into constants.
+//
+//   const %s: i64[2] = [6, 4]
+//   %y = Reshape(%w, %s)          =>      const %y: f32[6, 4] = ...        (%w is a constant)
+//   %z = Shape(%x)                =>      %z: i64[2] elements(n, 4) = Elements()
+//
+// * Types are those of the ops' kernels; a declared shape that contradicts them gives a warning.
+// * A node whose kernel reads constants only is evaluated. The cap (fold.cap-bytes) leaves results
+//   that are large, and larger than their inputs, to run time, unless they stay splats or a weight
+//   is made of them.
+// * Small integer tensors that depend on symbols have their elements as expressions: shape operands
+//   read them.
+// * All complaints of all nodes are collected before the pass fails.
 #ifndef AOTC_COMPILER_CANONICALIZE_INFER_AND_FOLD_H_
 #define AOTC_COMPILER_CANONICALIZE_INFER_AND_FOLD_H_
 
-#include <cstdint>
-
-#include "absl/status/statusor.h"
-#include "compiler/ir/graph.h"
-#include "compiler/support/diagnostics.h"
+#include "compiler/driver/pass.h"
 
 namespace aotc {
 
-// Types come from the ops' compute definitions, constants from the reference evaluator. A node of
-// constants is folded unless its result is larger than `fold_bytes` and than all its inputs. Small
-// integer tensors keep their elements as expressions over the symbols, so that shape arithmetic
-// vanishes too. Findings of all nodes are collected (node, op, opset); the status is an error when
-// there is one.
-absl::StatusOr<Graph> InferAndFold(const Graph& graph, Diagnostics& diagnostics,
-                                   int64_t fold_bytes = int64_t{64} << 20);
+absl::StatusOr<Graph> InferAndFold(const Graph& graph, PassContext& context);
+
+// An error for each input of unknown type: a compile needs them all.
+void ComplainOfInputs(const Graph& graph, Diagnostics& diagnostics);
+
+// InferAndFold for graphs with inputs of unknown type: what is made of those stays unknown.
+absl::StatusOr<Graph> InferWhatIsKnown(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "compiler/canonicalize/infer_and_fold.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/layout/choose_layouts.h"
@@ -61,7 +61,9 @@ class Compilation {
     for (const Phase& phase : Phases()) {
       AOTC_RETURN_IF_ERROR((this->*phase.run)());
       if (hook_) hook_(phase.name, [this] { return Dump(); });
-      if (options_.stop_after == phase.name) break;
+      const bool last_pass =
+          phase.run == &Compilation::Canonicalize && FindPass(options_.stop_after) != nullptr;
+      if (options_.stop_after == phase.name || last_pass) break;
     }
     return std::move(result_);
   }
@@ -74,7 +76,11 @@ class Compilation {
     }
     AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
     cpu_.templates = options_.templates;
-    return absl::OkStatus();
+    for (const std::string& pass : options_.disabled_passes) {
+      if (pass != "fuse") pass_options_.disable.insert(pass);
+    }
+    if (FindPass(options_.stop_after) != nullptr) pass_options_.stop_after = options_.stop_after;
+    return CheckPassOptions(pass_options_);
   }
 
   absl::Status Import() {
@@ -83,8 +89,16 @@ class Compilation {
     return absl::OkStatus();
   }
 
+  // All passes of the table; each is a phase of its own to hooks and to stop_after.
   absl::Status Canonicalize() {
-    AOTC_ASSIGN_OR_RETURN(result_.graph, InferAndFold(result_.graph, diagnostics_));
+    PassContext context(pass_options_, diagnostics_);
+    if (hook_) {
+      context.AddInstrument([this](const Pass& pass, const Graph&, const Graph& after) {
+        hook_(std::string(pass.name), [&after] { return PrintGraph(after); });
+        return absl::OkStatus();
+      });
+    }
+    AOTC_ASSIGN_OR_RETURN(result_.graph, RunPasses(result_.graph, AllPasses(), context));
     return absl::OkStatus();
   }
 
@@ -188,6 +202,7 @@ class Compilation {
   const PhaseHook& hook_;
   const bool cuda_;
   CpuOptions cpu_;
+  PassOptions pass_options_;
   ModelInfo info_;
   FusedGraph fused_;
   std::string fused_text_;
@@ -198,7 +213,12 @@ class Compilation {
 
 std::vector<std::string> PhaseNames() {
   std::vector<std::string> names;
-  for (const auto& phase : Compilation::Phases()) names.emplace_back(phase.name);
+  for (const auto& phase : Compilation::Phases()) {
+    if (std::string_view(phase.name) == "canonicalize") {
+      for (const Pass& pass : AllPasses()) names.emplace_back(pass.name);
+    }
+    names.emplace_back(phase.name);
+  }
   return names;
 }
 

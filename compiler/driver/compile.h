@@ -33,7 +33,7 @@ struct CompileOptions {
   bool templates = true;  // false: plain loops only
   std::vector<std::string> disabled_passes = {};
   std::vector<std::string> flags = {};  // as given, for metadata.json
-  std::string stop_after = {};          // name of a phase
+  std::string stop_after = {};          // name of a phase or pass
 };
 
 // Called at the end of each phase with its name and a way to print the state of the program there.
@@ -46,7 +46,8 @@ struct CompileResult {
   Program program = {};
 };
 
-// Names of the phases in order, for --stop-after and --dump-after.
+// Names of the phases in order, each pass of `canonicalize` before it, for --stop-after and
+// --dump-after.
 std::vector<std::string> PhaseNames();
 
 absl::StatusOr<CompileResult> Compile(const CompileOptions& options, Diagnostics& diagnostics,

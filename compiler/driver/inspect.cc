@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "compiler/canonicalize/infer_and_fold.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ops/op.h"
@@ -46,7 +47,7 @@ Graph InferPartly(const Graph& graph, Diagnostics& diagnostics) {
   Blockers blockers;
   while (true) {
     Diagnostics found;
-    absl::StatusOr<Graph> typed = InferAndFold(CutAt(graph, blockers), found);
+    absl::StatusOr<Graph> typed = InferTypes(CutAt(graph, blockers), found);
     if (typed.ok()) return *std::move(typed);
     size_t before = blockers.size();
     for (const Diagnostic& finding : found.Sorted()) {
@@ -113,6 +114,7 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, const ImportOptions&
   ImportOptions lenient = options;
   lenient.lenient = true;
   AOTC_ASSIGN_OR_RETURN(result.graph, ImportOnnx(path, lenient, diagnostics, &result.info));
+  ComplainOfInputs(result.graph, diagnostics);
   result.typed = InferPartly(result.graph, diagnostics);
   CountNodes(result.graph, result.graph.main, result.ops);
   for (NodeId id : result.typed.main_region().nodes) {

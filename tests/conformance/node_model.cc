@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "compiler/canonicalize/infer_and_fold.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/onnx_tensor.h"
@@ -179,7 +179,7 @@ absl::Status CheckCompiled(const NodeModel& model) {
   Graph graph = model.graph;
   std::vector<Constant> inputs = BindInputs(graph, model.inputs, needed);
   Diagnostics diagnostics;
-  AOTC_ASSIGN_OR_RETURN(Graph inferred, InferAndFold(graph, diagnostics));
+  AOTC_ASSIGN_OR_RETURN(Graph inferred, InferTypes(graph, diagnostics));
   AOTC_RETURN_IF_ERROR(VerifyGraph(inferred));
   AOTC_RETURN_IF_ERROR(VerifyKernels(inferred));
   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateGraph(inferred, inputs));

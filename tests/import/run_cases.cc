@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/canonicalize/infer_and_fold.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/tensor_file.h"
@@ -101,7 +101,7 @@ Result RunCase(const fs::path& folder) {
     return {Outcome::kFailed, status.ToString()};
   }
   if (diagnostics.error_count() > 0 || !HasOnlyTensors(*graph)) return {Outcome::kUnsupported, ""};
-  absl::StatusOr<Graph> typed = InferAndFold(*graph, diagnostics);
+  absl::StatusOr<Graph> typed = InferTypes(*graph, diagnostics);
   if (!typed.ok()) return {OutcomeOf(diagnostics.Render()), diagnostics.Render()};
   const absl::Status status = RunGraph(*typed, folder);
   if (!status.ok()) return {OutcomeOf(status.ToString()), status.ToString()};

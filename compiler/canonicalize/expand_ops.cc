@@ -1,0 +1,42 @@
+#include "compiler/canonicalize/expand_ops.h"
+
+#include <algorithm>
+
+#include "compiler/canonicalize/place.h"
+#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/op.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+bool IsDefinedByOthers(const Node& node) {
+  const OpDef* op = FindOp(node.op);
+  return op != nullptr && op->compute == nullptr && op->expand != nullptr;
+}
+
+absl::StatusOr<Graph> ExpandOnce(const Graph& graph, Diagnostics& diagnostics) {
+  return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    if (!IsDefinedByOthers(node)) return false;
+    absl::Status status = FindOp(node.op)->expand(rebuilder, node);
+    if (status.ok()) return true;
+    diagnostics.Error(PlaceOf(graph, node), MessageOf(status));
+    return false;
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context) {
+  // An op's definition never leads back to itself: the depth of the definitions bounds the rounds.
+  constexpr int kDeepestDefinition = 16;
+  Graph current = graph;
+  for (int round = 0; round < kDeepestDefinition; ++round) {
+    if (std::none_of(current.nodes.begin(), current.nodes.end(), IsDefinedByOthers)) return current;
+    AOTC_ASSIGN_OR_RETURN(current, ExpandOnce(current, context.diagnostics()));
+    AOTC_RETURN_IF_ERROR(context.diagnostics().ToStatus());
+  }
+  return absl::InternalError("the definitions of ops do not end");
+}
+
+}  // namespace aotc
