@@ -1,0 +1,134 @@
+#include "compiler/optimize/weighted.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace aotc {
+namespace {
+
+bool IsTransposed(const Weighted& node) {
+  return node.op == "Gemm" && node.attributes.Int("transB") != 0;
+}
+
+int64_t Groups(const Weighted& node) { return node.attributes.Int("group", 1); }
+
+// Output channel of an element of the weight, which is [O, I/group, ...] of a Conv, [K, N] or
+// [N, K] of a Gemm or MatMul.
+int64_t OutputChannel(const Weighted& node, int64_t index) {
+  if (node.op == "Conv") return index / (node.weight.element_count() / node.output_channels);
+  return IsTransposed(node) ? index / node.input_channels : index % node.output_channels;
+}
+
+int64_t InputChannel(const Weighted& node, int64_t index) {
+  if (node.op != "Conv") {
+    return IsTransposed(node) ? index % node.input_channels : index / node.output_channels;
+  }
+  int64_t group_inputs = node.weight.dims()[1], group_outputs = node.output_channels / Groups(node);
+  int64_t filter = node.weight.element_count() / node.output_channels;
+  int64_t taps = filter / group_inputs;
+  return index / filter / group_outputs * group_inputs + index / taps % group_inputs;
+}
+
+bool HasPadding(const Weighted& node) {
+  if (node.op != "Conv") return false;
+  std::vector<int64_t> pads = node.attributes.Ints("pads");
+  std::string mode = node.attributes.String("auto_pad", "NOTSET");
+  return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; }) ||
+         (mode != "NOTSET" && mode != "VALID");
+}
+
+const Constant* ConstantInput(const Graph& graph, const Node& node, size_t index) {
+  if (index >= node.inputs.size() || !node.inputs[index].valid()) return nullptr;
+  const Value& value = graph.values[node.inputs[index]];
+  return value.constant && IsFloat(value.constant->dtype()) ? &*value.constant : nullptr;
+}
+
+bool HasInput(const Node& node, size_t index) {
+  return index < node.inputs.size() && node.inputs[index].valid();
+}
+
+// Channels and where they are; false where the shapes are not those of the op.
+bool SetChannels(Weighted& node, int input_rank) {
+  const std::vector<int64_t>& dims = node.weight.dims();
+  if (node.op == "Conv") {
+    if (dims.size() < 3 || dims[0] == 0) return false;
+    node.output_channels = dims[0];
+    node.input_channels = dims[1] * Groups(node);
+    node.input_axis = node.output_axis = 1;
+    return node.weight.element_count() > 0;
+  }
+  if (dims.size() != 2 || input_rank < 2 || node.attributes.Int("transA") != 0) return false;
+  node.input_channels = dims[IsTransposed(node) ? 1 : 0];
+  node.output_channels = dims[IsTransposed(node) ? 0 : 1];
+  node.input_axis = node.output_axis = input_rank - 1;
+  return node.weight.element_count() > 0;
+}
+
+}  // namespace
+
+std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
+  bool gemm = node.op == "Gemm";
+  if (node.op != "Conv" && node.op != "MatMul" && !gemm) return std::nullopt;
+  const Constant* weight = ConstantInput(graph, node, 1);
+  const Constant* bias = ConstantInput(graph, node, 2);
+  if (weight == nullptr || (bias == nullptr && HasInput(node, 2))) return std::nullopt;
+  Weighted result = {.op = node.op, .attributes = node.attributes, .input = node.inputs[0]};
+  result.weight = *weight;
+  result.weight_name = graph.values[node.inputs[1]].name;
+  if (!SetChannels(result, static_cast<int>(graph.values[result.input].type.dims.size()))) {
+    return std::nullopt;
+  }
+  result.bias.assign(static_cast<size_t>(result.output_channels), 0.0);
+  if (bias != nullptr) {
+    int rank = gemm ? 2 : 1;
+    std::optional<std::vector<double>> vector =
+        ChannelVector(*bias, rank, rank - 1, result.output_channels);
+    if (!vector) return std::nullopt;
+    result.bias = *std::move(vector);
+  }
+  if (gemm) {  // alpha * A * B + beta * C: the factors go into the constants
+    double alpha = node.attributes.Float("alpha", 1), beta = node.attributes.Float("beta", 1);
+    for (double& value : result.bias) value *= beta;
+    if (alpha != 1) {
+      result.weight = ScaleChannels(result.weight, {alpha}, [](int64_t) { return 0; });
+    }
+    result.attributes.Erase("alpha");
+    result.attributes.Erase("beta");
+  }
+  return result;
+}
+
+void ApplyAfter(Weighted& node, const ChannelAffine& affine) {
+  if (!affine.KeepsScale()) {
+    node.weight = ScaleChannels(node.weight, affine.scale,
+                                [&](int64_t index) { return OutputChannel(node, index); });
+  }
+  for (size_t c = 0; c < node.bias.size(); ++c) {
+    node.bias[c] = node.bias[c] * affine.scale[c] + affine.shift[c];
+  }
+}
+
+bool CanApplyBefore(const Weighted& node, const ChannelAffine& affine) {
+  return affine.KeepsZero() || !HasPadding(node);
+}
+
+void ApplyBefore(Weighted& node, const ChannelAffine& affine) {
+  for (int64_t i = 0; i < node.weight.element_count(); ++i) {
+    double shift = affine.shift[static_cast<size_t>(InputChannel(node, i))];
+    node.bias[static_cast<size_t>(OutputChannel(node, i))] += node.weight.FloatAt(i) * shift;
+  }
+  node.weight = ScaleChannels(node.weight, affine.scale,
+                              [&](int64_t index) { return InputChannel(node, index); });
+}
+
+bool IsFinite(const Weighted& node) {
+  for (const Constant& constant : {node.weight, VectorConstant(node.weight.dtype(), node.bias)}) {
+    for (int64_t i = 0; i < constant.element_count(); ++i) {
+      if (!std::isfinite(constant.FloatAt(i))) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace aotc

@@ -1,0 +1,46 @@
+// A node with constant weights (Conv, MatMul, Gemm) taken apart, so that scales can be folded into
+// it.
+//
+//   std::optional<Weighted> conv = WeightedOf(graph, node);
+//   ApplyAfter(*conv, affine);                                       // y' = scale * y + shift
+//   if (CanApplyBefore(*conv, affine)) ApplyBefore(*conv, affine);   // x' = scale * x + shift
+//   if (!IsFinite(*conv)) { /* leave the nodes as they are */ }
+#ifndef AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
+#define AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/optimize/channel_affine.h"
+
+namespace aotc {
+
+struct Weighted {
+  std::string op = {};
+  Attributes attributes = {};
+  ValueId input = {};
+  std::string weight_name = {};
+  Constant weight = {};
+  std::vector<double> bias = {};  // one per output channel
+  int64_t input_channels = 0;
+  int64_t output_channels = 0;
+  int input_axis = 0;   // of the channels in the input
+  int output_axis = 0;  // and in the output
+};
+
+// Nothing where weight or bias is no constant, is no float, or the bias is not one per output
+// channel. MatMul: a matrix on the right.
+std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node);
+
+void ApplyAfter(Weighted& node, const ChannelAffine& affine);
+// A shift cannot pass zero padding, which stays zero.
+bool CanApplyBefore(const Weighted& node, const ChannelAffine& affine);
+void ApplyBefore(Weighted& node, const ChannelAffine& affine);
+// Weights and bias are numbers of the weight's type: folding must not overflow it.
+bool IsFinite(const Weighted& node);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
