@@ -1,0 +1,112 @@
+// aotc-opt: reads one text IR (.air), checks it, runs the named passes, prints it.
+//
+//   aotc-opt tests/golden/graph/model.air --passes expand-ops,infer-and-fold
+//   aotc-opt kernel.air                                  # parse, verify, print
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "compiler/driver/pipeline.h"
+#include "compiler/ir/graph_text.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/support/files.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+struct CommandLine {
+  std::string path = {};
+  std::string passes = {};
+  std::vector<std::string> config = {};
+  bool list = false;
+};
+
+// The first word that is no comment: "graph", "kernel", ...
+std::string FirstWord(const std::string& text) {
+  size_t position = 0;
+  while (position < text.size()) {
+    if (text[position] == ' ' || text[position] == '\n') {
+      ++position;
+    } else if (text.compare(position, 2, "//") == 0) {
+      position = std::min(text.find('\n', position), text.size());
+    } else {
+      return text.substr(position, text.find(' ', position) - position);
+    }
+  }
+  return "";
+}
+
+std::string ListOfPasses() {
+  std::string text;
+  for (const Pass& pass : AllPasses()) {
+    StrAppend(&text, pass.name, " (level ", pass.level, "): ", pass.summary, "\n");
+  }
+  for (const ConfigKey& key : AllConfigKeys()) {
+    StrAppend(&text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
+  }
+  return text;
+}
+
+absl::StatusOr<std::string> RunOnGraph(const std::string& text, const CommandLine& line,
+                                       Diagnostics& diagnostics) {
+  AOTC_ASSIGN_OR_RETURN(Graph graph, ParseGraph(text));
+  AOTC_RETURN_IF_ERROR(VerifyStructure(graph));
+  PassOptions options;
+  for (const std::string& setting : line.config) {
+    AOTC_RETURN_IF_ERROR(SetConfig(setting, options));
+  }
+  AOTC_ASSIGN_OR_RETURN(std::vector<Pass> passes, PassesByName(line.passes));
+  // What the text states is what holds.
+  GraphProperties held = kExpanded;
+  if (VerifyGraph(graph).ok()) held |= kTyped;
+  PassContext context(options, diagnostics);
+  AOTC_ASSIGN_OR_RETURN(graph, RunPasses(graph, passes, context, held));
+  return PrintGraph(graph);
+}
+
+absl::StatusOr<std::string> Run(const CommandLine& line, Diagnostics& diagnostics) {
+  if (line.list) return ListOfPasses();
+  AOTC_ASSIGN_OR_RETURN(const std::string text, ReadFile(line.path));
+  const std::string word = FirstWord(text);
+  if (word != "kernel") return RunOnGraph(text, line, diagnostics);
+  if (!line.passes.empty()) {
+    return absl::InvalidArgumentError("passes run on graphs, and this is a kernel");
+  }
+  AOTC_ASSIGN_OR_RETURN(Kernel kernel, ParseKernel(text));
+  AOTC_RETURN_IF_ERROR(VerifyKernel(kernel));
+  return PrintKernel(kernel);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Runs passes on a text IR and prints the result.");
+  CommandLine line;
+  app.add_option("file", line.path, "a .air file");
+  app.add_option("--passes", line.passes, "names of passes, comma-separated");
+  app.add_option("--config", line.config, "KEY=VALUE: a setting of a pass");
+  app.add_flag("--list", line.list, "prints the passes and their settings");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (line.path.empty() && !line.list) {
+    std::fputs("error: no file given\n", stderr);
+    return 2;
+  }
+  Diagnostics diagnostics;
+  const absl::StatusOr<std::string> text = Run(line, diagnostics);
+  if (!text.ok() && diagnostics.error_count() == 0) diagnostics.AddStatus(text.status());
+  std::fputs(diagnostics.Render().c_str(), stderr);
+  if (!text.ok()) return text.status().code() == absl::StatusCode::kInternal ? 3 : 1;
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace aotc
+
+int main(int argc, char** argv) { return aotc::Main(argc, argv); }
