@@ -54,7 +54,12 @@ absl::Status ParseElement(Scanner& scanner, DType dtype, uint8_t* bytes, int64_t
     StoreIntElement(dtype, bytes, index, static_cast<int64_t>(bits));
     return absl::OkStatus();
   }
+  const Token token = scanner.Peek();
   AOTC_ASSIGN_OR_RETURN(int64_t value, scanner.ExpectInteger());
+  const auto [min, max] = IntegerRange(dtype);
+  if (value < min || value > max) {
+    return scanner.ErrorAt(token, StrCat(DTypeName(dtype), " does not hold ", value));
+  }
   StoreIntElement(dtype, bytes, index, value);
   return absl::OkStatus();
 }

@@ -58,6 +58,14 @@ bool IsSignedInteger(DType type) { return RowOf(type).family == Family::kSigned;
 bool IsUnsignedInteger(DType type) { return RowOf(type).family == Family::kUnsigned; }
 bool IsInteger(DType type) { return IsSignedInteger(type) || IsUnsignedInteger(type); }
 
+std::pair<int64_t, int64_t> IntegerRange(DType type) {
+  const int bits = BitWidth(type);
+  const bool is_unsigned = IsUnsignedInteger(type);
+  if (bits == 64) return {INT64_MIN, INT64_MAX};
+  const int64_t max = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
+  return {is_unsigned ? 0 : -max - 1, max};
+}
+
 DType ComputeType(DType type) {
   return IsFloat(type) && RowOf(type).bits < 32 ? DType::kF32 : type;
 }

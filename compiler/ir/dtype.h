@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace aotc {
 
@@ -54,6 +55,10 @@ bool IsFloat(DType type);            // f16, bf16, f32, f64, f8
 bool IsSignedInteger(DType type);    // i4 .. i64
 bool IsUnsignedInteger(DType type);  // u4 .. u64, not bool
 bool IsInteger(DType type);          // either of the two
+
+// The least and the largest value of an integer type; of u64, whose values pass as their bits,
+// those of i64.
+std::pair<int64_t, int64_t> IntegerRange(DType type);
 
 // The type in which kernels compute values stored as `type`: f32 for f16, bf16 and f8; else itself.
 DType ComputeType(DType type);

@@ -157,10 +157,7 @@ class Parser {
     }
     if (!IsInteger(dtype)) return scanner_.ErrorAt(token, "no constants of this type");
     AOTC_ASSIGN_OR_RETURN(int64_t value, scanner_.ExpectInteger());
-    int bits = BitWidth(dtype);
-    bool is_unsigned = IsUnsignedInteger(dtype);
-    int64_t max = bits == 64 ? INT64_MAX : (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
-    int64_t min = is_unsigned && bits < 64 ? 0 : -max - 1;
+    const auto [min, max] = IntegerRange(dtype);
     if (value < min || value > max)
       return scanner_.ErrorAt(token, "the type does not hold the value");
     return IntConst(value, dtype);

@@ -4,8 +4,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "compiler/ir/constant_text.h"
-#include "compiler/ir/expr_text.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/ir/shape_text.h"
 #include "compiler/ir/symbol_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -33,18 +33,6 @@ Location ParseLocation(const std::string& text) {
   return location;
 }
 
-absl::StatusOr<std::vector<Expr>> ParseExprs(Scanner& scanner, std::string_view end) {
-  std::vector<Expr> exprs;
-  while (!scanner.At(end)) {
-    if (!exprs.empty()) AOTC_RETURN_IF_ERROR(scanner.Expect(","));
-    AOTC_ASSIGN_OR_RETURN(Expr e, ParseExpr(scanner));
-    if (e.dtype() != DType::kI64) return scanner.Error("expected an integer expression");
-    exprs.push_back(std::move(e));
-  }
-  AOTC_RETURN_IF_ERROR(scanner.Expect(end));
-  return exprs;
-}
-
 absl::StatusOr<ValueType> ParseTensorType(Scanner& scanner) {
   ValueType type;
   if (!scanner.TryConsume("?")) {
@@ -59,7 +47,7 @@ absl::StatusOr<ValueType> ParseTensorType(Scanner& scanner) {
     AOTC_RETURN_IF_ERROR(scanner.Expect("]"));
     return type;
   }
-  AOTC_ASSIGN_OR_RETURN(type.dims, ParseExprs(scanner, "]"));
+  AOTC_ASSIGN_OR_RETURN(type.dims, ExpectDims(scanner, "]"));
   return type;
 }
 
@@ -140,7 +128,7 @@ class Parser {
     if (scanner_.TryConsume("host")) value.device = Device::kHost;
     if (scanner_.TryConsume("elements")) {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
-      AOTC_ASSIGN_OR_RETURN(value.elements, ParseExprs(scanner_, ")"));
+      AOTC_ASSIGN_OR_RETURN(value.elements, ExpectDims(scanner_, ")"));
     }
     return absl::OkStatus();
   }

@@ -1,7 +1,7 @@
 #include "compiler/ir/graph_text.h"
 
 #include "compiler/ir/constant_text.h"
-#include "compiler/ir/expr_text.h"
+#include "compiler/ir/shape_text.h"
 #include "compiler/ir/symbol_text.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/strings.h"
@@ -9,14 +9,10 @@
 namespace aotc {
 namespace {
 
-std::string PrintExprs(const std::vector<Expr>& exprs) {
-  return StrJoin(exprs, ", ", [](const Expr& e) { return e.valid() ? PrintExpr(e) : "?"; });
-}
-
 std::string PrintTensorType(const ValueType& type) {
   bool typed = type.dtype != DType::kUndefined;
-  return StrCat(typed ? DTypeName(type.dtype) : "?", "[", type.ranked ? PrintExprs(type.dims) : "*",
-                "]");
+  return StrCat(typed ? DTypeName(type.dtype) : "?", "[",
+                type.ranked ? PrintExprList(type.dims) : "*", "]");
 }
 
 std::string PrintLocation(const Location& location) {
@@ -65,7 +61,7 @@ class Printer {
       StrAppend(&text, " layout", layout);
     }
     if (value.device == Device::kHost) text += " host";
-    if (value.elements) StrAppend(&text, " elements(", PrintExprs(*value.elements), ")");
+    if (value.elements) StrAppend(&text, " elements(", PrintExprList(*value.elements), ")");
     return text;
   }
 

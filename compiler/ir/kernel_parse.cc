@@ -1,6 +1,7 @@
 // Parser of the text form of kernels.
-#include "compiler/ir/expr_text.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/ir/shape_text.h"
+#include "compiler/ir/symbol_text.h"
 #include "compiler/support/scanner.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -54,31 +55,32 @@ class Parser {
     KernelTensor tensor{.role = role};
     AOTC_ASSIGN_OR_RETURN(tensor.name, scanner_.ExpectName('%'));
     AOTC_RETURN_IF_ERROR(scanner_.Expect(":"));
-    Token type = scanner_.Peek();
-    AOTC_ASSIGN_OR_RETURN(std::string dtype, scanner_.ExpectIdentifier());
-    std::optional<DType> known = ParseDType(dtype);
-    if (!known) return scanner_.ErrorAt(type, StrCat("unknown element type '", dtype, "'"));
-    tensor.dtype = *known;
+    AOTC_ASSIGN_OR_RETURN(tensor.dtype, ExpectDType(scanner_));
+    const DType dtype = tensor.dtype;
     AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
-    AOTC_ASSIGN_OR_RETURN(tensor.shape, ParseExprs("]"));
+    AOTC_ASSIGN_OR_RETURN(tensor.shape, ExpectDims(scanner_, "]", scope_));
     if (scanner_.At("(")) {
       AOTC_ASSIGN_OR_RETURN(tensor.layout, ParseLayout(scanner_));
     }
     if (scanner_.TryConsume("strides")) {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
-      AOTC_ASSIGN_OR_RETURN(tensor.strides, ParseExprs("]"));
+      AOTC_ASSIGN_OR_RETURN(tensor.strides, ExpectDims(scanner_, "]", scope_));
     }
     if (scope_.tensors.contains(tensor.name)) {
       return scanner_.ErrorAt(token, StrCat("%", tensor.name, " is declared twice"));
     }
     std::string name = tensor.name;
     TensorId id = kernel_.tensors.Add(std::move(tensor));
-    scope_.tensors[name] = {id, *known};
+    scope_.tensors[name] = {id, dtype};
     return id;
   }
 
   absl::Status ParseItem() {
-    if (scanner_.TryConsume("symbol")) return ParseSymbol();
+    if (scanner_.At("symbol")) {
+      AOTC_ASSIGN_OR_RETURN(Symbol symbol, ParseSymbol(scanner_));
+      kernel_.symbols.push_back(std::move(symbol));
+      return absl::OkStatus();
+    }
     if (scanner_.TryConsume("temp")) return ParseTensor(TensorRole::kTemp).status();
     if (scanner_.TryConsume("source")) {
       AOTC_ASSIGN_OR_RETURN(std::string source, scanner_.ExpectString());
@@ -87,28 +89,6 @@ class Parser {
     }
     if (scanner_.AtName('%')) return ParseStage();
     return scanner_.Error("expected a symbol, source, temp or stage");
-  }
-
-  // `symbol m in 1..200`, `symbol h: "height" = 32*h in 1..30`
-  absl::Status ParseSymbol() {
-    Symbol symbol;
-    AOTC_ASSIGN_OR_RETURN(symbol.var, scanner_.ExpectIdentifier());
-    symbol.name = symbol.var;
-    if (scanner_.TryConsume(":")) {
-      AOTC_ASSIGN_OR_RETURN(symbol.name, scanner_.ExpectString());
-    }
-    if (scanner_.TryConsume("=")) {
-      AOTC_ASSIGN_OR_RETURN(symbol.step, scanner_.ExpectInteger());
-      AOTC_RETURN_IF_ERROR(scanner_.Expect("*"));
-      AOTC_RETURN_IF_ERROR(scanner_.Expect(symbol.var));
-    }
-    AOTC_RETURN_IF_ERROR(scanner_.Expect("in"));
-    AOTC_ASSIGN_OR_RETURN(symbol.min, scanner_.ExpectInteger());
-    AOTC_RETURN_IF_ERROR(scanner_.Expect(".."));
-    AOTC_ASSIGN_OR_RETURN(symbol.max, scanner_.ExpectInteger());
-    if (symbol.min > symbol.max) return scanner_.Error("the range of the symbol is empty");
-    kernel_.symbols.push_back(std::move(symbol));
-    return absl::OkStatus();
   }
 
   absl::Status ParseStage() {
@@ -153,19 +133,12 @@ class Parser {
       Axis axis;
       AOTC_ASSIGN_OR_RETURN(axis.name, scanner_.ExpectIdentifier());
       AOTC_RETURN_IF_ERROR(scanner_.Expect("<"));
-      AOTC_ASSIGN_OR_RETURN(axis.extent, ParseDim());
+      AOTC_ASSIGN_OR_RETURN(axis.extent, ExpectDim(scanner_, scope_));
       axes.push_back(std::move(axis));
       if (!scanner_.TryConsume(",")) break;
     }
     AOTC_RETURN_IF_ERROR(scanner_.Expect(end));
     return axes;
-  }
-
-  absl::StatusOr<Expr> ParseDim() {
-    Token token = scanner_.Peek();
-    AOTC_ASSIGN_OR_RETURN(Expr dim, ParseExpr(scanner_, scope_));
-    if (dim.dtype() != DType::kI64) return scanner_.ErrorAt(token, "expected an i64 expression");
-    return dim;
   }
 
   absl::Status ParsePointwise(Stage& stage) {
@@ -227,17 +200,6 @@ class Parser {
     AOTC_RETURN_IF_ERROR(scanner_.Expect(")"));
     if (items.size() != count) return scanner_.ErrorAt(token, StrCat("expected ", count, " items"));
     return items;
-  }
-
-  absl::StatusOr<std::vector<Expr>> ParseExprs(std::string_view end) {
-    std::vector<Expr> exprs;
-    while (!scanner_.At(end)) {
-      AOTC_ASSIGN_OR_RETURN(Expr e, ParseDim());
-      exprs.push_back(std::move(e));
-      if (!scanner_.TryConsume(",")) break;
-    }
-    AOTC_RETURN_IF_ERROR(scanner_.Expect(end));
-    return exprs;
   }
 
   Scanner& scanner_;

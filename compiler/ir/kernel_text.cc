@@ -1,6 +1,7 @@
 #include "compiler/ir/kernel_text.h"
 
-#include "compiler/ir/expr_text.h"
+#include "compiler/ir/shape_text.h"
+#include "compiler/ir/symbol_text.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/strings.h"
 
@@ -55,7 +56,7 @@ class Printer {
   std::string Text(const Expr& e) const { return PrintExpr(e, names_); }
 
   std::string PrintExprs(const std::vector<Expr>& exprs) const {
-    return StrJoin(exprs, ", ", [&](const Expr& e) { return Text(e); });
+    return PrintExprList(exprs, names_);
   }
 
   std::string PrintList(const std::vector<Expr>& exprs) const {
@@ -94,13 +95,6 @@ class Printer {
     std::string line = StrCat(start, StrJoin(kernel_.params, ", ", param), ")");
     if (line.size() + 2 <= kLineWidth) return line;
     return StrCat(start, "\n    ", StrJoin(kernel_.params, ",\n    ", param), ")");
-  }
-
-  static std::string PrintSymbol(const Symbol& symbol) {
-    std::string text = StrCat("symbol ", symbol.var);
-    if (symbol.name != symbol.var) StrAppend(&text, ": ", QuotedText(symbol.name));
-    if (symbol.step != 1) StrAppend(&text, " = ", symbol.step, "*", symbol.var);
-    return StrCat(text, " in ", symbol.min, "..", symbol.max);
   }
 
   const Kernel& kernel_;
