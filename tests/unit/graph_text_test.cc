@@ -1,9 +1,5 @@
 #include "compiler/ir/graph_text.h"
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -11,28 +7,6 @@ namespace aotc {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string ReadCase(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string text, line;
-  while (std::getline(file, line)) {
-    if (line.rfind("//", 0) != 0) text += line + "\n";
-  }
-  return text;
-}
-
-TEST(GraphText, RoundTripsEveryGoldenGraph) {
-  int cases = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/golden/graph")) {
-    std::string text = ReadCase(entry.path());
-    absl::StatusOr<Graph> graph = ParseGraph(text);
-    ASSERT_TRUE(graph.ok()) << entry.path() << ": " << graph.status();
-    EXPECT_EQ(PrintGraph(*graph), text) << entry.path();
-    EXPECT_EQ(VerifyStructure(*graph), absl::OkStatus()) << entry.path();
-    ++cases;
-  }
-  EXPECT_GE(cases, 5);
-}
 
 TEST(GraphText, LongConstantsPrintAsHashesThatAreNotReadBack) {
   Graph graph = *ParseGraph(R"air(graph @g() -> (%y) {

@@ -1,0 +1,21 @@
+#include "tests/golden_runner/subtest.h"
+
+namespace aotc {
+namespace {
+
+constexpr Subtest kSubtests[] = {
+    {"error", RunError},
+    {"eval", RunEval},
+    {"roundtrip", RunRoundtrip},
+};
+
+}  // namespace
+
+const Subtest* FindSubtest(std::string_view name) {
+  for (const Subtest& subtest : kSubtests) {
+    if (subtest.name == name) return &subtest;
+  }
+  return nullptr;
+}
+
+}  // namespace aotc
