@@ -17,26 +17,6 @@
 namespace aotc {
 namespace {
 
-// A node as a kernel whose params are graph values with their layouts.
-absl::StatusOr<FusedKernel> KernelOf(const Graph& graph, const Node& node) {
-  AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, node));
-  FusedKernel fused{.kernel = std::move(built.kernel), .args = std::move(built.inputs)};
-  fused.args.insert(fused.args.end(), built.outputs.begin(), built.outputs.end());
-  for (size_t i = 0; i < fused.args.size(); ++i) {
-    KernelTensor& tensor = fused.kernel.tensors[fused.kernel.params[i]];
-    tensor.layout = graph.values[fused.args[i]].layout;
-  }
-  fused.kernel.sources.clear();
-  for (const Location& location : node.locations) {
-    fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
-  }
-  fused.op = CleanIdentifier(node.op);
-  const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
-  fused.kernel.name = CleanIdentifier(name);
-  InlineSplats(graph, fused);
-  return fused;
-}
-
 // The view that a kernel is: its one output is one input, element by element, at a fixed distance.
 std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   const Kernel& kernel = fused.kernel;
@@ -74,7 +54,7 @@ class Fuser {
   absl::StatusOr<FusedGraph> Run() {
     for (NodeId id : graph_.main_region().nodes) {
       const Node& node = graph_.nodes[id];
-      AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOf(graph_, node));
+      AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
       if (std::optional<ValueView> view = AsView(graph_, fused)) {
         AddView(*view);
         continue;
@@ -205,6 +185,25 @@ class Fuser {
 };
 
 }  // namespace
+
+absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
+  AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, node));
+  FusedKernel fused{.kernel = std::move(built.kernel), .args = std::move(built.inputs)};
+  fused.args.insert(fused.args.end(), built.outputs.begin(), built.outputs.end());
+  for (size_t i = 0; i < fused.args.size(); ++i) {
+    KernelTensor& tensor = fused.kernel.tensors[fused.kernel.params[i]];
+    tensor.layout = graph.values[fused.args[i]].layout;
+  }
+  fused.kernel.sources.clear();
+  for (const Location& location : node.locations) {
+    fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
+  }
+  fused.op = CleanIdentifier(node.op);
+  const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
+  fused.kernel.name = CleanIdentifier(name);
+  InlineSplats(graph, fused);
+  return fused;
+}
 
 absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) {
   return Fuser(graph, options).Run();

@@ -51,6 +51,9 @@ struct FuseOptions {
   FusionVeto veto = {};
 };
 
+// A node as a kernel of its own, whose params are graph values with their layouts.
+absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node);
+
 absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options);
 
 // Shows kernels, views and decisions: the dump of this phase.
