@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "compiler/driver/inspect.h"
 #include "compiler/driver/outdir.h"
+#include "compiler/driver/pipeline.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -144,9 +145,29 @@ absl::Status RunCheck(const CommandLine& line, Diagnostics& diagnostics, Command
   return absl::OkStatus();
 }
 
+// Phases in order, with level and purpose of those that one may leave out, then the settings.
 void PrintPipeline(CommandResult& result) {
-  for (const std::string& phase : PhaseNames()) StrAppend(&result.text, phase, "\n");
-  result.json["phases"] = PhaseNames();
+  const std::vector<OptionalPass> optional = OptionalPasses();
+  for (const std::string& phase : PhaseNames()) {
+    const auto found = std::ranges::find(optional, phase, &OptionalPass::name);
+    if (found == optional.end()) {
+      StrAppend(&result.text, phase, "\n");
+      result.json["pipeline"].push_back({{"name", phase}});
+      continue;
+    }
+    absl::StrAppendFormat(&result.text, "%-20s -O%d  %s\n", phase, found->level,
+                          View(found->summary));
+    result.json["pipeline"].push_back(
+        {{"name", phase}, {"level", found->level}, {"summary", std::string(found->summary)}});
+  }
+  for (const ConfigKey& key : AllConfigKeys()) {
+    StrAppend(&result.text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
+    result.json["config"].push_back({{"name", std::string(key.name)},
+                                     {"default", key.fallback},
+                                     {"min", key.min},
+                                     {"max", key.max},
+                                     {"summary", std::string(key.summary)}});
+  }
 }
 
 absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,

@@ -29,6 +29,10 @@ std::string Stem(const std::string& path) {
   return base.substr(0, base.find_last_of('.'));
 }
 
+constexpr OptionalPass kLayoutPhase = {"layout", 1, "chooses the storage of values"};
+constexpr OptionalPass kFusePhase = {"fuse", 1, "merges kernels into those that read them"};
+constexpr OptionalPass kOptionalPhases[] = {kLayoutPhase, kFusePhase};
+
 // The phases in order: one member function for each arrow of the picture in README.md.
 class Compilation {
  public:
@@ -60,6 +64,7 @@ class Compilation {
     AOTC_RETURN_IF_ERROR(Prepare());
     for (const Phase& phase : Phases()) {
       AOTC_RETURN_IF_ERROR((this->*phase.run)());
+      if (Runs(phase.name)) ran_.emplace_back(phase.name);
       if (hook_) hook_(phase.name, [this] { return Dump(); });
       const bool last_pass =
           phase.run == &Compilation::Canonicalize && FindPass(options_.stop_after) != nullptr;
@@ -76,11 +81,26 @@ class Compilation {
     }
     AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
     cpu_.templates = options_.templates;
-    for (const std::string& pass : options_.disabled_passes) {
-      if (pass != "fuse") pass_options_.disable.insert(pass);
+    pass_options_ = options_.passes;
+    for (const OptionalPass& phase : kOptionalPhases) {
+      pass_options_.enable.erase(std::string(phase.name));
+      pass_options_.disable.erase(std::string(phase.name));
     }
     if (FindPass(options_.stop_after) != nullptr) pass_options_.stop_after = options_.stop_after;
     return CheckPassOptions(pass_options_);
+  }
+
+  bool Runs(std::string_view phase) const {
+    for (const OptionalPass& optional : kOptionalPhases) {
+      if (optional.name == phase) return IsOn(optional);
+    }
+    return true;
+  }
+
+  bool IsOn(const OptionalPass& phase) const {
+    const std::string name(phase.name);
+    if (options_.passes.disable.contains(name)) return false;
+    return options_.passes.level >= phase.level || options_.passes.enable.contains(name);
   }
 
   absl::Status Import() {
@@ -94,27 +114,30 @@ class Compilation {
     PassContext context(pass_options_, diagnostics_);
     if (hook_) {
       context.AddInstrument([this](const Pass& pass, const Graph&, const Graph& after) {
-        hook_(std::string(pass.name), [&after] { return PrintGraph(after); });
+        hook_(std::string(pass.name), [&] { return PrintGraph(after, options_.dump_constants); });
         return absl::OkStatus();
       });
     }
     AOTC_ASSIGN_OR_RETURN(result_.graph, RunPasses(result_.graph, AllPasses(), context));
+    for (const PassTime& time : context.times()) ran_.push_back(time.pass);
     return absl::OkStatus();
   }
 
   // Blocks of channels are what CPU tiles want; CUDA kernels read row-major tensors.
   absl::Status Layout() {
-    if (cuda_ || !options_.templates) return absl::OkStatus();
+    if (cuda_ || !options_.templates || !IsOn(kLayoutPhase)) return absl::OkStatus();
     AOTC_ASSIGN_OR_RETURN(result_.graph, SplitGroups(result_.graph));
     AOTC_ASSIGN_OR_RETURN(result_.graph, ChooseLayouts(result_.graph, {}));
     return absl::OkStatus();
   }
 
   absl::Status FuseNodes() {
-    const auto& off = options_.disabled_passes;
-    const FuseOptions fuse{.enabled = std::find(off.begin(), off.end(), "fuse") == off.end(),
+    const FuseOptions fuse{.enabled = IsOn(kFusePhase),
                            .veto = cuda_ ? CudaFusionVeto : CpuFusionVeto};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
+    if (options_.keep_values) {
+      AOTC_ASSIGN_OR_RETURN(result_.kept, KeepValues(result_.graph, fused_));
+    }
     fused_text_ = hook_ ? PrintFused(result_.graph, fused_) : "";
     return absl::OkStatus();
   }
@@ -147,7 +170,8 @@ class Compilation {
     emit.provenance.model_sha256 = Sha256Hex(model);
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
     emit.provenance.flags = options_.flags;
-    emit.provenance.passes = PhaseNames();
+    emit.provenance.passes = ran_;
+    emit.provenance.passes.emplace_back("emit");
     AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
     return absl::OkStatus();
   }
@@ -194,7 +218,7 @@ class Compilation {
 
   std::string Dump() const {
     if (!result_.program.kernels.empty()) return PrintProgram(result_.program);
-    return fused_text_.empty() ? PrintGraph(result_.graph) : fused_text_;
+    return fused_text_.empty() ? PrintGraph(result_.graph, options_.dump_constants) : fused_text_;
   }
 
   const CompileOptions& options_;
@@ -203,6 +227,7 @@ class Compilation {
   const bool cuda_;
   CpuOptions cpu_;
   PassOptions pass_options_;
+  std::vector<std::string> ran_;  // phases and passes, in order
   ModelInfo info_;
   FusedGraph fused_;
   std::string fused_text_;
@@ -220,6 +245,13 @@ std::vector<std::string> PhaseNames() {
     names.emplace_back(phase.name);
   }
   return names;
+}
+
+std::vector<OptionalPass> OptionalPasses() {
+  std::vector<OptionalPass> passes;
+  for (const Pass& pass : AllPasses()) passes.push_back({pass.name, pass.level, pass.summary});
+  passes.insert(passes.end(), std::begin(kOptionalPhases), std::end(kOptionalPhases));
+  return passes;
 }
 
 absl::StatusOr<CompileResult> Compile(const CompileOptions& options, Diagnostics& diagnostics,

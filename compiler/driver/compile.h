@@ -11,10 +11,13 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/driver/pass.h"
 #include "compiler/emit/output.h"
+#include "compiler/fuse/keep_values.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/ir/program.h"
 #include "compiler/support/diagnostics.h"
@@ -30,10 +33,12 @@ struct CompileOptions {
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;
-  bool templates = true;  // false: plain loops only
-  std::vector<std::string> disabled_passes = {};
+  bool templates = true;                // false: plain loops only
+  bool keep_values = false;             // what lies between kernels is given as further outputs
+  PassOptions passes = {};              // names are those of OptionalPasses()
   std::vector<std::string> flags = {};  // as given, for metadata.json
-  std::string stop_after = {};          // name of a phase or pass
+  std::string stop_after = {};          // name of PhaseNames()
+  int dump_constants = 16;              // elements of a constant that dumps show
 };
 
 // Called at the end of each phase with its name and a way to print the state of the program there.
@@ -44,11 +49,21 @@ struct CompileResult {
   OutputFiles files = {};  // empty where a phase stopped the compile
   Graph graph = {};        // after the last graph phase that ran
   Program program = {};
+  std::vector<KeptValue> kept = {};  // with keep_values
 };
 
 // Names of the phases in order, each pass of `canonicalize` before it, for --stop-after and
 // --dump-after.
 std::vector<std::string> PhaseNames();
+
+// A step that --disable-pass may name: the passes of the table (pipeline.h) and the phases that a
+// program can do without.
+struct OptionalPass {
+  std::string_view name;
+  int level;
+  std::string_view summary;
+};
+std::vector<OptionalPass> OptionalPasses();
 
 absl::StatusOr<CompileResult> Compile(const CompileOptions& options, Diagnostics& diagnostics,
                                       const PhaseHook& hook = {});

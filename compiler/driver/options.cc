@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/driver/pipeline.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -15,16 +16,17 @@ namespace {
 
 // What the flags state before it is checked beyond its syntax.
 struct Raw {
-  std::vector<std::string> shapes, dims, archs;
-  std::string weights = "incbin", color = "auto";
+  std::vector<std::string> shapes, dims, archs, enable, disable, config;
+  std::string weights = "incbin", color = "auto", math = "precise";
   bool no_templates = false, print_pipeline = false;
 };
 
 // Flags that decide the bytes of the output: metadata.json keeps them, `aotc check` gives them
 // again.
 constexpr std::string_view kOutputFlags[] = {
-    "--target", "--name",    "--shape",   "--dim",          "--keep-input",   "--cpu",
-    "--arch",   "--weights", "--example", "--disable-pass", "--no-templates",
+    "--target",      "--name",         "--shape",   "--dim",          "--keep-input",
+    "--cpu",         "--arch",         "--weights", "--example",      "-O",
+    "--enable-pass", "--disable-pass", "--config",  "--no-templates",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -88,8 +90,28 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, Raw& raw) {
 }
 
 void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
-  AddEach(app, "--disable-pass", line.compile.disabled_passes, "leaves a pass out")
+  std::vector<std::string> passes;
+  for (const OptionalPass& pass : OptionalPasses()) passes.emplace_back(pass.name);
+  app.add_option("-O", line.compile.passes.level, "0 to 3: passes of a higher level do not run")
+      ->check(CLI::Range(0, 3).description(""))
+      ->type_name("LEVEL")
+      ->capture_default_str()
+      ->group("Passes");
+  AddEach(app, "--enable-pass", raw.enable, "runs a pass whatever the level")
       ->type_name("PASS")
+      ->check(OneOf(passes))
+      ->group("Passes");
+  AddEach(app, "--disable-pass", raw.disable, "leaves a pass out")
+      ->type_name("PASS")
+      ->check(OneOf(passes))
+      ->group("Passes");
+  AddEach(app, "--config", raw.config, "a setting of a pass; --print-pipeline lists them")
+      ->type_name("KEY=VALUE")
+      ->group("Passes");
+  app.add_option("--math", raw.math, "precise; there is no other mode")
+      ->check(OneOf({"precise"}))
+      ->type_name("MODE")
+      ->capture_default_str()
       ->group("Passes");
   app.add_flag("--no-templates", raw.no_templates, "plain loops in place of tile functions")
       ->group("Passes");
@@ -98,6 +120,11 @@ void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
   AddEach(app, "--dump-after", line.dump_after, "prints the program after a phase or pass")
       ->type_name("PHASE")
       ->check(OneOf(PhaseNames()))
+      ->group("Passes");
+  app.add_option("--dump-constants", line.compile.dump_constants, "longest constant shown whole")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str()
       ->group("Passes");
   app.add_option("--stop-after", line.compile.stop_after, "ends after it; nothing is written")
       ->type_name("PHASE")
@@ -155,6 +182,11 @@ class Parser {
     CompileOptions& compile = line_.compile;
     if (raw_.print_pipeline) line_.command = Command::kPrintPipeline;
     AOTC_RETURN_IF_ERROR(ReadShapes());
+    compile.passes.enable = {raw_.enable.begin(), raw_.enable.end()};
+    compile.passes.disable = {raw_.disable.begin(), raw_.disable.end()};
+    for (const std::string& setting : raw_.config) {
+      AOTC_RETURN_IF_ERROR(SetConfig(setting, compile.passes));
+    }
     for (const std::string& arch : raw_.archs) {
       compile.cuda_arch.push_back(arch.rfind("sm_", 0) == 0 ? arch.substr(3) : arch);
     }
@@ -224,7 +256,7 @@ class Parser {
         continue;
       }
       for (const std::string& value : option->results()) {
-        flags.push_back(StrCat(name, "=", value));
+        flags.push_back(StrCat(name, name == "-O" ? "" : "=", value));
       }
     }
     return flags;

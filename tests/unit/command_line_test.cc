@@ -56,6 +56,21 @@ TEST(CommandLine, ArchitecturesComeWithOrWithoutTheirPrefix) {
               ElementsAre("80", "90a"));
 }
 
+TEST(CommandLine, PassesAreChosenByLevelAndName) {
+  const CommandLine line = Parse({"m.onnx", "-o", "out", "-O1", "--enable-pass", "fuse",
+                                  "--disable-pass=fold-scale", "--config", "fold.cap-bytes=1000"});
+  EXPECT_EQ(line.compile.passes.level, 1);
+  EXPECT_THAT(line.compile.passes.enable, ElementsAre("fuse"));
+  EXPECT_THAT(line.compile.passes.disable, ElementsAre("fold-scale"));
+  EXPECT_EQ(line.compile.passes.config.at("fold.cap-bytes"), 1000);
+  EXPECT_THAT(line.compile.flags,
+              ElementsAre("-O1", "--enable-pass=fuse", "--disable-pass=fold-scale",
+                          "--config=fold.cap-bytes=1000"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--disable-pass", "magic"}), HasSubstr("magic"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--config", "a=1"}), HasSubstr("config key"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "-O7"}), HasSubstr("-O"));
+}
+
 TEST(CommandLine, CommandsHaveFlagsOfTheirOwn) {
   EXPECT_EQ(Parse({"inspect", "m.onnx", "--json"}).command, Command::kInspect);
   const CommandLine check = Parse({"check", "out", "m.onnx"});
