@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/verify/report.h"
 
 namespace aotc {
 namespace {
@@ -127,6 +129,23 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   return absl::OkStatus();
 }
 
+absl::Status RunVerify(const CommandLine& line, const ProgressHook& progress,
+                       Diagnostics& diagnostics, CommandResult& result) {
+  VerifyOptions options = line.verify;
+  options.compile = line.compile;
+  const char* compiler = std::getenv("CXX");
+  if (options.build.compiler.empty()) options.build.compiler = compiler ? compiler : "c++";
+  const Clock::time_point start = Clock::now();
+  AOTC_ASSIGN_OR_RETURN(const VerifyReport report,
+                        Verify(options, diagnostics, [&](const std::string& step) {
+                          if (progress) progress(step, SecondsSince(start));
+                        }));
+  result.text = PrintReport(report);
+  result.json.update(ReportToJson(report));
+  if (diagnostics.error_count() > 0) result.exit_code = kExitModelError;
+  return absl::OkStatus();
+}
+
 absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
   AOTC_ASSIGN_OR_RETURN(Inspection inspection,
                         Inspect(line.compile.model_path, line.compile.import, diagnostics));
@@ -174,6 +193,7 @@ absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
                       Diagnostics& diagnostics, CommandResult& result) {
   switch (line.command) {
     case Command::kCompile: return RunCompile(line, progress, diagnostics, result);
+    case Command::kVerify: return RunVerify(line, progress, diagnostics, result);
     case Command::kInspect: return RunInspect(line, diagnostics, result);
     case Command::kCheck: return RunCheck(line, diagnostics, result);
     case Command::kPrintPipeline: PrintPipeline(result); return absl::OkStatus();

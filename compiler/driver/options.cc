@@ -154,6 +154,18 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+void AddVerifyFlags(CLI::App& app, VerifyOptions& verify) {
+  app.add_option("--inputs", verify.inputs, "folder with input_0.npy or .pb ... to run on")
+      ->type_name("DIR");
+  app.add_option("--seed", verify.seed, "of the inputs that are drawn")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--per-node", verify.per_node, "compares every value that a kernel writes");
+  app.add_option("--cc", verify.build.compiler, "host compiler (default: $CXX, or c++)")
+      ->type_name("CXX");
+  app.add_flag("--sanitize", verify.build.sanitize, "builds with address and undefined sanitizers");
+}
+
 class Parser {
  public:
   Parser() {
@@ -219,6 +231,14 @@ class Parser {
 
   void AddCommands() {
     app_.require_subcommand(0, 1);
+    CLI::App* verify = AddCommand(
+        "verify", "builds what is compiled, runs it, compares with the reference evaluator",
+        Command::kVerify);
+    AddModel(*verify);
+    AddTargetFlags(*verify, line_);
+    AddVerifyFlags(*verify, line_.verify);
+    AddShapeFlags(*verify, line_, raw_);
+    AddPassFlags(*verify, line_, raw_);
     CLI::App* inspect =
         AddCommand("inspect", "lists inputs, outputs, ops, cost, and all that blocks a compile",
                    Command::kInspect);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/driver/compile.h"
+#include "compiler/verify/verify.h"
 
 namespace aotc {
 
@@ -21,7 +22,7 @@ inline constexpr int kExitModelError = 1;  // the model or the user
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInternal = 3;
 
-enum class Command : uint8_t { kCompile, kInspect, kCheck, kPrintPipeline };
+enum class Command : uint8_t { kCompile, kVerify, kInspect, kCheck, kPrintPipeline };
 enum class ColorMode : uint8_t { kAuto, kAlways, kNever };
 
 struct CommandLine {
@@ -33,6 +34,7 @@ struct CommandLine {
   bool quiet = false;
   bool json = false;
   ColorMode color = ColorMode::kAuto;
+  VerifyOptions verify = {};  // without its `compile`
 };
 
 struct ParsedCommandLine {

@@ -1,0 +1,47 @@
+// A compiled model as a program of this machine: its sources, built by a host compiler, and run.
+//
+//   AOTC_ASSIGN_OR_RETURN(HostProgram program, HostProgram::Build(result.files, {.compiler =
+//   "g++"}));
+//   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> outputs, program.Run(inputs, like));
+//
+// CUDA sources are built against the emulation header that lies among them.
+#ifndef AOTC_COMPILER_VERIFY_HOST_PROGRAM_H_
+#define AOTC_COMPILER_VERIFY_HOST_PROGRAM_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/emit/output.h"
+#include "compiler/ir/constant.h"
+#include "compiler/support/subprocess.h"
+
+namespace aotc {
+
+struct HostBuildOptions {
+  std::string compiler = {};  // words: "ccache g++"
+  bool sanitize = false;      // address and undefined behaviour
+};
+
+class HostProgram {
+ public:
+  // `files` are of a compile with CompileOptions::example. The folder with all that is built goes
+  // with the object. Error: what the compiler complains about; no such compiler.
+  static absl::StatusOr<HostProgram> Build(const OutputFiles& files,
+                                           const HostBuildOptions& options);
+
+  // The outputs for these inputs; types and, where the files do not tell, dims are those of `like`.
+  // Error: the program failed, with what it said.
+  absl::StatusOr<std::vector<Constant>> Run(const std::vector<Constant>& inputs,
+                                            const std::vector<Constant>& like) const;
+
+ private:
+  explicit HostProgram(TemporaryFolder folder) : folder_(std::move(folder)) {}
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_VERIFY_HOST_PROGRAM_H_

@@ -1,0 +1,149 @@
+#include "compiler/verify/test_case.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "compiler/eval/evaluate.h"
+#include "compiler/import/tensor_file.h"
+#include "compiler/support/files.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/verify/npy.h"
+
+namespace aotc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A number that looks drawn, the same for the same arguments.
+uint64_t Scramble(uint64_t seed, uint64_t salt) {
+  uint64_t bits = seed * 0x9e3779b97f4a7c15 + salt + 1;
+  bits = (bits ^ (bits >> 31)) * 0xbf58476d1ce4e5b9;
+  return bits ^ (bits >> 29);
+}
+
+SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
+  SymbolValues sizes;
+  for (const Symbol& symbol : graph.symbols) {
+    const auto range = static_cast<uint64_t>(symbol.max - symbol.min + 1);
+    const uint64_t drawn = Scramble(options.seed, sizes.size()) % range;
+    sizes[symbol.var] = symbol.min + (options.smallest ? 0 : static_cast<int64_t>(drawn));
+  }
+  return sizes;
+}
+
+// The values of an integer tensor brought into 0 .. range - 1.
+Constant Confine(const Constant& tensor, int64_t range) {
+  std::vector<uint8_t> bytes(tensor.bytes().begin(), tensor.bytes().end());
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    const int64_t value = tensor.IntAt(i) % range;
+    StoreIntElement(tensor.dtype(), bytes.data(), i, value < 0 ? -value : value);
+  }
+  return Constant::Dense(tensor.dtype(), tensor.dims(), std::move(bytes));
+}
+
+absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const SymbolValues& sizes,
+                                                 uint64_t seed, int64_t range) {
+  std::vector<Constant> inputs;
+  for (ValueId id : graph.main_region().inputs) {
+    const Value& value = graph.values[id];
+    std::vector<int64_t> dims;
+    for (const Expr& dim : value.type.dims) dims.push_back(EvaluateInt(dim, sizes).value_or(1));
+    if (value.type.kind != ValueKind::kTensor || value.type.dtype == DType::kString) {
+      return absl::UnimplementedError(
+          StrCat("input '", value.name, "' is of a type for which no values are drawn"));
+    }
+    Constant drawn =
+        Constant::Random(value.type.dtype, std::move(dims), Scramble(seed, inputs.size()));
+    const bool confined = IsInteger(value.type.dtype) && range > 0;
+    inputs.push_back(confined ? Confine(drawn, range) : drawn);
+  }
+  return inputs;
+}
+
+std::string NameOf(const Graph& graph, const DrawOptions& options, const SymbolValues& sizes) {
+  std::string name = StrCat("seed ", options.seed);
+  for (const Symbol& symbol : graph.symbols) {
+    StrAppend(&name, ", ", symbol.name, " = ", sizes.at(symbol.var) * symbol.step);
+  }
+  return name;
+}
+
+// FOLDER/<kind>_<index>.pb or .npy; nothing where neither exists.
+absl::StatusOr<std::optional<Constant>> ReadOne(const fs::path& folder, const std::string& stem,
+                                                const Value& value) {
+  const fs::path proto = folder / (stem + ".pb"), npy = folder / (stem + ".npy");
+  if (fs::exists(proto)) return ReadTensorFile(proto.string());
+  if (!fs::exists(npy)) return std::nullopt;
+  AOTC_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(npy.string()));
+  absl::StatusOr<Constant> tensor = ParseNpy(bytes, value.type.dtype, {});
+  if (tensor.ok()) return *std::move(tensor);
+  return absl::InvalidArgumentError(StrCat(npy.string(), " ", tensor.status().message()));
+}
+
+// One tensor per value of `ids`; none at all where the first is missing.
+absl::StatusOr<std::vector<Constant>> ReadAll(const fs::path& folder, const std::string& kind,
+                                              const Graph& graph, const std::vector<ValueId>& ids) {
+  std::vector<Constant> tensors;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string stem = StrCat(kind, "_", i);
+    AOTC_ASSIGN_OR_RETURN(std::optional<Constant> tensor,
+                          ReadOne(folder, stem, graph.values[ids[i]]));
+    if (!tensor && i == 0) return tensors;
+    if (!tensor) return absl::NotFoundError(StrCat(folder.string(), " has no ", stem, ".pb"));
+    tensors.push_back(*std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+absl::StatusOr<TestCase> DrawCase(const Graph& graph, const DrawOptions& options) {
+  constexpr int64_t kRanges[] = {0, 1000, 100, 16, 4, 2, 1};  // 0: as the type has it
+  const SymbolValues sizes = DrawSizes(graph, options);
+  absl::Status status;
+  for (int64_t range : kRanges) {
+    TestCase result{.name = NameOf(graph, options, sizes)};
+    AOTC_ASSIGN_OR_RETURN(result.inputs, DrawInputs(graph, sizes, options.seed, range));
+    absl::StatusOr<std::vector<Constant>> outputs = EvaluateGraph(graph, result.inputs);
+    if (outputs.ok()) {
+      result.reference = *std::move(outputs);
+      return result;
+    }
+    status = outputs.status();
+    const bool has_integers = std::ranges::any_of(
+        result.inputs, [](const Constant& input) { return IsInteger(input.dtype()); });
+    if (!has_integers) break;
+  }
+  return status;
+}
+
+absl::StatusOr<std::vector<TestCase>> StoredCases(const std::string& model, const Graph& graph) {
+  std::vector<TestCase> cases;
+  for (int k = 0;; ++k) {
+    const fs::path folder = fs::path(model).parent_path() / StrCat("test_data_set_", k);
+    if (!fs::is_directory(folder)) return cases;
+    AOTC_ASSIGN_OR_RETURN(TestCase found, ReadCase(folder.string(), graph));
+    cases.push_back(std::move(found));
+  }
+}
+
+absl::StatusOr<TestCase> ReadCase(const std::string& folder, const Graph& graph) {
+  const Region& main = graph.main_region();
+  TestCase result{.name = fs::path(folder).filename().string()};
+  AOTC_ASSIGN_OR_RETURN(result.inputs, ReadAll(folder, "input", graph, main.inputs));
+  if (result.inputs.size() != main.inputs.size()) {
+    return absl::NotFoundError(StrCat(folder, " has no input_0.pb or input_0.npy"));
+  }
+  AOTC_ASSIGN_OR_RETURN(result.expected, ReadAll(folder, "output", graph, main.outputs));
+  absl::StatusOr<std::vector<Constant>> outputs = EvaluateGraph(graph, result.inputs);
+  if (!outputs.ok()) {
+    return absl::Status(outputs.status().code(), StrCat(folder, ": ", outputs.status().message()));
+  }
+  result.reference = *std::move(outputs);
+  return result;
+}
+
+}  // namespace aotc

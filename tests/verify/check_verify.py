@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Runs `aotc verify` on a small model with test data beside it, right and wrong.
+
+    tests/verify/check_verify.py build/aotc
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+RANDOM = np.random.default_rng(3)
+
+
+def floats(*dims):
+    return RANDOM.standard_normal(dims).astype(np.float32)
+
+
+def write_model(folder):
+    """Rows of an embedding, a product and a softmax; the batch is a symbol."""
+    nodes = [
+        helper.make_node("Gather", ["table", "tokens"], ["rows"], name="gather"),
+        helper.make_node("MatMul", ["rows", "w"], ["p"], name="project"),
+        helper.make_node("Add", ["p", "x"], ["s"], name="add"),
+        helper.make_node("Softmax", ["s"], ["y"], name="softmax"),
+    ]
+    inputs = [helper.make_tensor_value_info("tokens", TensorProto.INT64, ["n"]),
+              helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 10])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 10])]
+    weights = [numpy_helper.from_array(floats(30, 24), "table"),
+               numpy_helper.from_array(floats(24, 10), "w")]
+    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, folder / "net.onnx")
+    return model
+
+
+def write_data(folder, model, spoil=0.0):
+    """input_<i>.pb and output_0.pb, the output off by `spoil`."""
+    folder.mkdir(exist_ok=True)
+    inputs = {"tokens": RANDOM.integers(0, 30, 5), "x": floats(5, 10)}
+    session = onnxruntime.InferenceSession(model.SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
+    (output,) = session.run(None, inputs)
+    output[2, 3] += spoil
+    for i, array in enumerate(inputs.values()):
+        (folder / f"input_{i}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+    (folder / "output_0.pb").write_bytes(numpy_helper.from_array(output).SerializeToString())
+    return inputs
+
+
+def verify(aotc, folder, *words):
+    command = [aotc, "verify", folder / "net.onnx", "--dim", "n=1..6", "--json", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def expect(condition, text):
+    if not condition:
+        raise SystemExit(f"FAILED: {text}")
+
+
+def check(aotc, folder):
+    model = write_model(folder)
+    inputs = write_data(folder / "test_data_set_0", model)
+    for target in ("cpu", "cuda"):
+        code, report, errors = verify(aotc, folder, "--target", target)
+        expect(code == 0 and not errors, f"{target}: exit code {code}: {errors}")
+        found = {(r["case"].split(",")[0], r["against"]) for r in report["results"]}
+        expect(found == {("seed 1", "evaluator"), ("test_data_set_0", "evaluator"),
+                         ("test_data_set_0", "file")}, f"{target}: {found}")
+        expect(len(report["results"]) == 4, "a drawn size, the least size and two for the files")
+        print(f"{target}: {len(report['results'])} results agree")
+    code, report, errors = verify(aotc, folder, "--cpu", "x86-64", "--per-node")
+    expect(code == 0, errors)
+    expect(any("softmax" in r["tensor"] for r in report["results"]), "values per node")
+    given = folder / "given"
+    given.mkdir()
+    for i, array in enumerate(inputs.values()):
+        np.save(given / f"input_{i}.npy", array)
+    code, report, errors = verify(aotc, folder, "--cpu", "x86-64", "--inputs", given)
+    expect(code == 0 and report["results"][0]["case"] == "given", errors)
+    write_data(folder / "test_data_set_0", model, spoil=0.1)
+    code, report, errors = verify(aotc, folder, "--cpu", "x86-64")
+    expect(code == 1 and "output 'y' differs from the file (test_data_set_0)" in errors
+           and "at [2, 3]" in errors, f"exit code {code}: {errors}")
+    (folder / "test_data_set_0/input_1.pb").unlink()
+    code, report, errors = verify(aotc, folder)
+    expect(code == 1 and "has no input_1" in errors, errors)
+    print("wrong and missing data are told")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check(sys.argv[1], pathlib.Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
