@@ -114,9 +114,10 @@ class CpuHostWriter {
   }
 
   void IsaLevel() {
-    w_.Emit(R"(
+    w_.Emit(
+        R"(
       // The widest instruction set of this processor that kernels use: 1 is x86-64, 3 and 4 are its
-      // levels v3 and v4, 0 is any machine.
+      // levels v3 and v4, 5 is v4 with VNNI, 0 is any machine.
       int32_t isa_level() {
       #if defined(__x86_64__)
         if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
@@ -128,11 +129,12 @@ class CpuHostWriter {
             !__builtin_cpu_supports("avx512vl")) {
           return 3;
         }
-        return 4;
+        return $widest$;
       #else
         return 0;
       #endif
-      })");
+      })",
+        {{"widest", widest_level_ > 4 ? "__builtin_cpu_supports(\"avx512vnni\") ? 5 : 4" : "4"}});
     w_.Line();
   }
 

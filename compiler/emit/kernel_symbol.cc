@@ -8,12 +8,13 @@
 namespace aotc {
 namespace {
 
-constexpr std::array<FeatureLevel, 5> kLevels = {{
+constexpr std::array<FeatureLevel, 6> kLevels = {{
     {"", "", 0},
     {"portable", "_generic", 0},
     {"x86-64", "_v1", 1},
     {"x86-64-v3", "_v3", 3},
     {"x86-64-v4", "_v4", 4},
+    {"x86-64-v4-vnni", "_v4vnni", 5},
 }};
 
 }  // namespace

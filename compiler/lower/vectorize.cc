@@ -54,15 +54,15 @@ bool IsVectorInteger(DType dtype) {
   return dtype == DType::kI32 || dtype == DType::kU8 || dtype == DType::kI8;
 }
 
-// On vectors of i32; the others are for floats.
-bool HasIntegerVectorForm(ExprOp op) {
+// On vectors of integers, which hold narrower ones as i32; the other operators are for floats.
+bool HasIntegerVectorForm(ExprOp op, DType dtype) {
   switch (op) {
     case ExprOp::kAdd:
     case ExprOp::kSub:
-    case ExprOp::kMul:
+    case ExprOp::kMul: return dtype == DType::kI32;
     case ExprOp::kMin:
     case ExprOp::kMax:
-    case ExprOp::kSelect: return true;
+    case ExprOp::kSelect: return IsVectorInteger(dtype);
     default: return false;
   }
 }
@@ -85,7 +85,7 @@ class Vectorizer {
       if (HasGuardedLoad(e)) return std::nullopt;  // both sides would be read
     }
     if (!HasVectorForm(e.op())) return std::nullopt;
-    const bool is_integer = e.dtype() == DType::kI32 && HasIntegerVectorForm(e.op());
+    const bool is_integer = HasIntegerVectorForm(e.op(), e.dtype());
     if (e.dtype() != DType::kF32 && e.dtype() != DType::kBool && !is_integer) return std::nullopt;
     std::vector<Expr> args;
     for (const Expr& arg : e.args()) {

@@ -6,33 +6,29 @@
 
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/lower/access.h"
+#include "compiler/lower/nest_stages.h"
+#include "compiler/lower/statistics.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contraction_packing.h"
 
 namespace aotc {
 namespace {
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
-// The load of an operand, under casts and a padding guard.
-Expr OperandLoad(const Expr& e) {
-  if (e.op() == ExprOp::kLoad) return e;
-  if (e.op() == ExprOp::kCast) return OperandLoad(e.arg(0));
-  return e.op() == ExprOp::kSelect ? OperandLoad(e.arg(1)) : Expr();
-}
-
-struct Operands {
-  Expr input;    // load
-  Expr weights;  // load
-};
-
 absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage) {
   const Expr a = OperandLoad(stage.body[0].arg(0)), b = OperandLoad(stage.body[0].arg(1));
   const bool a_constant = kernel.tensors[a->tensor].role == TensorRole::kConstant;
   const bool b_constant = kernel.tensors[b->tensor].role == TensorRole::kConstant;
   if (a_constant == b_constant) return Refuse("no operand, or both, is constant");
-  if (stage.body[0].dtype() != DType::kF32) return Refuse("the accumulator is not f32");
-  return a_constant ? Operands{b, a} : Operands{a, b};
+  const Operands operands = a_constant ? Operands{b, a} : Operands{a, b};
+  const bool is_integer = stage.body[0].dtype() == DType::kI32 &&
+                          operands.input.dtype() == DType::kU8 &&
+                          operands.weights.dtype() == DType::kI8;
+  if (stage.body[0].dtype() != DType::kF32 && !is_integer)
+    return Refuse("the accumulator is not f32, nor i32 of u8 times i8");
+  return operands;
 }
 
 // The stage axis that indexes the weights and not the input: the columns.
@@ -50,95 +46,6 @@ absl::StatusOr<size_t> ColumnAxis(const Stage& stage, const Operands& operands) 
   constexpr size_t kChannels = 1;
   if (stage.axes.size() > kChannels && stage.axes[kChannels].extent.IsInt(1)) return kChannels;
   return Refuse("no output axis indexes the weights");
-}
-
-// The block by which the input's layout splits the axis that `reduce` walks; 0 where it does not.
-int64_t InputBlock(const Kernel& kernel, const Expr& input, const std::string& reduce) {
-  const KernelTensor& tensor = kernel.tensors[input->tensor];
-  for (const StorageAxis& axis : tensor.layout.axes) {
-    const Expr& index = input.arg(static_cast<size_t>(axis.axis));
-    if (axis.modulus > 0 && index.IsVar() && index->name == reduce) return axis.modulus;
-  }
-  return 0;
-}
-
-// Splits reduce axes as the input is blocked, inner part last: c, kh, kw -> c_o, kh, kw, c_i.
-// Inputs and weights hold zeros where the padded extent exceeds the logical one.
-void SplitReduceAxes(Kernel& kernel, Stage& stage, const Expr& input) {
-  std::vector<Axis> outer, inner;
-  Substitution split;
-  for (const Axis& axis : stage.reduce_axes) {
-    const int64_t block = InputBlock(kernel, input, axis.name);
-    if (block == 0) {
-      outer.push_back(axis);
-      continue;
-    }
-    outer.push_back({axis.name + "_o", Simplify(CeilDiv(axis.extent, block))});
-    inner.push_back({axis.name + "_i", block});
-    split[axis.name] = Var(axis.name + "_o") * block + Var(axis.name + "_i");
-  }
-  stage.body[0] = Substitute(stage.body[0], split);
-  outer.insert(outer.end(), inner.begin(), inner.end());
-  stage.reduce_axes = std::move(outer);
-}
-
-// The variable, or a constant more: taps that only read padding were left out.
-bool IsShifted(const Expr& index, const std::string& name) {
-  if (index.IsVar()) return index->name == name;
-  return index.op() == ExprOp::kAdd && IsShifted(index.arg(0), name) && index.arg(1).IsConst();
-}
-
-// [N/panel, reduce axes as the input has them, N%panel] for the weights' logical axes.
-absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
-                                    const Operands& operands, const std::string& column,
-                                    int64_t panel) {
-  Layout layout;
-  std::vector<StorageAxis> steps, inner;
-  std::optional<int> column_position;
-  auto position_of = [&](const std::string& name) -> std::optional<int> {
-    for (size_t i = 0; i < operands.weights.args().size(); ++i) {
-      if (IsShifted(operands.weights.arg(i), name)) return static_cast<int>(i);
-    }
-    return std::nullopt;
-  };
-  column_position = position_of(column);
-  if (!column_position && operands.weights.arg(0).IsInt(0)) column_position = 0;  // one column
-  if (!column_position) return Refuse("the weights' columns are not a plain axis");
-  for (const Axis& axis : stage.reduce_axes) {
-    if (axis.extent.IsInt(1)) continue;  // its index is 0
-    const std::optional<int> position = position_of(axis.name);
-    if (!position) return Refuse("a reduce axis is not a plain axis of the weights");
-    const int64_t block = InputBlock(kernel, operands.input, axis.name);
-    steps.push_back({*position, block == 0 ? 1 : block, 0});
-    if (block > 0) inner.push_back({*position, 1, block});
-  }
-  layout.axes.push_back({*column_position, panel, 0});
-  for (const StorageAxis& axis : steps) layout.axes.push_back(axis);
-  for (const StorageAxis& axis : inner) layout.axes.push_back(axis);
-  for (size_t i = 0; i < operands.weights.args().size(); ++i) {
-    const int axis = static_cast<int>(i);
-    const bool used = std::any_of(layout.axes.begin(), layout.axes.end(),
-                                  [&](const StorageAxis& s) { return s.axis == axis; });
-    if (!used && !operands.weights.arg(i).IsConst())
-      return Refuse("the weights have another index");
-    if (!used) layout.axes.insert(layout.axes.begin() + 1, {axis, 1, 0});
-  }
-  layout.axes.push_back({*column_position, 1, panel});
-  return layout;
-}
-
-// The weights as f32 whatever they were stored as: converted when they are packed.
-void WeightsAsFloat(Kernel& kernel, TensorId weights) {
-  kernel.tensors[weights].dtype = DType::kF32;
-  for (Stage& stage : kernel.stages) {
-    for (Expr& body : stage.body) {
-      body = Transform(body, [&](const Expr& node) {
-        if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
-        if (node.op() != ExprOp::kLoad || node->tensor != weights) return node;
-        return Load(node->tensor, node.args(), DType::kF32);
-      });
-    }
-  }
 }
 
 Expr Coefficient(const Affine& affine, const std::string& name) {
@@ -210,6 +117,11 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
     c.levels.push_back(
         {axis.extent, Coefficient(*input, axis.name), Coefficient(weights, axis.name)});
   }
+  if (c.is_integer) {  // the step within a group is the tile's
+    if (!c.levels.back().input_stride.IsInt(1) || !c.levels.back().weight_stride.IsInt(1))
+      return Refuse("groups of the reduction do not lie together");
+    c.levels.pop_back();
+  }
   constexpr size_t kMostLevels = 4;
   if (c.levels.size() > kMostLevels) return Refuse("the reduction has more than four levels");
   return absl::OkStatus();
@@ -253,10 +165,26 @@ absl::Status ReadDepthwiseOperands(TiledContraction& c) {
 absl::Status CheckForm(const Kernel& kernel) {
   if (kernel.stages.empty() || !IsContraction(kernel.stages[0])) return Refuse("no contraction");
   const size_t rank = kernel.stages[0].axes.size();
-  for (size_t s = 1; s < kernel.stages.size(); ++s) {
+  const size_t points = kernel.stages.size() - FindStatistics(kernel, MainOutput(kernel)).size();
+  for (size_t s = 1; s < points; ++s) {
     const Stage& stage = kernel.stages[s];
     if (stage.IsReduction() || stage.axes.size() != rank)
       return Refuse("the epilogue is not pointwise");
+  }
+  return absl::OkStatus();
+}
+
+// Statistics are combined over lanes of columns, in f32.
+absl::Status CheckStatistics(const TiledContraction& c) {
+  for (const FlatStage& stage : c.nest.stages) {
+    if (stage.over.empty()) continue;
+    if (!CombinesLanes(stage) || stage.combiner.identity[0].dtype() != DType::kF32)
+      return Refuse("a statistic is not a sum, maximum or minimum in f32");
+    for (const std::string& name : stage.over) {
+      if (std::count(c.column_axes.begin(), c.column_axes.end(), name) == 0)
+        return Refuse("a statistic is not of rows");
+    }
+    if (stage.over.size() != c.column_axes.size()) return Refuse("a statistic is not of rows");
   }
   return absl::OkStatus();
 }
@@ -289,10 +217,8 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   if (!columns) return Refuse("the number of columns is symbolic");
   c.columns = *columns;
   c.panel = ChoosePanel(c.columns);
-  AOTC_ASSIGN_OR_RETURN(kernel.tensors[c.weights].layout,
-                        PackedLayout(kernel, stage, operands, column_name, c.panel));
-  WeightsAsFloat(kernel, c.weights);
-  SplitReduceAxes(kernel, stage, operands.input);
+  c.is_integer = stage.body[0].dtype() == DType::kI32;
+  AOTC_RETURN_IF_ERROR(PackWeights(kernel, operands, column_name, c.panel));
   const Expr weights_load =
       OperandLoad(OperandLoad(stage.body[0].arg(0))->tensor == c.weights ? stage.body[0].arg(0)
                                                                          : stage.body[0].arg(1));
@@ -302,7 +228,8 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   const Expr& product = c.nest.stages[0].bodies[0];
   const bool weights_first = OperandLoad(product.arg(0))->tensor == c.weights;
   AOTC_RETURN_IF_ERROR(ClassifyAxes(c, weights_first ? product.arg(0) : product.arg(1)));
-  const KernelTensor& main = kernel.tensors[kernel.params.back()];
+  AOTC_RETURN_IF_ERROR(CheckStatistics(c));
+  const KernelTensor& main = kernel.tensors[MainOutput(kernel)];
   c.stored_columns = main.layout.IsRowMajor()
                          ? c.columns
                          : (c.columns + c.column_block - 1) / std::max<int64_t>(c.column_block, 1) *
@@ -312,6 +239,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   AOTC_ASSIGN_OR_RETURN(const Affine weights, WeightSteps(kernel, c, weights_load, column_name));
   c.panel_stride = Coefficient(weights, "panel");
   c.weight_offset = weights.rest;
+  c.column_stride = Coefficient(weights, "lane").AsInt().value_or(1);
   AOTC_RETURN_IF_ERROR(ReadInput(c, weights_first ? product.arg(1) : product.arg(0), weights));
   return c;
 }
@@ -326,6 +254,8 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel) {
   const std::optional<int64_t> block =
       c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
   constexpr int64_t kBlock = 16;
+  if (c.nest.HasStatistics()) return Refuse("there are statistics");
+  if (kernel.stages[0].body[0].dtype() != DType::kF32) return Refuse("the accumulator is not f32");
   if (!c.nest.is_point || block != kBlock) return Refuse("the channels are not in blocks");
   c.panel = c.columns = c.stored_columns = kBlock;
   c.column_axes = {c.nest.outer.back().name};
@@ -336,6 +266,13 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel) {
   c.row_halo = c.outer.back().halo;
   c.outer.pop_back();
   AOTC_RETURN_IF_ERROR(ReadDepthwiseOperands(c));
+  return c;
+}
+
+TiledContraction UnderFact(TiledContraction c, const Expr& fact) {
+  c.nest.bounds.AddFact(fact);
+  c.row_extent = Simplify(c.row_extent, c.nest.bounds);
+  for (NestAxis& axis : c.outer) axis.extent = Simplify(axis.extent, c.nest.bounds);
   return c;
 }
 

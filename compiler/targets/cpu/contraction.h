@@ -36,7 +36,11 @@ struct TiledContraction {
   Expr input_offset = {};            // at step 0, over outer and row axes
   Expr row_stride = {};
   Expr panel_stride = {};                  // weights of one panel
+  int64_t column_stride = 1;               // from a column of a panel to the next
   std::vector<ContractLevel> levels = {};  // outermost first, at most 4
+  // u8 times i8 into i32: four steps of the innermost reduce axis lie together in the weights, and
+  // are one step of the levels.
+  bool is_integer = false;
   // Depthwise: operands share the columns, which are the lanes of one channel block; no panels.
   bool is_depthwise = false;
   Expr weight_offset = 0;  // at the first step; depthwise: over outer axes
@@ -45,13 +49,16 @@ struct TiledContraction {
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
 int64_t ChoosePanel(int64_t columns);
 
-// Gives the constant operand its packed layout (and f32) in `kernel`, then reads the kernel as
-// above. Error: the reason why the tile cannot compute it.
+// Gives the constant operand its packed layout (and f32, or i8) in `kernel`, then reads the kernel
+// as above. Error: the reason why the tile cannot compute it.
 absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel);
 
 // The same for convolutions whose channels each have a filter of their own. Constants must be
 // blocked.
 absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel);
+
+// The contraction where `fact`, a condition on the symbols, holds.
+TiledContraction UnderFact(TiledContraction contraction, const Expr& fact);
 
 }  // namespace aotc
 

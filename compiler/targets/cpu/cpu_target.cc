@@ -17,16 +17,17 @@
 namespace aotc {
 namespace {
 
-constexpr std::array<Isa, 4> kIsas = {{
+constexpr std::array<Isa, 5> kIsas = {{
     {"portable", "AOTC_ISA_GENERIC", "generic", 4, 16},
     {"x86-64", "AOTC_ISA_X86_64", "v1", 4, 16},
     {"x86-64-v3", "AOTC_ISA_X86_64_V3", "v3", 8, 16},
     {"x86-64-v4", "AOTC_ISA_X86_64_V4", "v4", 16, 32},
+    {"x86-64-v4-vnni", "AOTC_ISA_X86_64_V4", "v4vnni", 16, 32, true},
 }};
 
 const Isa* FindIsa(const std::string& name) {
-  auto found =
-      std::find_if(kIsas.begin(), kIsas.end(), [&](const Isa& isa) { return isa.name == name; });
+  auto found = std::find_if(kIsas.begin(), kIsas.end(),
+                            [&](const Isa& isa) { return isa.name == name && !isa.has_vnni; });
   return found == kIsas.end() ? nullptr : &*found;
 }
 
@@ -58,9 +59,34 @@ absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel,
       .reason = contraction.is_depthwise
                     ? "channels in blocks, each with a filter of its own"
                     : "a contraction with constant weights and its columns innermost"};
-  AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule(kernel, contraction, schedule, isa));
+  AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule({kernel, contraction, schedule, isa}));
   TidyLoops(variant.loops);
   return variant;
+}
+
+// One row alone, where the number of rows is a symbol that may be 1: the tile is then as wide as
+// the panel.
+std::optional<Expr> OneRowGuard(const TiledContraction& contraction) {
+  const Expr& rows = contraction.row_extent;
+  if (contraction.is_depthwise || !rows.IsVar()) return std::nullopt;
+  if (RangeOf(rows, contraction.nest.bounds).min > 1) return std::nullopt;
+  return Eq(rows, 1);
+}
+
+// The variants for one instruction set, guarded ones first.
+absl::Status AddVariants(const Kernel& kernel, const TiledContraction& contraction, const Isa& isa,
+                         std::vector<KernelVariant>& variants) {
+  if (const std::optional<Expr> guard = OneRowGuard(contraction)) {
+    AOTC_ASSIGN_OR_RETURN(KernelVariant one,
+                          ContractVariant(kernel, UnderFact(contraction, *guard), isa));
+    one.guard = *guard;
+    one.reason += ", and one row";
+    one.loops.name += "_one_row";
+    variants.push_back(std::move(one));
+  }
+  AOTC_ASSIGN_OR_RETURN(KernelVariant any, ContractVariant(kernel, contraction, isa));
+  variants.push_back(std::move(any));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa,
@@ -97,8 +123,8 @@ absl::StatusOr<ProgramKernel> AsContraction(Kernel kernel, const CpuOptions& opt
   AOTC_ASSIGN_OR_RETURN(const TiledContraction contraction, AnalyzeAny(kernel));
   ProgramKernel result;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
-    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ContractVariant(kernel, contraction, *isa));
-    result.variants.push_back(std::move(variant));
+    if (isa->has_vnni && !contraction.is_integer) continue;
+    AOTC_RETURN_IF_ERROR(AddVariants(kernel, contraction, *isa, result.variants));
   }
   result.kernel = std::move(kernel);
   return result;
@@ -117,6 +143,8 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
                  "'; known: native, portable, x86-64, x86-64-v3, x86-64-v4"));
     }
     isas.push_back(*isa);
+    constexpr std::string_view kWithVnni = "x86-64-v4";
+    if (isa->name == kWithVnni) isas.push_back(*(isa + 1));
   }
   std::sort(isas.begin(), isas.end(),
             [](const Isa& a, const Isa& b) { return a.suffix < b.suffix; });
@@ -143,6 +171,7 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
   BlockConstants(kernel);
   ProgramKernel result;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
+    if (isa->has_vnni) continue;
     AOTC_ASSIGN_OR_RETURN(KernelVariant variant, LoopVariant(kernel, *isa, reason));
     result.variants.push_back(std::move(variant));
     // Without vectors all instruction sets would get the same text.

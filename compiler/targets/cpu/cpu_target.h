@@ -21,10 +21,12 @@ struct Isa {
   std::string_view suffix;  // of kernel names and files: "v4"
   int lanes;                // f32 lanes of a vector
   int registers;            // vector registers
+  bool has_vnni = false;    // dot products of bytes: only kernels that use them are written for it
 };
 
 // Known names, best last, without duplicates; "native" is the best of this machine, "portable" is
-// GNU vectors without target attributes. Error: an unknown name, with the known ones.
+// GNU vectors without target attributes. x86-64-v4 brings x86-64-v4-vnni. Error: an unknown name,
+// with the known ones.
 absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list);
 
 struct CpuOptions {

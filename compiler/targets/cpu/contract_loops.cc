@@ -1,0 +1,281 @@
+// The loops around the tiles of a contraction: tasks, chunks, panels, groups, rows.
+#include <optional>
+#include <utility>
+
+#include "compiler/lower/lower_loops.h"
+#include "compiler/lower/nest_stages.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contract_tile_call.h"
+
+namespace aotc {
+namespace {
+
+using Statements = absl::StatusOr<std::vector<Stmt>>;
+
+class ContractLoops {
+ public:
+  explicit ContractLoops(const ScheduledContraction& scheduled)
+      : scheduled_(scheduled),
+        c_(scheduled.contraction),
+        schedule_(scheduled.schedule),
+        isa_(scheduled.isa),
+        row_count_(c_.row_extent) {
+    bounds_ = c_.nest.bounds;
+    bounds_.Add("panel", 0, Panels() - 1);
+    bounds_.Add("group", 0, Groups() - 1);
+    bounds_.Add("lane", 0, isa_.lanes - 1);
+  }
+
+  absl::StatusOr<LoopFunction> Build() {
+    function_ = StartFunction(scheduled_.kernel, c_.nest);
+    std::vector<NestAxis> tasks = c_.outer;
+    if (!tasks.empty()) {
+      NestAxis& last = tasks.back();
+      const Expr full = last.extent + last.halo.before + last.halo.after;
+      last = {.name = last.name + "_chunk",
+              .extent = Simplify(CeilDiv(full, schedule_.chunk), bounds_)};
+    }
+    if (!c_.is_depthwise && !c_.nest.HasStatistics()) {
+      tasks.push_back({.name = "panel", .extent = Panels()});
+    }
+    ChunkRows(tasks);
+    function_.tasks = CountOf(tasks);
+    std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
+    if (c_.is_depthwise) body.push_back(Let("panel", 0));
+    if (has_row_chunks_) {
+      const Expr left = c_.row_extent - Var("row_chunk") * schedule_.chunk;
+      body.push_back(Let("row_count", Min(Expr(schedule_.chunk), left)));
+    }
+    MakeAccumulators();
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> inside, ChunkLoop());
+    body.insert(body.end(), inside.begin(), inside.end());
+    function_.body = Block(std::move(body));
+    return std::move(function_);
+  }
+
+ private:
+  int64_t Panels() const { return (c_.columns + c_.panel - 1) / c_.panel; }
+  int64_t Groups() const { return c_.panel / (schedule_.vectors * isa_.lanes); }
+
+  // Without an outer axis the rows are what tasks share.
+  void ChunkRows(std::vector<NestAxis>& tasks) {
+    const Expr chunks = Simplify(CeilDiv(c_.row_extent, schedule_.chunk), bounds_);
+    has_row_chunks_ = c_.outer.empty() && !c_.row_axis.empty() && !chunks.IsInt(1);
+    if (!has_row_chunks_) return;
+    tasks.push_back({.name = "row_chunk", .extent = chunks});
+    bounds_.Add("row_chunk", 0, chunks - 1);
+    bounds_.Add("row_count", 1, schedule_.chunk);
+    first_row_ = Var("row_chunk") * schedule_.chunk;
+    row_count_ = Var("row_count");
+  }
+
+  // Scratch for the statistics: a vector for each row of a task.
+  void MakeAccumulators() {
+    const int64_t rows = has_row_chunks_ ? schedule_.chunk : RangeOf(row_count_, bounds_).max;
+    for (const FlatStage& stage : c_.nest.stages) {
+      for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
+        LoopBuffer buffer{.name = StrCat(function_.buffers[stage.results[k].tensor].name, "_lanes"),
+                          .place = BufferPlace::kScratch,
+                          .written = true,
+                          .elements = rows * isa_.lanes,
+                          .offset = function_.scratch_bytes};
+        function_.scratch_bytes += (buffer.elements * ByteWidth(buffer.dtype) + 63) / 64 * 64;
+        accumulators_.push_back(function_.buffers.Add(std::move(buffer)));
+      }
+    }
+  }
+
+  // The iterations of the innermost outer axis that belong to this task.
+  Statements ChunkLoop() const {
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> rows, PanelLoop());
+    if (c_.outer.empty()) return rows;
+    const NestAxis& axis = c_.outer.back();
+    if (const Expr interior = Interior(); interior.valid()) {
+      rows = {If(interior, std::move(rows), OverPanels(FillPanel()))};
+    }
+    const Expr first = Var(axis.name + "_chunk") * schedule_.chunk - axis.halo.before;
+    if (schedule_.chunk == 1) {
+      rows.insert(rows.begin(), Let(axis.name, first));
+      return rows;
+    }
+    const Expr count = Min(Expr(schedule_.chunk), axis.extent + axis.halo.after - first);
+    return std::vector<Stmt>{For(axis.name, first, Simplify(count, bounds_), std::move(rows))};
+  }
+
+  // All of the task's panels: one, or with statistics all, which are then finished.
+  Statements PanelLoop() const {
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> rows, GroupLoop());
+    for (Stmt& fill : FillRowEnds()) rows.push_back(std::move(fill));
+    if (!c_.nest.HasStatistics()) return rows;
+    std::vector<Stmt> body = {OverTaskRows(StartStatistics())};
+    for (Stmt& stmt : OverPanels(std::move(rows))) body.push_back(std::move(stmt));
+    body.push_back(OverTaskRows(FinishStatistics()));
+    return body;
+  }
+
+  std::vector<Stmt> OverPanels(std::vector<Stmt> body) const {
+    if (!c_.nest.HasStatistics()) return body;
+    return {For("panel", 0, Panels(), std::move(body))};
+  }
+
+  Stmt OverTaskRows(std::vector<Stmt> body) const {
+    return For("task_row", 0, row_count_, std::move(body));
+  }
+
+  // Calls `make` with each statistic's result, its combiner and its accumulators of `task_row`.
+  template <class Make>
+  std::vector<Stmt> ForStatistics(const Make& make) const {
+    std::vector<Stmt> body;
+    size_t next = 0;
+    for (const FlatStage& stage : c_.nest.stages) {
+      for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
+        body.push_back(
+            make(stage, k, LoadAccumulators(accumulators_[next++], Var("task_row"), isa_.lanes)));
+      }
+    }
+    return body;
+  }
+
+  std::vector<Stmt> StartStatistics() const {
+    return ForStatistics([&](const FlatStage& stage, size_t k, const Expr& memory) {
+      const Expr identity = Expr::Make({.op = ExprOp::kBroadcast,
+                                        .dtype = memory.dtype(),
+                                        .lanes = isa_.lanes,
+                                        .args = {stage.combiner.identity[k]}});
+      return Store(memory->tensor, memory.arg(0), identity);
+    });
+  }
+
+  std::vector<Stmt> FinishStatistics() const {
+    return ForStatistics([&](const FlatStage& stage, size_t k, const Expr& memory) {
+      const FlatResult& result = stage.results[k];
+      const Expr all = Expr::Make(
+          {.op = *LaneCombiner(stage.combiner), .dtype = memory.dtype(), .args = {memory}});
+      Expr index = result.index;
+      if (!c_.row_axis.empty()) {
+        index = Substitute(index, {{c_.row_axis, first_row_ + Var("task_row")}});
+      }
+      return Store(result.tensor, Simplify(index, bounds_), Cast(result.dtype, all));
+    });
+  }
+
+  Expr Interior() const {
+    Expr condition;
+    for (const NestAxis& axis : c_.outer) {
+      if (axis.halo == Halo{}) continue;
+      const Expr test = And(Le(Expr(0), Var(axis.name)), Lt(Var(axis.name), axis.extent));
+      condition = condition.valid() ? And(condition, test) : test;
+    }
+    return condition;
+  }
+
+  // Writes the fill value to the panel's columns of `count` rows from `first`.
+  std::vector<Stmt> Fill(const Expr& first, const Expr& count) const {
+    Nest nest = c_.nest;
+    const Expr column = Var("panel") * c_.panel + Var("column");
+    for (FlatStage& stage : nest.stages) {
+      for (FlatResult& result : stage.results) {
+        if (!result.index.valid()) continue;
+        result.index = Simplify(Substitute(result.index, ColumnsAt(c_, column)), bounds_);
+      }
+    }
+    const Expr columns = Min(Expr(c_.panel), Expr(c_.stored_columns) - Var("panel") * c_.panel);
+    std::vector<Stmt> body = {For("column", 0, Simplify(columns, bounds_), FillStatements(nest))};
+    if (c_.row_axis.empty()) return body;
+    return {For(c_.row_axis, first, count, std::move(body))};
+  }
+
+  // All rows, where an outer axis is in its halo.
+  std::vector<Stmt> FillPanel() const {
+    return Fill(Expr(-c_.row_halo.before),
+                c_.row_extent + (c_.row_halo.before + c_.row_halo.after));
+  }
+
+  // The halo at both ends of the rows, by the tasks that have the first and the last row.
+  std::vector<Stmt> FillRowEnds() const {
+    std::vector<Stmt> body;
+    const Expr is_first = Eq(first_row_, 0), is_last = Eq(first_row_ + row_count_, c_.row_extent);
+    if (c_.row_halo.before > 0) {
+      body.push_back(If(is_first, Fill(Expr(-c_.row_halo.before), c_.row_halo.before)));
+    }
+    if (c_.row_halo.after > 0) {
+      body.push_back(If(is_last, Fill(c_.row_extent, c_.row_halo.after)));
+    }
+    return body;
+  }
+
+  Statements GroupLoop() const {
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> rows, RowLoops());
+    if (Groups() == 1) {
+      rows.insert(rows.begin(), Let("group", 0));
+      return std::vector<Stmt>{Block(std::move(rows))};
+    }
+    return std::vector<Stmt>{For("group", 0, Groups(), std::move(rows))};
+  }
+
+  Statements RowLoops() const {
+    std::vector<Stmt> loops;
+    const Expr tiles = Simplify(FloorDiv(row_count_, schedule_.rows), bounds_);
+    const Expr done = Simplify(tiles * schedule_.rows, bounds_);
+    if (!tiles.IsInt(0)) {
+      AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(Var("tile") * schedule_.rows, schedule_.rows));
+      loops.push_back(For("tile", 0, tiles, {tile}));
+    }
+    const Expr left = Simplify(row_count_ - done, bounds_);
+    if (left.IsInt(0)) return loops;
+    if (std::optional<int64_t> rows = left.AsInt()) {
+      AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(done, *rows));
+      loops.push_back(tile);
+      return loops;
+    }
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tail, TailTiles(done, left));
+    loops.insert(loops.end(), tail.begin(), tail.end());
+    return loops;
+  }
+
+  // Rows whose number is not known: a tile for each binary digit of it.
+  Statements TailTiles(const Expr& done, const Expr& left) const {
+    std::vector<Stmt> body = {Let("rows_done", done), Let("rows_left", left)};
+    int64_t rows = 1;
+    while (rows * 2 < schedule_.rows) rows *= 2;
+    for (; rows > 0; rows /= 2) {
+      const Expr count = Var("rows_left");
+      AOTC_ASSIGN_OR_RETURN(
+          Stmt tile, TileOf(Var("rows_done") + FloorDiv(count, 2 * rows) * (2 * rows), rows));
+      body.push_back(If(Eq(Mod(FloorDiv(count, rows), 2), 1), {tile}));
+    }
+    return body;
+  }
+
+  // One call: `rows` rows from `task_row` of the task, the columns of (panel, group).
+  absl::StatusOr<Stmt> TileOf(const Expr& task_row, int64_t rows) const {
+    TileSite site{.first_row = first_row_ + task_row,
+                  .task_row = task_row,
+                  .rows = rows,
+                  .bounds = bounds_,
+                  .accumulators = accumulators_};
+    const int64_t most = has_row_chunks_ ? schedule_.chunk : RangeOf(row_count_, bounds_).max;
+    for (const char* name : {"tile", "rows_done", "rows_left"}) site.bounds.Add(name, 0, most);
+    return ContractTileCall(scheduled_, site);
+  }
+
+  const ScheduledContraction scheduled_;
+  const TiledContraction& c_;
+  const ContractSchedule& schedule_;
+  const Isa& isa_;
+  Bounds bounds_;
+  LoopFunction function_;
+  bool has_row_chunks_ = false;
+  Expr first_row_ = 0;  // of the task
+  Expr row_count_;      // rows of the task
+  std::vector<TensorId> accumulators_;
+};
+
+}  // namespace
+
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const ScheduledContraction& scheduled) {
+  return ContractLoops(scheduled).Build();
+}
+
+}  // namespace aotc

@@ -1,0 +1,151 @@
+#include "compiler/targets/cpu/contraction_packing.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+// The block by which the input's layout splits the axis that `reduce` walks; 0 where it does not.
+int64_t InputBlock(const Kernel& kernel, const Expr& input, const std::string& reduce) {
+  const KernelTensor& tensor = kernel.tensors[input->tensor];
+  for (const StorageAxis& axis : tensor.layout.axes) {
+    const Expr& index = input.arg(static_cast<size_t>(axis.axis));
+    if (axis.modulus > 0 && index.IsVar() && index->name == reduce) return axis.modulus;
+  }
+  return 0;
+}
+
+// Integer tiles take this many steps at a time.
+constexpr int64_t kGroup = 4;
+
+// The last reduce axis in groups: c_i -> c_i_o, c_i_i.
+absl::Status SplitGroups(Stage& stage) {
+  Axis& axis = stage.reduce_axes.back();
+  const std::optional<int64_t> extent = axis.extent.AsInt();
+  if (!extent || *extent % kGroup != 0) return Refuse("the reduction is not in groups of four");
+  const Axis inner = {axis.name + "_i", kGroup};
+  const Expr outer = Var(axis.name + "_o");
+  stage.body[0] = Substitute(stage.body[0], {{axis.name, outer * kGroup + Var(inner.name)}});
+  axis = {axis.name + "_o", *extent / kGroup};
+  stage.reduce_axes.push_back(inner);
+  return absl::OkStatus();
+}
+
+// Splits reduce axes as the input is blocked, inner part last: c, kh, kw -> c_o, kh, kw, c_i.
+// Inputs and weights hold zeros where the padded extent exceeds the logical one.
+void SplitReduceAxes(Kernel& kernel, Stage& stage, const Expr& input) {
+  std::vector<Axis> outer, inner;
+  Substitution split;
+  for (const Axis& axis : stage.reduce_axes) {
+    const int64_t block = InputBlock(kernel, input, axis.name);
+    if (block == 0) {
+      outer.push_back(axis);
+      continue;
+    }
+    outer.push_back({axis.name + "_o", Simplify(CeilDiv(axis.extent, block))});
+    inner.push_back({axis.name + "_i", block});
+    split[axis.name] = Var(axis.name + "_o") * block + Var(axis.name + "_i");
+  }
+  stage.body[0] = Substitute(stage.body[0], split);
+  outer.insert(outer.end(), inner.begin(), inner.end());
+  stage.reduce_axes = std::move(outer);
+}
+
+// The variable, or a constant more: taps that only read padding were left out.
+bool IsShifted(const Expr& index, const std::string& name) {
+  if (index.IsVar()) return index->name == name;
+  return index.op() == ExprOp::kAdd && IsShifted(index.arg(0), name) && index.arg(1).IsConst();
+}
+
+// [N/panel, reduce axes as the input has them, N%panel] for the weights' logical axes.
+absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
+                                    const Operands& operands, const std::string& column,
+                                    int64_t panel) {
+  Layout layout;
+  std::vector<StorageAxis> steps, inner;
+  std::optional<int> column_position;
+  auto position_of = [&](const std::string& name) -> std::optional<int> {
+    for (size_t i = 0; i < operands.weights.args().size(); ++i) {
+      if (IsShifted(operands.weights.arg(i), name)) return static_cast<int>(i);
+    }
+    return std::nullopt;
+  };
+  column_position = position_of(column);
+  if (!column_position && operands.weights.arg(0).IsInt(0)) column_position = 0;  // one column
+  if (!column_position) return Refuse("the weights' columns are not a plain axis");
+  for (const Axis& axis : stage.reduce_axes) {
+    if (axis.extent.IsInt(1)) continue;  // its index is 0
+    const std::optional<int> position = position_of(axis.name);
+    if (!position) return Refuse("a reduce axis is not a plain axis of the weights");
+    const int64_t block = InputBlock(kernel, operands.input, axis.name);
+    steps.push_back({*position, block == 0 ? 1 : block, 0});
+    if (block > 0) inner.push_back({*position, 1, block});
+  }
+  layout.axes.push_back({*column_position, panel, 0});
+  for (const StorageAxis& axis : steps) layout.axes.push_back(axis);
+  for (const StorageAxis& axis : inner) layout.axes.push_back(axis);
+  for (size_t i = 0; i < operands.weights.args().size(); ++i) {
+    const int axis = static_cast<int>(i);
+    const bool used = std::any_of(layout.axes.begin(), layout.axes.end(),
+                                  [&](const StorageAxis& s) { return s.axis == axis; });
+    if (!used && !operands.weights.arg(i).IsConst())
+      return Refuse("the weights have another index");
+    if (!used) layout.axes.insert(layout.axes.begin() + 1, {axis, 1, 0});
+  }
+  layout.axes.push_back({*column_position, 1, panel});
+  return layout;
+}
+
+// Groups of the innermost step behind the columns: [..., k/4, N%panel, k%4].
+void GroupInnermost(Layout& layout) {
+  StorageAxis& step = layout.axes[layout.axes.size() - 2];
+  const StorageAxis inner = {step.axis, 1, kGroup};
+  step = {step.axis, kGroup, step.modulus / kGroup};
+  layout.axes.push_back(inner);
+}
+
+}  // namespace
+
+Expr OperandLoad(const Expr& e) {
+  if (e.op() == ExprOp::kLoad) return e;
+  if (e.op() == ExprOp::kCast) return OperandLoad(e.arg(0));
+  return e.op() == ExprOp::kSelect ? OperandLoad(e.arg(1)) : Expr();
+}
+
+void WeightsAsFloat(Kernel& kernel, TensorId weights) {
+  kernel.tensors[weights].dtype = DType::kF32;
+  for (Stage& stage : kernel.stages) {
+    for (Expr& body : stage.body) {
+      body = Transform(body, [&](const Expr& node) {
+        if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
+        if (node.op() != ExprOp::kLoad || node->tensor != weights) return node;
+        return Load(node->tensor, node.args(), DType::kF32);
+      });
+    }
+  }
+}
+
+absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::string& column,
+                         int64_t panel) {
+  Stage& stage = kernel.stages[0];
+  const TensorId weights = operands.weights->tensor;
+  AOTC_ASSIGN_OR_RETURN(kernel.tensors[weights].layout,
+                        PackedLayout(kernel, stage, operands, column, panel));
+  SplitReduceAxes(kernel, stage, operands.input);
+  if (stage.body[0].dtype() == DType::kI32) {
+    GroupInnermost(kernel.tensors[weights].layout);
+    return SplitGroups(stage);
+  }
+  WeightsAsFloat(kernel, weights);
+  return absl::OkStatus();
+}
+
+}  // namespace aotc

@@ -1,0 +1,33 @@
+// How the constant operand of a contraction lies in memory, for all instruction sets alike, and the
+// reduce axes that walk it.
+#ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACTION_PACKING_H_
+#define AOTC_COMPILER_TARGETS_CPU_CONTRACTION_PACKING_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+// The loads of the first stage's product.
+struct Operands {
+  Expr input;
+  Expr weights;
+};
+
+// The load of an operand, under casts and a padding guard; null where there is none.
+Expr OperandLoad(const Expr& e);
+
+// Gives the weights the layout [N/panel, steps of the reduction, N%panel] as f32, with the reduce
+// axes split as the input is blocked; products of integers [N/panel, k/4, N%panel, k%4] with the
+// innermost reduce axis split likewise. Error: weights that are not read plainly.
+absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::string& column,
+                         int64_t panel);
+
+// The weights as f32 whatever they were stored as: converted when they are packed.
+void WeightsAsFloat(Kernel& kernel, TensorId weights);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_CPU_CONTRACTION_PACKING_H_
