@@ -11,7 +11,8 @@ from build_output import Failure, command
 # What `run` may need from outside: memory functions that compilers call by themselves, the CPU
 # model, yielding at a barrier, what the toolchain places; and the mathematics below.
 ALLOWED = {
-    "memcpy", "memset", "memmove", "memcmp", "__cpu_model", "__cpu_indicator_init",
+    "memcpy", "memset", "memmove", "memcmp", "__cpu_model", "__cpu_features2",
+    "__cpu_indicator_init",
     "_GLOBAL_OFFSET_TABLE_", "sched_yield", "__tls_get_addr",
 }
 MATHEMATICS = set("""
