@@ -176,6 +176,10 @@ CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
     return {StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
   }
   std::string element = StrCat(name, "[", Print(e.arg(0)), "]");
+  if (is_shared_ && is_shared_(e->tensor)) {
+    element = StrCat("(", CElementType(e.dtype()), ")", element);
+    if (e.dtype() != DType::kBool) return {element, kPrefix};
+  }
   if (e.dtype() == DType::kBool) return {StrCat(element, " != 0"), kEquality};
   return {element, kPostfix};
 }

@@ -25,8 +25,10 @@ std::string CLiteral(const Expr& constant);
 
 class CExprPrinter {
  public:
-  explicit CExprPrinter(std::function<std::string(TensorId)> buffer_name)
-      : buffer_name_(std::move(buffer_name)) {}
+  // `is_shared`: whether a buffer lies in shared memory, whose elements are read as values.
+  explicit CExprPrinter(std::function<std::string(TensorId)> buffer_name,
+                        std::function<bool(TensorId)> is_shared = {})
+      : buffer_name_(std::move(buffer_name)), is_shared_(std::move(is_shared)) {}
 
   std::string Print(const Expr& e) const;
   // buffer + offset as a pointer.
@@ -45,6 +47,7 @@ class CExprPrinter {
   std::string Wrapped(const Expr& e, int least) const;
 
   std::function<std::string(TensorId)> buffer_name_;
+  std::function<bool(TensorId)> is_shared_;
 };
 
 }  // namespace aotc

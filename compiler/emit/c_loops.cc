@@ -32,7 +32,9 @@ class Emitter {
   Emitter(const LoopFunction& function, const CSpelling& spelling)
       : function_(function),
         spelling_(spelling),
-        printer_([&](TensorId id) { return function_.buffers[id].name; }) {}
+        printer_([&](TensorId id) { return function_.buffers[id].name; },
+                 [&](TensorId id) { return function_.buffers[id].place == BufferPlace::kShared; }) {
+  }
 
   CKernelText Run() {
     if (function_.body.kind() == StmtKind::kBlock) {
@@ -72,9 +74,10 @@ class Emitter {
   void EmitFor(const StmtNode& loop, std::string& out) {
     const std::string& name = loop.name;
     std::string start = printer_.Print(loop.min), step = "++" + name;
-    if (loop.loop == LoopKind::kThread) {
-      start = StrCat(loop.min.IsInt(0) ? "" : start + " + ", "aotc_thread()");
-      step = StrCat(name, " += ", function_.threads);
+    if (loop.loop == LoopKind::kThread || loop.loop == LoopKind::kGrid) {
+      const auto [first, stride] = Dealing(loop.loop);
+      start = StrCat(loop.min.IsInt(0) ? "" : start + " + ", first);
+      step = StrCat(name, " += ", stride);
     }
     const std::string end = printer_.Print(loop.min + loop.extent);
     if (loop.loop == LoopKind::kUnrolled) StrAppend(&out, "AOTC_UNROLL(8)\n");
@@ -82,6 +85,17 @@ class Emitter {
               ") {\n");
     EmitBody(loop.body, out);
     StrAppend(&out, "}\n");
+  }
+
+  // The first iteration of a thread, and the distance to its next.
+  std::pair<std::string, std::string> Dealing(LoopKind kind) const {
+    const int64_t threads = function_.threads;
+    if (kind == LoopKind::kGrid) {
+      const Expr stride = Simplify(function_.tasks * threads, BoundsOf(function_.symbols));
+      return {StrCat("task * ", threads, " + thread"), printer_.Print(stride)};
+    }
+    const bool whole = function_.group == 0 || function_.group == threads;
+    return {whole ? "thread" : "lane", StrCat(whole ? threads : function_.group)};
   }
 
   void EmitIf(const StmtNode& branch, std::string& out) {
@@ -127,7 +141,27 @@ class Emitter {
     if (!tile.template_args.empty()) {
       StrAppend(&name, "<", absl::StrJoin(tile.template_args, ", "), ">");
     }
-    StrAppend(&out, name, "(", absl::StrJoin(args, ", "), ");\n");
+    if (tile.state.empty()) {
+      StrAppend(&out, name, "(", absl::StrJoin(args, ", "), ");\n");
+    } else {
+      EmitStateCall(tile, name, args, out);
+    }
+  }
+
+  // variable = f(variable, arguments); several variables go through a struct.
+  void EmitStateCall(const TileCall& tile, const std::string& function,
+                     const std::vector<std::string>& args, std::string& out) {
+    const std::string rest = absl::StrJoin(args, ", ");
+    if (tile.state.size() == 1) {
+      StrAppend(&out, tile.state[0], " = ", function, "(", tile.state[0], ", ", rest, ");\n");
+      return;
+    }
+    const std::string all = StrCat("all", objects_++), state = combiner_type_ + "::state";
+    StrAppend(&out, "const ", state, " ", all, " = ", function, "(", state, "{",
+              absl::StrJoin(tile.state, ", "), "}, ", rest, ");\n");
+    for (size_t k = 0; k < tile.state.size(); ++k) {
+      StrAppend(&out, tile.state[k], " = ", all, ".v", k, ";\n");
+    }
   }
 
   std::string EmitArgument(const TileArgument& argument, std::string& out) {
@@ -136,7 +170,42 @@ class Emitter {
       return printer_.Pointer(p->buffer, p->offset);
     }
     if (const TileRecord* record = std::get_if<TileRecord>(&argument)) return EmitRecord(*record);
+    if (const TileCombiner* combiner = std::get_if<TileCombiner>(&argument)) {
+      return EmitCombiner(*combiner);
+    }
     return EmitObject(std::get<TileObject>(argument), out);
+  }
+
+  // Writes the struct before the kernel; returns a value of it.
+  std::string EmitCombiner(const TileCombiner& argument) {
+    const Combiner& combiner = argument.combiner;
+    const bool single = combiner.identity.size() == 1;
+    combiner_type_ = StrCat(function_.name, "_", argument.name, objects_++);
+    std::string fields, identity, combined;
+    Substitution operands;
+    for (size_t k = 0; k < combiner.identity.size(); ++k) {
+      const DType dtype = combiner.identity[k].dtype();
+      StrAppend(&fields, CValueType(dtype), " v", k, ";\n");
+      for (const char* side : {"a", "b"}) {
+        const std::string field = single ? side : StrCat(side, ".v", k);
+        operands[StrCat(side, k)] = Var(field, dtype);
+      }
+    }
+    for (size_t k = 0; k < combiner.identity.size(); ++k) {
+      const char* comma = k == 0 ? "" : ", ";
+      StrAppend(&identity, comma, printer_.Print(combiner.identity[k]));
+      StrAppend(&combined, comma, printer_.Print(Substitute(combiner.combine[k], operands)));
+    }
+    const std::string type = single ? CValueType(combiner.identity[0].dtype()) : "state";
+    const std::string state = single ? "" : StrCat("struct state {\n", fields, "};\n");
+    const std::string qualifier = StrCat(spelling_.object_qualifier, " ", type);
+    StrAppend(&text_.objects, "struct ", combiner_type_, " {\n", state);
+    if (argument.has_identity) {
+      StrAppend(&text_.objects, qualifier, " identity() const { return {", identity, "}; }\n");
+    }
+    StrAppend(&text_.objects, qualifier, " combine(", type, " a, ", type, " b) const { return {",
+              combined, "}; }\n};\n\n");
+    return combiner_type_ + "{}";
   }
 
   std::string EmitRecord(const TileRecord& record) const {
@@ -239,6 +308,7 @@ class Emitter {
   CExprPrinter printer_;
   CKernelText text_;
   std::map<std::string, std::pair<DType, int>> types_;
+  std::string combiner_type_;  // of the latest combiner
   int objects_ = 0;
 };
 

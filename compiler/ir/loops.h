@@ -45,7 +45,8 @@ enum class StmtKind : uint8_t {
 enum class LoopKind : uint8_t {
   kSerial,
   kUnrolled,  // a pragma asks for it
-  kThread,    // cuda: iterations are spread over the threads of the block
+  kThread,    // cuda: iterations are dealt out to the threads of a group (LoopFunction::group)
+  kGrid,      // cuda: iterations are dealt out to all threads of the grid
 };
 
 struct StmtNode;
@@ -128,13 +129,22 @@ struct TileRecord {
   std::string type = {};
   std::vector<std::vector<TileField>> groups = {};
 };
-using TileArgument = std::variant<Expr, TilePointer, TileObject, TileRecord>;
+// An associative combiner as a function object with the methods identity() and combine(a, b), over
+// the type of its one accumulator or over a struct of them.
+struct TileCombiner {
+  std::string name = {};  // for the struct's name
+  Combiner combiner = {};
+  bool has_identity = true;  // whether the tile function asks for it
+};
+using TileArgument = std::variant<Expr, TilePointer, TileObject, TileRecord, TileCombiner>;
 
 struct TileCall {
   std::string function = {};  // "aotc_contract_tile"
   std::string header = {};    // file in templates/ that declares it: "cpu/contract_tile.h"
   std::vector<int64_t> template_args = {};
   std::vector<TileArgument> args = {};
+  // Declared variables whose values, as one state, are the first argument and then the result.
+  std::vector<std::string> state = {};
   Stmt meaning = {};  // plain statements that compute the same: for the interpreter
 };
 
@@ -158,6 +168,9 @@ struct LoopFunction {
   Expr tasks = 1;
   int64_t scratch_bytes = 0;  // per worker (cpu)
   int64_t threads = 1;        // per block (cuda)
+  // Neighbouring threads that share kThread loops (cuda), 0 for the whole block; where it is less,
+  // the variable `lane` is the thread's place in its group.
+  int64_t group = 0;
   Stmt body = {};
 };
 

@@ -77,24 +77,32 @@ void Merge(Nest& nest, size_t i) {
   nest.outer.erase(nest.outer.begin() + static_cast<long>(i));
 }
 
+// Removes an axis of one iteration.
+void Drop(Nest& nest, size_t i) {
+  nest.bounds.Add(nest.outer[i].name, 0, 0);
+  const Substitution zero = {{nest.outer[i].name, Expr(0)}};
+  for (FlatStage& stage : nest.stages) {
+    for (Expr& body : stage.bodies) body = Simplify(Substitute(body, zero), nest.bounds);
+    for (FlatResult& result : stage.results) {
+      if (result.index.valid())
+        result.index = Simplify(Substitute(result.index, zero), nest.bounds);
+    }
+  }
+  if (nest.valid.valid()) nest.valid = Substitute(nest.valid, zero);
+  if (nest.padded.valid()) nest.padded = Substitute(nest.padded, zero);
+  nest.outer.erase(nest.outer.begin() + static_cast<long>(i));
+}
+
 }  // namespace
 
 void MergeAxes(Nest& nest) {
+  for (size_t i = nest.outer.size(); i-- > 0;) {
+    const NestAxis& axis = nest.outer[i];
+    const bool innermost = i + 1 == nest.outer.size();
+    if (nest.outer.size() == 1 || (innermost && nest.HasStatistics())) continue;
+    if (axis.extent.IsInt(1) && axis.halo == Halo{}) Drop(nest, i);
+  }
   for (size_t i = nest.outer.size(); i-- > 1;) {
-    if (nest.outer[i - 1].extent.IsInt(1) && nest.outer[i - 1].halo == Halo{}) {
-      nest.bounds.Add(nest.outer[i - 1].name, 0, 0);
-      const Substitution zero = {{nest.outer[i - 1].name, Expr(0)}};
-      for (FlatStage& stage : nest.stages) {
-        for (Expr& body : stage.bodies) body = Substitute(body, zero);
-        for (FlatResult& result : stage.results) {
-          if (result.index.valid()) result.index = Substitute(result.index, zero);
-        }
-      }
-      if (nest.valid.valid()) nest.valid = Substitute(nest.valid, zero);
-      if (nest.padded.valid()) nest.padded = Substitute(nest.padded, zero);
-      nest.outer.erase(nest.outer.begin() + static_cast<long>(i) - 1);
-      continue;
-    }
     if (CanMerge(nest, Accesses(nest), i - 1)) Merge(nest, i - 1);
   }
   for (FlatStage& stage : nest.stages) {

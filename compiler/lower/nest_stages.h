@@ -45,6 +45,11 @@ std::optional<ExprOp> LaneCombiner(const Combiner& combiner);
 // innermost axis where that is possible (1: scalar).
 std::vector<Stmt> RowStatements(const Nest& nest, int lane_count);
 
+// accumulator = combine(accumulator, element) for every component of a reduction, scalar; the
+// elements are the bodies of the stage.
+std::vector<Stmt> AccumulateElements(const FlatStage& stage,
+                                     const std::vector<std::string>& accumulators);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_LOWER_NEST_STAGES_H_

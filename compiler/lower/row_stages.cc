@@ -113,12 +113,6 @@ class RowWriter {
     return result.variable.empty() ? nest_.buffers[result.tensor].name + "_value" : result.variable;
   }
 
-  // acc = combine(acc, body) as a statement.
-  static Stmt Step(const FlatStage& stage, const Expr& accumulator, const Expr& element) {
-    return Assign(accumulator->name,
-                  Substitute(stage.combiner.combine[0], {{"a0", accumulator}, {"b0", element}}));
-  }
-
   void FinishResult(const FlatStage& stage, size_t k, const Expr& value) {
     const FlatResult& result = stage.results[k];
     if (result.index.valid())
@@ -129,7 +123,7 @@ class RowWriter {
     const std::string name = AccumulatorName(stage, 0);
     const Expr accumulator = Variable(name, stage.bodies[0].dtype());
     out_.push_back(Declare(name, stage.combiner.identity[0]));
-    Append(Around(stage.reduce, {Step(stage, accumulator, stage.bodies[0])}));
+    Append(Around(stage.reduce, AccumulateElements(stage, {name})));
     FinishResult(stage, 0, accumulator);
   }
 
@@ -159,30 +153,19 @@ class RowWriter {
                                   .args = {Variable(partial, DType::kF32, lane_count_)}})));
     if (!ProveEqual(done, axis.extent, bounds)) {
       Append(Around(outer, {For(axis.name, done, Simplify(axis.extent - done, bounds),
-                                {Step(stage, accumulator, stage.bodies[0])})}));
+                                AccumulateElements(stage, {name}))}));
     }
     FinishResult(stage, 0, accumulator);
     return true;
   }
 
   void TupleReduction(const FlatStage& stage) {
-    std::vector<Stmt> body, assigns;
-    Substitution operands;
+    std::vector<std::string> names;
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
-      const std::string name = AccumulatorName(stage, k);
-      const DType dtype = stage.bodies[k].dtype();
-      out_.push_back(Declare(name, stage.combiner.identity[k]));
-      body.push_back(Let(name + "_element", stage.bodies[k]));
-      operands[StrCat("a", k)] = Variable(name, dtype);
-      operands[StrCat("b", k)] = Variable(name + "_element", dtype);
+      names.push_back(AccumulatorName(stage, k));
+      out_.push_back(Declare(names[k], stage.combiner.identity[k]));
     }
-    for (size_t k = 0; k < stage.bodies.size(); ++k) {
-      const std::string name = AccumulatorName(stage, k);
-      body.push_back(Let(name + "_next", Substitute(stage.combiner.combine[k], operands)));
-      assigns.push_back(Assign(name, Variable(name + "_next", stage.bodies[k].dtype())));
-    }
-    body.insert(body.end(), assigns.begin(), assigns.end());
-    Append(Around(stage.reduce, std::move(body)));
+    Append(Around(stage.reduce, AccumulateElements(stage, names)));
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
       FinishResult(stage, k, Variable(AccumulatorName(stage, k), stage.bodies[k].dtype()));
     }
@@ -198,6 +181,29 @@ class RowWriter {
 };
 
 }  // namespace
+
+std::vector<Stmt> AccumulateElements(const FlatStage& stage,
+                                     const std::vector<std::string>& accumulators) {
+  Substitution operands;
+  std::vector<Stmt> body, assigns;
+  const bool single = stage.bodies.size() == 1;
+  for (size_t k = 0; k < stage.bodies.size(); ++k) {
+    const std::string element = accumulators[k] + "_element";
+    const DType dtype = stage.bodies[k].dtype();
+    if (!single) body.push_back(Let(element, stage.bodies[k]));
+    operands[StrCat("a", k)] = Variable(accumulators[k], dtype);
+    operands[StrCat("b", k)] = single ? stage.bodies[k] : Variable(element, dtype);
+  }
+  for (size_t k = 0; k < stage.bodies.size(); ++k) {
+    const Expr combined = Substitute(stage.combiner.combine[k], operands);
+    if (single) return {Assign(accumulators[k], combined)};
+    const std::string next = accumulators[k] + "_next";
+    body.push_back(Let(next, combined));
+    assigns.push_back(Assign(accumulators[k], Variable(next, combined.dtype())));
+  }
+  body.insert(body.end(), assigns.begin(), assigns.end());
+  return body;
+}
 
 std::vector<Stmt> RowStatements(const Nest& nest, int lane_count) {
   return RowWriter(nest, lane_count).Run();

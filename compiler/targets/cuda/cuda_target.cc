@@ -76,16 +76,27 @@ Signature SignatureOf(const LoopFunction& function) {
     StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
   }
   for (const LoopBuffer& buffer : function.buffers) {
-    if (buffer.place != BufferPlace::kLocal || buffer.elements == 0) continue;
-    StrAppend(&signature.prologue, CElementType(buffer.dtype), " ", buffer.name, "[",
-              buffer.elements, "];\n");
+    if (buffer.elements == 0) continue;
+    const std::string type = CElementType(buffer.dtype);
+    if (buffer.place == BufferPlace::kLocal) {
+      StrAppend(&signature.prologue, type, " ", buffer.name, "[", buffer.elements, "] = {};\n");
+    }
+    if (buffer.place == BufferPlace::kShared) {
+      StrAppend(&signature.prologue, "AOTC_SHARED(", type, ", ", buffer.name, ", ", buffer.elements,
+                ");\n");
+    }
   }
   return signature;
 }
 
+// Loops that are dealt out to threads name `thread`, those over the grid `task` too.
 bool Uses(const LoopFunction& function, std::string_view name) {
   bool uses = false;
   VisitExprs(function.body, [&](const Expr& e) { uses |= UsesVar(e, name); });
+  VisitStmts(function.body, [&](const Stmt& stmt) {
+    if (stmt.kind() != StmtKind::kFor || stmt->loop == LoopKind::kSerial) return;
+    uses |= stmt->loop == LoopKind::kGrid || (stmt->loop == LoopKind::kThread && name == "thread");
+  });
   return uses;
 }
 
@@ -118,13 +129,22 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
   return result;
 }
 
+// The rules that may apply, best first.
+std::vector<CudaRule> RulesFor(const Kernel& kernel) {
+  if (kernel.stages.empty()) return {};
+  std::vector<CudaRule> rules;
+  if (IsContraction(kernel.stages.front())) rules = {DepthwiseTileOnCuda, MatmulTileOnCuda};
+  if (HasReduction(kernel)) rules.push_back(RowsOnCuda);
+  return rules;
+}
+
 }  // namespace
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
   ProgramKernel result{.kernel = kernel};
-  std::string reason = "templates are off";
-  if (options.templates) {
-    absl::StatusOr<KernelVariant> variant = TileOnCuda(kernel);
+  std::string reason = options.templates ? "no rule for it" : "no templates are wanted";
+  for (const CudaRule rule : options.templates ? RulesFor(kernel) : std::vector<CudaRule>{}) {
+    absl::StatusOr<KernelVariant> variant = rule(kernel);
     if (variant.ok()) {
       TidyLoops(variant->loops);
       result.variants.push_back(*std::move(variant));

@@ -23,6 +23,11 @@ struct CudaOptions {
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options);
 
+// A schedule rule. Error: why it does not apply.
+using CudaRule = absl::StatusOr<KernelVariant> (*)(const Kernel& kernel);
+
+// Reductions, softmax, normalisations: a warp, a part of one or a block to each row.
+absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
 // apply.
 absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);

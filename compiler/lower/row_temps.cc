@@ -1,0 +1,106 @@
+#include "compiler/lower/row_temps.h"
+
+#include <algorithm>
+
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kSharedBytes = 40 * 1024;  // of the 48 KiB that every block has
+
+// Replaces loads of a pointwise temp of a row nest by what was stored.
+void InlineTemp(Nest& nest, size_t index) {
+  const FlatStage writer = nest.stages[index];
+  const TensorId tensor = writer.results[0].tensor;
+  const std::vector<Axis>& axes = writer.inner;
+  std::vector<Expr> extents;
+  for (const Axis& axis : axes) extents.push_back(axis.extent);
+  const std::vector<Expr> strides = RowMajorStrides(extents);
+  for (size_t s = index + 1; s < nest.stages.size(); ++s) {
+    FlatStage& stage = nest.stages[s];
+    const Bounds bounds = StageBounds(nest, stage);
+    for (Expr& body : stage.bodies) {
+      body = Transform(body, [&](const Expr& node) {
+        if (node.op() != ExprOp::kLoad || node->tensor != tensor) return node;
+        Substitution at;
+        for (size_t i = 0; i < axes.size(); ++i) {
+          const Expr number = FloorDiv(node.arg(0), strides[i]);
+          at[axes[i].name] = Simplify(i == 0 ? number : Mod(number, extents[i]), bounds);
+        }
+        return Substitute(writer.bodies[0], at);
+      });
+      body = Simplify(body, bounds);
+    }
+  }
+  nest.buffers[tensor].elements = 0;
+  nest.stages.erase(nest.stages.begin() + static_cast<long>(index));
+}
+
+int64_t TempBytes(const Nest& nest) {
+  int64_t bytes = 0;
+  for (const LoopBuffer& buffer : nest.buffers) {
+    if (buffer.place == BufferPlace::kScratch) bytes += buffer.elements * ByteWidth(buffer.dtype);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void MakeScalars(Nest& nest) {
+  for (FlatStage& stage : nest.stages) {
+    const bool single = std::all_of(stage.inner.begin(), stage.inner.end(),
+                                    [](const Axis& axis) { return axis.extent.IsInt(1); });
+    if (!single) continue;
+    Substitution zero;
+    for (const Axis& axis : stage.inner) zero[axis.name] = 0;
+    stage.inner.clear();
+    for (Expr& body : stage.bodies) body = Substitute(body, zero);
+    for (FlatResult& result : stage.results) {
+      result.inner_count = 0;
+      LoopBuffer& buffer = nest.buffers[result.tensor];
+      if (result.index.valid()) result.index = Simplify(Substitute(result.index, zero));
+      if (buffer.place != BufferPlace::kScratch || buffer.elements != 1) continue;
+      buffer.elements = 0;
+      result.index = {};
+      result.variable = buffer.name + "_value";
+    }
+  }
+  for (FlatStage& stage : nest.stages) {
+    for (Expr& body : stage.bodies) {
+      body = Transform(body, [&](const Expr& node) {
+        if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
+        if (node.op() != ExprOp::kLoad) return node;
+        const LoopBuffer& buffer = nest.buffers[node->tensor];
+        if (buffer.place != BufferPlace::kScratch || buffer.elements != 0) return node;
+        return Var(buffer.name + "_value", ComputeType(buffer.dtype));
+      });
+      body = Simplify(body, nest.bounds);
+    }
+  }
+}
+
+absl::Status PlaceTemps(Nest& nest, int64_t rows) {
+  for (size_t s = 0; s < nest.stages.size() && TempBytes(nest) * rows > kSharedBytes;) {
+    const FlatStage& stage = nest.stages[s];
+    const bool pointwise = stage.reduce.empty() && stage.bodies.size() == 1 && !stage.inner.empty();
+    const bool temp = nest.buffers[stage.results[0].tensor].place == BufferPlace::kScratch;
+    if (pointwise && temp) {
+      InlineTemp(nest, s);
+    } else {
+      ++s;
+    }
+  }
+  if (TempBytes(nest) * rows > kSharedBytes) {
+    return absl::FailedPreconditionError(
+        StrCat("temps of ", TempBytes(nest) * rows, " bytes do not fit in shared memory"));
+  }
+  for (LoopBuffer& buffer : nest.buffers) {
+    if (buffer.place != BufferPlace::kScratch) continue;
+    buffer.place = BufferPlace::kShared;
+    buffer.elements *= rows;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace aotc

@@ -1,0 +1,22 @@
+// The temps of rows that groups of threads work on.
+//
+//   MakeScalars(nest);                           // %top[0] becomes top_value
+//   AOTC_RETURN_IF_ERROR(PlaceTemps(nest, 4));   // four rows to a block
+#ifndef AOTC_COMPILER_LOWER_ROW_TEMPS_H_
+#define AOTC_COMPILER_LOWER_ROW_TEMPS_H_
+
+#include "absl/status/status.h"
+#include "compiler/lower/nest.h"
+
+namespace aotc {
+
+// Turns temps of one element to a row (a reduction that keeps its axis) into variables.
+void MakeScalars(Nest& nest);
+
+// Puts the temps of a row nest in shared memory, a slice for each of the block's `rows`. Where they
+// do not fit, pointwise ones are computed again by each reader. Error: what is left does not fit.
+absl::Status PlaceTemps(Nest& nest, int64_t rows);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LOWER_ROW_TEMPS_H_

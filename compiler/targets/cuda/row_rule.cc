@@ -1,0 +1,81 @@
+// Reductions, softmax and normalisations: each row by a group of threads.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/lower/lower_loops.h"
+#include "compiler/lower/row_groups.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cuda/cuda_target.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kShortRow = 8;     // rows below are a thread's work where there are many
+constexpr int64_t kManyRows = 1024;  // enough threads to hide latency, one to a row
+constexpr int64_t kLongestWarpRow = 256;
+
+// Whether neighbouring rows are neighbours in memory, so that a thread per row reads well: the
+// innermost row axis moves every load along a row by a few elements.
+bool RowsLieTogether(const Nest& nest) {
+  if (nest.outer.empty()) return false;
+  const std::string& inner = nest.outer.back().name;
+  constexpr int64_t kNear = 4;
+  for (const FlatStage& stage : nest.stages) {
+    if (stage.reduce.empty() && stage.inner.empty()) continue;
+    for (const Expr& body : stage.bodies) {
+      for (const Expr& load : LoadsOf(body)) {
+        if (nest.buffers[load->tensor].place == BufferPlace::kScratch) continue;
+        const auto affine = AsAffine(load.arg(0), {inner}, StageBounds(nest, stage));
+        if (!affine) continue;
+        auto found = affine->coefficients.find(inner);
+        const int64_t step =
+            found == affine->coefficients.end() ? 0 : found->second.AsInt().value_or(kNear + 1);
+        if (step < 0 || step > kNear) return false;
+      }
+    }
+  }
+  return true;
+}
+
+int64_t PowerOfTwoFrom(int64_t least) {
+  int64_t power = 1;
+  while (power < least) power *= 2;
+  return power;
+}
+
+// Threads to a row: a warp or less for a short one, about one for sixteen elements of a long one.
+RowGroups Choose(int64_t length, int64_t rows) {
+  if (rows == 1 && length <= kLongestWarpRow) return {.group = 32, .threads = 32};
+  if (length <= kLongestWarpRow) {
+    const int64_t group = std::clamp<int64_t>(PowerOfTwoFrom(length), 4, 32);
+    const int64_t all = PowerOfTwoFrom(std::min<int64_t>(rows, 128) * group);
+    return {.group = group, .threads = std::clamp<int64_t>(all, 32, 128)};
+  }
+  const int64_t threads = std::clamp<int64_t>(PowerOfTwoFrom(length / 16), 128, 1024);
+  return {.group = threads, .threads = threads};
+}
+
+}  // namespace
+
+absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
+  AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
+  if (nest.HasStatistics()) return absl::FailedPreconditionError("statistics of points");
+  MergeAxes(nest);
+  const int64_t length = LongestDeal(nest);
+  const int64_t rows =
+      MaxElements({CountOf(nest.outer)}, BoundsOf(kernel.symbols)).value_or(INT64_MAX);
+  if (length < kShortRow && rows >= kManyRows)
+    return absl::FailedPreconditionError("rows are many and short");
+  if (rows >= kManyRows && RowsLieTogether(nest))
+    return absl::FailedPreconditionError("rows are many and lie side by side");
+  const RowGroups groups = Choose(length, rows);
+  KernelVariant variant{
+      .realisation = "row_groups",
+      .schedule = StrCat("row_groups{group=", groups.group, ", threads=", groups.threads, "}"),
+      .reason = StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length)};
+  AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToRowGroups(kernel, std::move(nest), groups));
+  return variant;
+}
+
+}  // namespace aotc

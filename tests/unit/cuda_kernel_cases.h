@@ -1,0 +1,121 @@
+// Kernels for tests of the CUDA target: each with the realisation that its rules must choose, and
+// the sizes that it is run at.
+#ifndef AOTC_TESTS_UNIT_CUDA_KERNEL_CASES_H_
+#define AOTC_TESTS_UNIT_CUDA_KERNEL_CASES_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/eval/evaluate.h"
+
+namespace aotc {
+
+struct CudaKernelCase {
+  const char* schedule;  // how the chosen schedule begins: "row_groups{group=32"
+  const char* text;
+  std::vector<SymbolValues> sizes = {{}};
+};
+
+inline std::vector<CudaKernelCase> RowCases() {
+  return {
+      {"row_groups{group=32, threads=32}", R"(
+kernel @softmax_row(in %x: f32[1, 10], out %y: f32[1, 10]) {
+  temp %top: f32[1, 1]
+  temp %e: f32[1, 10]
+  temp %sum: f32[1, 1]
+  %top[i<1, j<1] = reduce max(k<10) %x[0, k]
+  %e[i<1, j<10] = exp(%x[0, j] - %top[0, 0])
+  %sum[i<1, j<1] = reduce sum(k<10) %e[0, k]
+  %y[i<1, j<10] = %e[0, j] / %sum[0, 0]
+})"},
+      {"row_groups{group=32, threads=128}",
+       R"(
+kernel @softmax_rows(in %x: f32[m, 100], out %y: f32[m, 100]) {
+  symbol m in 1..200
+  temp %top: f32[m]
+  temp %e: f32[m, 100]
+  temp %sum: f32[m]
+  %top[i<m] = reduce max(k<100) %x[i, k]
+  %e[i<m, j<100] = exp(%x[i, j] - %top[i])
+  %sum[i<m] = reduce sum(k<100) %e[i, k]
+  %y[i<m, j<100] = %e[i, j] / %sum[i]
+})",
+       {{{"m", 1}}, {{"m", 7}}, {{"m", 200}}}},
+      {"row_groups{group=128, threads=128}", R"(
+kernel @layer_norm(in %x: f32[5, 700], const %g: f32[700], out %y: f32[5, 700]) {
+  temp %sum: f32[5]
+  temp %d: f32[5, 700]
+  temp %square: f32[5]
+  %sum[i<5] = reduce sum(k<700) %x[i, k]
+  %d[i<5, j<700] = %x[i, j] - %sum[i] / 700.0
+  %square[i<5] = reduce sum(k<700) %d[i, k] * %d[i, k]
+  %y[i<5, j<700] = %d[i, j] / sqrt(%square[i] / 700.0 + 0.001) * %g[j]
+})"},
+      // The temp of a row does not fit in shared memory.
+      {"row_groups{group=1024, threads=1024}", R"(
+kernel @softmax_long(in %x: f32[2, 20000], out %y: f32[2, 20000]) {
+  temp %top: f32[2]
+  temp %e: f32[2, 20000]
+  temp %sum: f32[2]
+  %top[i<2] = reduce max(k<20000) %x[i, k]
+  %e[i<2, j<20000] = exp(%x[i, j] - %top[i])
+  %sum[i<2] = reduce sum(k<20000) %e[i, k]
+  %y[i<2, j<20000] = %e[i, j] / %sum[i]
+})"},
+  };
+}
+
+inline std::vector<CudaKernelCase> ReductionCases() {
+  return {
+      // A temp that is read reversed needs a barrier.
+      {"row_groups{group=32, threads=128}", R"(
+kernel @reversed(in %x: f32[6, 40], out %y: f32[6, 40]) {
+  temp %e: f32[6, 40]
+  temp %sum: f32[6]
+  %e[i<6, j<40] = %x[i, j] * 2.0
+  %sum[i<6] = reduce sum(k<40) %e[i, k]
+  %y[i<6, j<40] = %e[i, 39 - j] + %sum[i]
+})"},
+      {"row_groups{group=32, threads=128}", R"(
+kernel @pool(in %x: f32[2, 9, 7, 7], out %y: f32[2, 9]) {
+  temp %sum: f32[2, 9]
+  %sum[n<2, c<9] = reduce sum(h<7, w<7) %x[n, c, h, w]
+  %y[n<2, c<9] = %sum[n, c] / 49.0
+})"},
+      // Of a temp that only the row knows: neighbouring rows do not lie side by side.
+      {"row_groups{group=32, threads=128}", R"(
+kernel @relu_pool(in %x: f32[1100, 7, 7], out %y: f32[1100]) {
+  temp %r: f32[1100, 7, 7]
+  %r[c<1100, h<7, w<7] = max(%x[c, h, w], 0.0)
+  %y[c<1100] = reduce sum(h<7, w<7) %r[c, h, w]
+})"},
+      {"loops{threads=128}", R"(
+kernel @columns(in %x: f32[40, 1100], out %y: f32[1100]) {
+  %y[j<1100] = reduce sum(i<40) %x[i, j]
+})"},
+      {"loops{threads=128}", R"(
+kernel @windows(in %x: f32[41, 41], out %y: f32[40, 40]) {
+  %y[i<40, j<40] = reduce max(a<2, b<2) %x[i + a, j + b]
+})"},
+      {"row_groups{group=256, threads=256}", R"(
+kernel @whole(in %x: f32[50, 80], out %y: f32[1]) {
+  %y[i<1] = reduce max(a<50, b<80) %x[a, b]
+})"},
+      {"row_groups{group=8, threads=128}", R"(
+kernel @argmax(in %x: f32[300, 8], out %y: i64[300]) {
+  temp %best: f32[300]
+  %best[i<300], %y[i<300] = reduce argmax(k<8) (%x[i, k], k) identity (-inf, 9223372036854775807)
+    combine (max(a0, b0), select(a0 < b0 || a0 == b0 && b1 < a1, b1, a1))
+})"},
+      {"row_groups{group=32, threads=128}", R"(
+kernel @half_rows(in %x: f16[33, 64], out %y: f16[33, 64]) {
+  temp %sum: f32[33]
+  %sum[i<33] = reduce sum(k<64) f32(%x[i, k])
+  %y[i<33, j<64] = f16(f32(%x[i, j]) - %sum[i])
+})"},
+  };
+}
+
+}  // namespace aotc
+
+#endif  // AOTC_TESTS_UNIT_CUDA_KERNEL_CASES_H_
