@@ -4,6 +4,7 @@
 #endif
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -158,6 +159,31 @@ TEST(MmaTile, OfAnEmptyReductionIsTheEpilogueOfZero) {
   for (size_t i = 0; i < y.size(); ++i) {
     EXPECT_EQ(y[i], std::fmax(problem.bias[i % 7] + problem.residual[i], 0.0f));
   }
+}
+
+// At every distance from an aligned address.
+template <int Count, class T>
+void CheckPacks() {
+  Vector<T> x(Count * 12 + 16), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i % 100);
+  for (size_t shift = 0; shift < 2 * Count; ++shift) {
+    std::fill(y.begin(), y.end(), static_cast<T>(1));
+    T* const to = y.data() + 2 * Count - shift;
+    ASSERT_EQ(LaunchAndWait(Line(1, 32, "packs"), tile_packs<Count, T>,
+                            static_cast<const T*>(x.data() + shift), to, 10),
+              cudaSuccess)
+        << last_fault;
+    for (size_t i = 0; i < 10 * Count; ++i) ASSERT_EQ(to[i], static_cast<T>(2 * x[shift + i]));
+    ASSERT_EQ(to[10 * Count], static_cast<T>(1));
+  }
+}
+
+TEST(Pack, MovesFromAndToAnyAddress) {
+  CheckPacks<4, float>();
+  CheckPacks<2, float>();
+  CheckPacks<8, uint16_t>();
+  CheckPacks<2, uint8_t>();
+  CheckPacks<2, int64_t>();
 }
 
 template <int Threads>

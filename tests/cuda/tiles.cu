@@ -6,6 +6,7 @@
 #include "templates/cuda/depthwise_tile.cuh"
 #include "templates/cuda/matmul_tile.cuh"
 #include "templates/cuda/mma_tile.cuh"
+#include "templates/cuda/pack.cuh"
 #include "templates/cuda/transpose_tile.cuh"
 
 namespace {
@@ -120,6 +121,17 @@ static __global__ void tile_mma(tile_runs a, tile_runs b, tile_epilogue epilogue
   }
 }
 
+// y = 2 x from `from` on to `to` on, a pack to a thread.
+template <int Count, class T>
+static __global__ void tile_packs(const T* from, T* to, int packs) {
+  const int first = static_cast<int>(threadIdx.x) * Count;
+  if (first >= packs * Count) return;
+  T pack[Count] = {};
+  aotc_load_pack<Count>(pack, from + first);
+  for (int i = 0; i < Count; ++i) pack[i] = static_cast<T>(2 * pack[i]);
+  aotc_store_pack<Count>(to + first, pack);
+}
+
 template <int Threads>
 static __global__ void tile_reduce(const float* x, tile_moments::state* y, int columns) {
   const tile_moments moments = {};
@@ -187,6 +199,7 @@ extern "C" __attribute__((visibility("hidden"))) int32_t sample_tiles(const tile
   const tile_matrix_load load = {from->half_a, sizes.k};
   const tile_matrix_store store = {reinterpret_cast<uint16_t*>(from->y), sizes.m};
   status |= aotc_cuda_status(aotc_launch(wide, tile_transpose<8>, load, store));
+  status |= aotc_cuda_status(aotc_launch(wide, tile_packs<4, float>, from->x, from->y, 16));
   const tile_depthwise_input input = {from->x, sizes.m, sizes.n, 0, 1};
   const tile_depthwise_filter filter = {from->b};
   return status | aotc_cuda_status(

@@ -116,6 +116,58 @@ kernel @half_rows(in %x: f16[33, 64], out %y: f16[33, 64]) {
   };
 }
 
+inline std::vector<CudaKernelCase> ElementwiseCases() {
+  return {
+      {"packed_elementwise{pack=4, threads=128}",
+       R"(
+kernel @add_relu(in %x: f32[m, 20], in %b: f32[20], out %y: f32[m, 20]) {
+  symbol m in 1..70
+  %y[i<m, j<20] = max(%x[i, j] + %b[j], 0.0)
+})",
+       {{{"m", 1}}, {{"m", 70}}}},
+      {"packed_elementwise{pack=8, threads=128}", R"(
+kernel @half_scale(in %x: f16[3, 64], in %s: f16[3], out %y: f16[3, 64]) {
+  %y[i<3, j<64] = f16(f32(%x[i, j]) * f32(%s[i]))
+})"},
+      {"packed_elementwise{pack=2, threads=128}", R"(
+kernel @two_outputs(in %x: f32[5, 6], out %p: f32[5, 6], out %q: i64[5, 6]) {
+  %p[i<5, j<6], %q[i<5, j<6] = (%x[i, j] * 3.0, i64(%x[i, j] < 0.0))
+})"},
+      {"packed_elementwise{pack=4, threads=128, grid stride}",
+       R"(
+kernel @large(in %x: f32[m, 512], out %y: f32[m, 512]) {
+  symbol m in 1..100000
+  %y[i<m, j<512] = -%x[i, j]
+})",
+       {{{"m", 3}}, {{"m", 300}}}},
+      // Parts begin at multiples of a pack; which one is read does not change within a pack.
+      {"packed_elementwise{pack=4, threads=128}", R"(
+kernel @concat(in %a: f32[2, 3, 8], in %b: f32[2, 4, 8], out %y: f32[2, 7, 8]) {
+  %y[n<2, c<7, i<8] = select(c < 3, %a[n, c, i], %b[n, c - 3, i])
+})"},
+      {"packed_elementwise{pack=4, threads=128}", R"(
+kernel @rows_at(in %x: f32[9, 12], out %y: f32[5, 12]) {
+  %y[i<5, j<12] = %x[2 * i, j] + %x[8 - 2 * i, j]
+})"},
+      {"packed_elementwise{pack=4, threads=128}", R"(
+kernel @column(in %x: f32[1, 16, 1], out %y: f32[1, 16, 1]) {
+  %y[n<1, i<16, j<1] = exp(%x[0, i, 0])
+})"},
+      {"loops", R"(
+kernel @odd(in %x: f32[3, 7], in %b: f32[3], out %y: f32[3, 7]) {
+  %y[i<3, j<7] = %x[i, j] + %b[i]
+})"},
+      {"loops", R"(
+kernel @shifted(in %x: f32[3, 9], out %y: f32[3, 8]) {
+  %y[i<3, j<8] = %x[i, j + 1]
+})"},
+      {"loops", R"(
+kernel @strided(in %x: f32[3, 16], out %y: f32[3, 8]) {
+  %y[i<3, j<8] = %x[i, 2 * j]
+})"},
+  };
+}
+
 }  // namespace aotc
 
 #endif  // AOTC_TESTS_UNIT_CUDA_KERNEL_CASES_H_

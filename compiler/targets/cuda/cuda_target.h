@@ -26,6 +26,8 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
 // A schedule rule. Error: why it does not apply.
 using CudaRule = absl::StatusOr<KernelVariant> (*)(const Kernel& kernel);
 
+// Elementwise kernels whose threads move 16 bytes at a time.
+absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel);
 // Reductions, softmax, normalisations: a warp, a part of one or a block to each row.
 absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
