@@ -168,6 +168,34 @@ kernel @strided(in %x: f32[3, 16], out %y: f32[3, 8]) {
   };
 }
 
+inline std::vector<CudaKernelCase> TransposeCases() {
+  return {
+      {"transpose_tile",
+       R"(
+kernel @turn(in %x: f32[m, 50], out %y: f32[50, m]) {
+  symbol m in 1..70
+  %y[i<50, j<m] = %x[j, i]
+})",
+       {{{"m", 1}}, {{"m", 32}}, {{"m", 70}}}},
+      {"transpose_tile", R"(
+kernel @channels_last(in %x: f16[2, 40, 5, 7], in %b: f16[40], out %y: f16[2, 5, 7, 40]) {
+  %y[n<2, h<5, w<7, c<40] = f16(max(f32(%x[n, c, h, w]) + f32(%b[c]), 0.0))
+})"},
+      {"transpose_tile", R"(
+kernel @shuffle(in %x: f32[2, 3, 17, 20], out %y: f32[2, 20, 3, 17]) {
+  %y[n<2, i<20, g<3, c<17] = %x[n, g, c, i]
+})"},
+      {"loops", R"(
+kernel @few(in %x: f32[64, 3], out %y: f32[3, 64]) {
+  %y[c<3, i<64] = %x[i, c]
+})"},
+      {"packed_elementwise", R"(
+kernel @outer_axes(in %x: f32[3, 5, 64], out %y: f32[5, 3, 64]) {
+  %y[i<5, j<3, k<64] = %x[j, i, k]
+})"},
+  };
+}
+
 }  // namespace aotc
 
 #endif  // AOTC_TESTS_UNIT_CUDA_KERNEL_CASES_H_

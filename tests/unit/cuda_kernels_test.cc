@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 std::vector<CudaKernelCase> AllCases() {
   std::vector<CudaKernelCase> all;
-  for (const auto& cases : {RowCases(), ReductionCases(), ElementwiseCases()}) {
+  for (const auto& cases : {RowCases(), ReductionCases(), ElementwiseCases(), TransposeCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -135,7 +135,7 @@ std::vector<CudaRule> RulesFor(const Kernel& kernel) {
   std::vector<CudaRule> rules;
   if (IsContraction(kernel.stages.front())) rules = {DepthwiseTileOnCuda, MatmulTileOnCuda};
   if (HasReduction(kernel)) rules.push_back(RowsOnCuda);
-  if (rules.empty()) rules = {PackedElementwiseOnCuda};
+  if (rules.empty()) rules = {TransposeTileOnCuda, PackedElementwiseOnCuda};
   return rules;
 }
 

@@ -28,6 +28,8 @@ using CudaRule = absl::StatusOr<KernelVariant> (*)(const Kernel& kernel);
 
 // Elementwise kernels whose threads move 16 bytes at a time.
 absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel);
+// Elementwise kernels that read along another axis than they write along.
+absl::StatusOr<KernelVariant> TransposeTileOnCuda(const Kernel& kernel);
 // Reductions, softmax, normalisations: a warp, a part of one or a block to each row.
 absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
