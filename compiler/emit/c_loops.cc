@@ -242,6 +242,9 @@ class Emitter {
       values.push_back(name);
     }
     std::string methods;
+    for (const auto& [name, value] : object.constants) {
+      StrAppend(&methods, "enum { ", name, " = ", value, " };\n");
+    }
     for (const TileFunctor& method : object.methods) EmitMethod(method, methods);
     StrAppend(&text_.objects, "struct ", type, object.base.empty() ? "" : " : " + object.base,
               " {\n", fields, methods, "};\n\n");
@@ -253,6 +256,12 @@ class Emitter {
     std::vector<std::string> params;
     const std::set<std::string> used = NamesUsedBy(method);
     for (const FunctorParam& param : method.params) {
+      if (param.pointer.valid()) {
+        const LoopBuffer& buffer = function_.buffers[param.pointer];
+        params.push_back(
+            StrCat(buffer.written ? "" : "const ", CElementType(buffer.dtype), " *", buffer.name));
+        continue;
+      }
       params.push_back(StrCat(CValueType(param.dtype, param.lanes),
                               used.contains(param.name) ? " " + param.name : ""));
     }
@@ -274,9 +283,13 @@ class Emitter {
 
   Captures CapturesOf(const TileObject& object) {
     Captures captures;
+    std::set<TensorId> pointers;  // what methods are given, and the object has not
     for (const TileFunctor& method : object.methods) {
       std::set<std::string> own;
-      for (const FunctorParam& param : method.params) own.insert(param.name);
+      for (const FunctorParam& param : method.params) {
+        own.insert(param.name);
+        if (param.pointer.valid()) pointers.insert(param.pointer);
+      }
       auto see = [&](const Expr& e) {
         Visit(e, [&](const Expr& node) {
           if (node.op() == ExprOp::kLoad) captures.buffers.insert(node->tensor);
@@ -300,6 +313,7 @@ class Emitter {
       if (method.result_offset.valid()) see(method.result_offset);
       if (method.result_pointer.valid()) captures.buffers.insert(method.result_pointer);
     }
+    for (TensorId id : pointers) captures.buffers.erase(id);
     return captures;
   }
 

@@ -102,6 +102,7 @@ struct FunctorParam {
   std::string name = {};
   DType dtype = DType::kI64;
   int lanes = 1;
+  TensorId pointer = {};  // or: a pointer to this buffer, which has no other storage and the name
 };
 struct TileFunctor {
   std::string method = "operator()";
@@ -116,6 +117,7 @@ struct TileObject {
   std::string name = {};  // for the struct's name: "input", "epilogue"
   std::string base = {};  // struct that it derives from: "aotc_epilogue"
   std::vector<TileFunctor> methods = {};
+  std::vector<std::pair<std::string, int64_t>> constants = {};  // what the tile function asks of it
 };
 // A buffer plus an offset in elements.
 struct TilePointer {

@@ -13,7 +13,8 @@
 //
 // a(m, k), b(k, n): the element as f32; 0 outside of their bounds (they are called up to the end of
 //   the tile and of the last step). An implicit convolution differs in them alone.
-// epilogue(m, n, acc): called once for each result within the range.
+// epilogue(m, n, acc): called once for each result within the range. With statistics of the rows:
+//   row_statistics.cuh.
 // ByK tells which neighbours should be fetched together: 1 for elements that lie together along k
 //   (A of a row-major product), 0 along m or n (its B).
 // Threads: exactly (BM / TM) * (BN / TN), in one dimension; each computes TM x TN results.
@@ -22,6 +23,7 @@
 #define AOTC_CUDA_MATMUL_TILE_CUH_
 
 #include "aotc/cuda.h"
+#include "row_statistics.cuh"
 #include "tile_range.cuh"
 
 // Sizes that follow from the template's.
@@ -114,6 +116,24 @@ AOTC_DEVICE void aotc_matmul_multiply(AOTC_SHARED_POINTER(const float) stage, in
   }
 }
 
+// Hands a thread's results to the epilogue. The BN / TN threads of a row are neighbours.
+template <class Shape, int BM, int BN, int TM, int TN, class Epilogue>
+AOTC_DEVICE void aotc_matmul_finish(const Epilogue &epilogue, const aotc_tile_range &range,
+                                    int m_place, int n_place, const float (&acc)[TM][TN]) {
+  AOTC_UNROLL(16)
+  for (int i = 0; i < TM; ++i) {
+    const int64_t m = range.m_begin + aotc_matmul_place<BM, TM, Shape::m_chunk>(m_place, i);
+    aotc_row_state<Epilogue> state(epilogue);
+    AOTC_UNROLL(16)
+    for (int j = 0; j < TN; ++j) {
+      const int64_t n = range.n_begin + aotc_matmul_place<BN, TN, Shape::n_chunk>(n_place, j);
+      if (m < range.m_end && n < range.n_end) state.take(epilogue, m, n, acc[i][j]);
+    }
+    state.template combine<BN / TN>(epilogue);
+    if (n_place == 0 && m < range.m_end) state.finish(epilogue, m);
+  }
+}
+
 // Two stages of shared memory: while one is multiplied, the next step's elements are on their way
 // to registers; one barrier a step.
 template <int BM, int BN, int BK, int TM, int TN, int AByK = 1, int BByK = 0, class A, class B,
@@ -141,15 +161,7 @@ AOTC_DEVICE void aotc_matmul_tile(const A &a, const B &b, const Epilogue &epilog
     aotc_matmul_keep<shape, BM, BN, BK, AByK, BByK>(stages + current * shape::stage, registers);
     aotc_syncthreads();
   }
-  AOTC_UNROLL(16)
-  for (int i = 0; i < TM; ++i) {
-    const int64_t m = range.m_begin + aotc_matmul_place<BM, TM, shape::m_chunk>(m_place, i);
-    AOTC_UNROLL(16)
-    for (int j = 0; j < TN; ++j) {
-      const int64_t n = range.n_begin + aotc_matmul_place<BN, TN, shape::n_chunk>(n_place, j);
-      if (m < range.m_end && n < range.n_end) epilogue(m, n, acc[i][j]);
-    }
-  }
+  aotc_matmul_finish<shape, BM, BN, TM, TN>(epilogue, range, m_place, n_place, acc);
 }
 
 #endif  // AOTC_CUDA_MATMUL_TILE_CUH_

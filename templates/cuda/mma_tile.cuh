@@ -19,13 +19,15 @@
 //   B with BAlongN = 1: runs along n, at(k, n), count(k, n). With 0: along k, at(n, k), count(n,
 //   k).
 // epilogue(m, n, acc): called once for each result within the range, in the order of the fragments:
-//   a lane holds the results that aotc_mma_c_position tells.
+//   a lane holds the results that aotc_mma_c_position tells. With statistics of the rows:
+//   row_statistics.cuh, and a warp as wide as the tile.
 // Threads: exactly 32 * (BM / WM) * (BN / WN), in one dimension; a warp computes WM x WN results.
 // Every thread of the block must call it, with the same range.
 #ifndef AOTC_CUDA_MMA_TILE_CUH_
 #define AOTC_CUDA_MMA_TILE_CUH_
 
 #include "aotc/cuda.h"
+#include "row_statistics.cuh"
 #include "tile_range.cuh"
 
 // A Rows x Columns tile in shared memory. Rows are padded by 16 bytes: the eight rows that ldmatrix
@@ -130,21 +132,26 @@ AOTC_DEVICE void aotc_mma_multiply(AOTC_SHARED_POINTER(const uint16_t) stage, in
   }
 }
 
+// Hands a warp's results to the epilogue, row by row: four neighbouring lanes share one.
 template <class Shape, class Epilogue>
 AOTC_DEVICE void aotc_mma_finish(const Epilogue &epilogue, const aotc_tile_range &range, int64_t m,
                                  int64_t n, const float (&acc)[Shape::m_tiles][Shape::n_tiles][4]) {
   const int lane = static_cast<int>(aotc_lane());
-  AOTC_UNROLL(8)
-  for (int i = 0; i < Shape::m_tiles; ++i) {
+  AOTC_UNROLL(16)
+  for (int i = 0; i < 2 * Shape::m_tiles; ++i) {
+    const int first = i % 2 * 2;  // of the elements that lie in this row
+    const int64_t row = m + i / 2 * 16 + aotc_mma_c_position(lane, first).row;
+    aotc_row_state<Epilogue> state(epilogue);
     AOTC_UNROLL(16)
-    for (int j = 0; j < Shape::n_tiles; ++j) {
-      AOTC_UNROLL(4)
-      for (int element = 0; element < 4; ++element) {
-        const aotc_matrix_position at = aotc_mma_c_position(lane, element);
-        const int64_t row = m + 16 * i + at.row, column = n + 8 * j + at.column;
-        if (row < range.m_end && column < range.n_end) epilogue(row, column, acc[i][j][element]);
+    for (int j = 0; j < 2 * Shape::n_tiles; ++j) {
+      const int element = first + j % 2;
+      const int64_t column = n + j / 2 * 8 + aotc_mma_c_position(lane, element).column;
+      if (row < range.m_end && column < range.n_end) {
+        state.take(epilogue, row, column, acc[i / 2][j / 2][element]);
       }
     }
+    state.template combine<4>(epilogue);
+    if (lane % 4 == 0 && row < range.m_end) state.finish(epilogue, row);
   }
 }
 
@@ -153,6 +160,7 @@ template <int BM, int BN, int BK, int WM, int WN, int Run, int BAlongN, class A,
           class Epilogue>
 AOTC_DEVICE void aotc_mma_tile(const A &a, const B &b, const Epilogue &epilogue,
                                const aotc_tile_range &range) {
+  static_assert(BN == WN || aotc_statistics_of<Epilogue>::count == 0, "a row lies in one warp");
   static_assert(Run == 8 || Run == 4 || Run == 2 || Run == 1, "elements that one copy moves");
   typedef aotc_mma_shape<BM, BN, BK, WM, WN, BAlongN> shape;
   AOTC_SHARED(uint16_t, stages, 2 * shape::stage);

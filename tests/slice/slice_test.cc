@@ -59,6 +59,15 @@ TEST_P(Loops, OnCuda) {
   ExpectRealised(options, "loops");
 }
 
+class CudaTile : public testing::TestWithParam<SliceTypes> {};
+
+TEST_P(CudaTile, Shared) {
+  SliceOptions options = Dense(GetParam(), "native");
+  options.target = "cuda";
+  options.flags = {"-DAOTC_CUDA_CHECK_RACES"};
+  ExpectRealised(options, "matmul_tile");
+}
+
 struct TileCase {
   SliceTypes types;
   std::string cpu;
@@ -123,6 +132,9 @@ std::vector<TileCase> TileCases() {
 std::string NameOf(SliceTypes types) {
   return types == SliceTypes::kFloat ? "f32" : types == SliceTypes::kHalf ? "f16" : "u8";
 }
+
+INSTANTIATE_TEST_SUITE_P(Slice, CudaTile, testing::Values(SliceTypes::kFloat),
+                         [](const auto& info) { return NameOf(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Slice, CpuTile, testing::ValuesIn(TileCases()), [](const auto& info) {
   return absl::StrReplaceAll(info.param.cpu, {{"-", "_"}}) + "_" + NameOf(info.param.types);
