@@ -22,6 +22,7 @@ struct CommandLine {
   std::string path = {};
   std::string passes = {};
   std::vector<std::string> config = {};
+  std::string target = {};
   bool list = false;
 };
 
@@ -40,22 +41,11 @@ std::string FirstWord(const std::string& text) {
   return "";
 }
 
-std::string ListOfPasses() {
-  std::string text;
-  for (const Pass& pass : AllPasses()) {
-    StrAppend(&text, pass.name, " (level ", pass.level, "): ", pass.summary, "\n");
-  }
-  for (const ConfigKey& key : AllConfigKeys()) {
-    StrAppend(&text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
-  }
-  return text;
-}
-
 absl::StatusOr<std::string> RunOnGraph(const std::string& text, const CommandLine& line,
                                        Diagnostics& diagnostics) {
   AOTC_ASSIGN_OR_RETURN(Graph graph, ParseGraph(text));
   AOTC_RETURN_IF_ERROR(VerifyStructure(graph));
-  PassOptions options;
+  PassOptions options{.level = 3};  // a pass that is named runs
   for (const std::string& setting : line.config) {
     AOTC_RETURN_IF_ERROR(SetConfig(setting, options));
   }
@@ -63,13 +53,13 @@ absl::StatusOr<std::string> RunOnGraph(const std::string& text, const CommandLin
   // What the text states is what holds.
   GraphProperties held = kExpanded;
   if (VerifyGraph(graph).ok()) held |= kTyped;
-  PassContext context(options, diagnostics);
+  PassContext context(options, diagnostics, PassTargetOf(line.target, /*templates=*/true));
   AOTC_ASSIGN_OR_RETURN(graph, RunPasses(graph, passes, context, held));
   return PrintGraph(graph);
 }
 
 absl::StatusOr<std::string> Run(const CommandLine& line, Diagnostics& diagnostics) {
-  if (line.list) return ListOfPasses();
+  if (line.list) return DescribePipeline();
   AOTC_ASSIGN_OR_RETURN(const std::string text, ReadFile(line.path));
   const std::string word = FirstWord(text);
   if (word != "kernel") return RunOnGraph(text, line, diagnostics);
@@ -87,6 +77,7 @@ int Main(int argc, char** argv) {
   app.add_option("file", line.path, "a .air file");
   app.add_option("--passes", line.passes, "names of passes, comma-separated");
   app.add_option("--config", line.config, "KEY=VALUE: a setting of a pass");
+  app.add_option("--target", line.target, "cpu or cuda: what passes that ask the target hear");
   app.add_flag("--list", line.list, "prints the passes and their settings");
   try {
     app.parse(argc, argv);

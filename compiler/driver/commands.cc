@@ -30,21 +30,17 @@ class PhaseLog {
   PhaseLog(const CommandLine& line, const ProgressHook& progress)
       : line_(line), progress_(progress) {}
 
-  void AtEndOf(const std::string& phase, const std::function<std::string()>& dump) {
-    const double seconds = SecondsSince(phase_start_);
-    absl::StrAppendFormat(&times_, "%-24s %8.3f s\n", phase, seconds);
-    json_times_[phase] = seconds;
-    if (std::ranges::find(line_.dump_after, phase) != line_.dump_after.end()) {
-      dumps_.emplace_back(phase, dump());
+  void AtEnd(const PhaseEnd& end) {
+    absl::StrAppendFormat(&times_, "%-24s %8.3f s\n", end.name, end.seconds);
+    json_times_[end.name] = end.seconds;
+    if (std::ranges::find(line_.dump_after, end.name) != line_.dump_after.end()) {
+      dumps_.emplace_back(end.name, end.dump());
     }
-    if (progress_) progress_(phase, SecondsSince(start_));
-    phase_start_ = Clock::now();
+    if (progress_) progress_(end.name, SecondsSince(start_));
   }
 
   PhaseHook Hook() {
-    return [this](const std::string& phase, const std::function<std::string()>& dump) {
-      AtEndOf(phase, dump);
-    };
+    return [this](const PhaseEnd& end) { AtEnd(end); };
   }
 
   void Report(CommandResult& result) {
@@ -61,7 +57,6 @@ class PhaseLog {
   const CommandLine& line_;
   const ProgressHook& progress_;
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point phase_start_ = start_;
   std::vector<std::pair<std::string, std::string>> dumps_;
   std::string times_;
   Json json_times_ = Json::object();
@@ -166,21 +161,13 @@ absl::Status RunCheck(const CommandLine& line, Diagnostics& diagnostics, Command
 
 // Phases in order, with level and purpose of those that one may leave out, then the settings.
 void PrintPipeline(CommandResult& result) {
-  const std::vector<OptionalPass> optional = OptionalPasses();
-  for (const std::string& phase : PhaseNames()) {
-    const auto found = std::ranges::find(optional, phase, &OptionalPass::name);
-    if (found == optional.end()) {
-      StrAppend(&result.text, phase, "\n");
-      result.json["pipeline"].push_back({{"name", phase}});
-      continue;
-    }
-    absl::StrAppendFormat(&result.text, "%-20s -O%d  %s\n", phase, found->level,
-                          View(found->summary));
-    result.json["pipeline"].push_back(
-        {{"name", phase}, {"level", found->level}, {"summary", std::string(found->summary)}});
+  result.text = DescribePipeline();
+  for (const Phase& phase : AllPhases()) {
+    result.json["pipeline"].push_back({{"name", std::string(phase.name)},
+                                       {"level", phase.level},
+                                       {"summary", std::string(phase.summary)}});
   }
   for (const ConfigKey& key : AllConfigKeys()) {
-    StrAppend(&result.text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
     result.json["config"].push_back({{"name", std::string(key.name)},
                                      {"default", key.fallback},
                                      {"min", key.min},

@@ -1,14 +1,12 @@
 #include "compiler/driver/compile.h"
 
-#include <algorithm>
-#include <array>
+#include <chrono>
 #include <utility>
 
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/ir/graph_text.h"
-#include "compiler/layout/choose_layouts.h"
-#include "compiler/layout/split_groups.h"
+#include "compiler/ir/kernel_text.h"
 #include "compiler/lower/build_program.h"
 #include "compiler/plan/plan.h"
 #include "compiler/support/files.h"
@@ -29,10 +27,6 @@ std::string Stem(const std::string& path) {
   return base.substr(0, base.find_last_of('.'));
 }
 
-constexpr OptionalPass kLayoutPhase = {"layout", 1, "chooses the storage of values"};
-constexpr OptionalPass kFusePhase = {"fuse", 1, "merges kernels into those that read them"};
-constexpr OptionalPass kOptionalPhases[] = {kLayoutPhase, kFusePhase};
-
 // The phases in order: one member function for each arrow of the picture in README.md.
 class Compilation {
  public:
@@ -42,38 +36,20 @@ class Compilation {
         hook_(hook),
         cuda_(options.target == "cuda") {}
 
-  struct Phase {
-    const char* name;
-    absl::Status (Compilation::*run)();
-  };
-  static constexpr size_t kPhaseCount = 7;
-  static const std::array<Phase, kPhaseCount>& Phases() {
-    static constexpr std::array<Phase, kPhaseCount> kPhases = {{
-        {"import", &Compilation::Import},
-        {"canonicalize", &Compilation::Canonicalize},
-        {"layout", &Compilation::Layout},
-        {"fuse", &Compilation::FuseNodes},
-        {"lower", &Compilation::Lower},
-        {"plan", &Compilation::Plan},
-        {"emit", &Compilation::Emit},
-    }};
-    return kPhases;
-  }
-
   absl::StatusOr<CompileResult> Run() {
     AOTC_RETURN_IF_ERROR(Prepare());
-    for (const Phase& phase : Phases()) {
-      AOTC_RETURN_IF_ERROR((this->*phase.run)());
-      if (Runs(phase.name)) ran_.emplace_back(phase.name);
-      if (hook_) hook_(phase.name, [this] { return Dump(); });
-      const bool last_pass =
-          phase.run == &Compilation::Canonicalize && FindPass(options_.stop_after) != nullptr;
-      if (options_.stop_after == phase.name || last_pass) break;
-    }
+    AOTC_RETURN_IF_ERROR(RunPhase("import", &Compilation::Import));
+    AOTC_RETURN_IF_ERROR(TransformGraph());
+    AOTC_RETURN_IF_ERROR(RunPhase("fuse", &Compilation::FuseNodes));
+    AOTC_RETURN_IF_ERROR(RunPhase("lower", &Compilation::Lower));
+    AOTC_RETURN_IF_ERROR(RunPhase("plan", &Compilation::Plan));
+    AOTC_RETURN_IF_ERROR(RunPhase("emit", &Compilation::Emit));
     return std::move(result_);
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   absl::Status Prepare() {
     if (!cuda_ && options_.target != "cpu") {
       return absl::InvalidArgumentError(
@@ -81,26 +57,37 @@ class Compilation {
     }
     AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
     cpu_.templates = options_.templates;
-    pass_options_ = options_.passes;
-    for (const OptionalPass& phase : kOptionalPhases) {
-      pass_options_.enable.erase(std::string(phase.name));
-      pass_options_.disable.erase(std::string(phase.name));
-    }
-    if (FindPass(options_.stop_after) != nullptr) pass_options_.stop_after = options_.stop_after;
-    return CheckPassOptions(pass_options_);
+    return CheckPassOptions(options_.passes);
   }
 
-  bool Runs(std::string_view phase) const {
-    for (const OptionalPass& optional : kOptionalPhases) {
-      if (optional.name == phase) return IsOn(optional);
-    }
-    return true;
+  absl::Status RunPhase(std::string_view name, absl::Status (Compilation::*phase)()) {
+    if (stopped_) return absl::OkStatus();
+    const Phase* known = FindPhase(name);
+    AOTC_CHECK(known != nullptr) << name;
+    if (IsEnabled(name, known->level, options_.passes)) ran_.emplace_back(name);
+    const Clock::time_point start = Clock::now();
+    AOTC_RETURN_IF_ERROR((this->*phase)());
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    if (hook_) hook_({std::string(name), elapsed.count(), [this] { return Dump(); }});
+    stopped_ = options_.passes.stop_after == name;
+    return absl::OkStatus();
   }
 
-  bool IsOn(const OptionalPass& phase) const {
-    const std::string name(phase.name);
-    if (options_.passes.disable.contains(name)) return false;
-    return options_.passes.level >= phase.level || options_.passes.enable.contains(name);
+  // All passes of the table.
+  absl::Status TransformGraph() {
+    if (stopped_) return absl::OkStatus();
+    PassContext context(options_.passes, diagnostics_,
+                        PassTargetOf(options_.target, options_.templates));
+    context.AddInstrument([this](const PassRun& run) {
+      ran_.emplace_back(run.pass.name);
+      if (hook_)
+        hook_({ran_.back(), run.seconds,
+               [&] { return PrintGraph(run.after, options_.dump_constants); }});
+      return absl::OkStatus();
+    });
+    AOTC_ASSIGN_OR_RETURN(result_.graph, RunPasses(result_.graph, AllPasses(), context));
+    stopped_ = FindPass(options_.passes.stop_after) != nullptr;
+    return absl::OkStatus();
   }
 
   absl::Status Import() {
@@ -109,36 +96,20 @@ class Compilation {
     return absl::OkStatus();
   }
 
-  // All passes of the table; each is a phase of its own to hooks and to stop_after.
-  absl::Status Canonicalize() {
-    PassContext context(pass_options_, diagnostics_);
-    if (hook_) {
-      context.AddInstrument([this](const Pass& pass, const Graph&, const Graph& after) {
-        hook_(std::string(pass.name), [&] { return PrintGraph(after, options_.dump_constants); });
-        return absl::OkStatus();
-      });
-    }
-    AOTC_ASSIGN_OR_RETURN(result_.graph, RunPasses(result_.graph, AllPasses(), context));
-    for (const PassTime& time : context.times()) ran_.push_back(time.pass);
-    return absl::OkStatus();
-  }
-
-  // Blocks of channels are what CPU tiles want; CUDA kernels read row-major tensors.
-  absl::Status Layout() {
-    if (cuda_ || !options_.templates || !IsOn(kLayoutPhase)) return absl::OkStatus();
-    AOTC_ASSIGN_OR_RETURN(result_.graph, SplitGroups(result_.graph));
-    AOTC_ASSIGN_OR_RETURN(result_.graph, ChooseLayouts(result_.graph, {}));
-    return absl::OkStatus();
-  }
-
   absl::Status FuseNodes() {
-    const FuseOptions fuse{.enabled = IsOn(kFusePhase),
+    const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                            .veto = cuda_ ? CudaFusionVeto : CpuFusionVeto};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
     if (options_.keep_values) {
       AOTC_ASSIGN_OR_RETURN(result_.kept, KeepValues(result_.graph, fused_));
     }
     fused_text_ = hook_ ? PrintFused(result_.graph, fused_) : "";
+    if (!options_.passes.verify_each) return absl::OkStatus();
+    for (const FusedKernel& fused : fused_.kernels) {
+      if (absl::Status status = VerifyKernel(fused.kernel); !status.ok()) {
+        return absl::InternalError(StrCat("after fuse: ", status.message()));
+      }
+    }
     return absl::OkStatus();
   }
 
@@ -171,7 +142,6 @@ class Compilation {
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
     emit.provenance.flags = options_.flags;
     emit.provenance.passes = ran_;
-    emit.provenance.passes.emplace_back("emit");
     AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
     return absl::OkStatus();
   }
@@ -226,33 +196,15 @@ class Compilation {
   const PhaseHook& hook_;
   const bool cuda_;
   CpuOptions cpu_;
-  PassOptions pass_options_;
-  std::vector<std::string> ran_;  // phases and passes, in order
   ModelInfo info_;
   FusedGraph fused_;
   std::string fused_text_;
   CompileResult result_;
+  std::vector<std::string> ran_;  // phases and passes, in order
+  bool stopped_ = false;
 };
 
 }  // namespace
-
-std::vector<std::string> PhaseNames() {
-  std::vector<std::string> names;
-  for (const auto& phase : Compilation::Phases()) {
-    if (std::string_view(phase.name) == "canonicalize") {
-      for (const Pass& pass : AllPasses()) names.emplace_back(pass.name);
-    }
-    names.emplace_back(phase.name);
-  }
-  return names;
-}
-
-std::vector<OptionalPass> OptionalPasses() {
-  std::vector<OptionalPass> passes;
-  for (const Pass& pass : AllPasses()) passes.push_back({pass.name, pass.level, pass.summary});
-  passes.insert(passes.end(), std::begin(kOptionalPhases), std::end(kOptionalPhases));
-  return passes;
-}
 
 absl::StatusOr<CompileResult> Compile(const CompileOptions& options, Diagnostics& diagnostics,
                                       const PhaseHook& hook) {

@@ -35,15 +35,18 @@ struct CompileOptions {
   bool example = false;
   bool templates = true;                // false: plain loops only
   bool keep_values = false;             // what lies between kernels is given as further outputs
-  PassOptions passes = {};              // names are those of OptionalPasses()
+  PassOptions passes = {};              // stop_after and the rest hold for phases, too
   std::vector<std::string> flags = {};  // as given, for metadata.json
-  std::string stop_after = {};          // name of PhaseNames()
   int dump_constants = 16;              // elements of a constant that dumps show
 };
 
-// Called at the end of each phase with its name and a way to print the state of the program there.
-using PhaseHook =
-    std::function<void(const std::string& phase, const std::function<std::string()>& dump)>;
+// The end of a phase or pass: PhaseNames() of pipeline.h has the names.
+struct PhaseEnd {
+  std::string name;
+  double seconds;                     // of the phase alone
+  std::function<std::string()> dump;  // the state of the program there; within the call only
+};
+using PhaseHook = std::function<void(const PhaseEnd& end)>;
 
 struct CompileResult {
   OutputFiles files = {};  // empty where a phase stopped the compile
@@ -51,19 +54,6 @@ struct CompileResult {
   Program program = {};
   std::vector<KeptValue> kept = {};  // with keep_values
 };
-
-// Names of the phases in order, each pass of `canonicalize` before it, for --stop-after and
-// --dump-after.
-std::vector<std::string> PhaseNames();
-
-// A step that --disable-pass may name: the passes of the table (pipeline.h) and the phases that a
-// program can do without.
-struct OptionalPass {
-  std::string_view name;
-  int level;
-  std::string_view summary;
-};
-std::vector<OptionalPass> OptionalPasses();
 
 absl::StatusOr<CompileResult> Compile(const CompileOptions& options, Diagnostics& diagnostics,
                                       const PhaseHook& hook = {});

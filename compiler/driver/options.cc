@@ -16,7 +16,7 @@ namespace {
 
 // What the flags state before it is checked beyond its syntax.
 struct Raw {
-  std::vector<std::string> shapes, dims, archs, enable, disable, config;
+  std::vector<std::string> shapes, dims, archs, enabled, disabled, config;
   std::string weights = "incbin", color = "auto", math = "precise";
   bool no_templates = false, print_pipeline = false;
 };
@@ -90,20 +90,16 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, Raw& raw) {
 }
 
 void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
-  std::vector<std::string> passes;
-  for (const OptionalPass& pass : OptionalPasses()) passes.emplace_back(pass.name);
-  app.add_option("-O", line.compile.passes.level, "0 to 3: passes of a higher level do not run")
-      ->check(CLI::Range(0, 3).description(""))
+  PassOptions& passes = line.compile.passes;
+  app.add_option("-O", passes.level, "0 to 3: passes of a higher level do not run")
       ->type_name("LEVEL")
       ->capture_default_str()
       ->group("Passes");
-  AddEach(app, "--enable-pass", raw.enable, "runs a pass whatever the level")
+  AddEach(app, "--enable-pass", raw.enabled, "runs a pass whatever the level")
       ->type_name("PASS")
-      ->check(OneOf(passes))
       ->group("Passes");
-  AddEach(app, "--disable-pass", raw.disable, "leaves a pass out")
+  AddEach(app, "--disable-pass", raw.disabled, "leaves a pass out")
       ->type_name("PASS")
-      ->check(OneOf(passes))
       ->group("Passes");
   AddEach(app, "--config", raw.config, "a setting of a pass; --print-pipeline lists them")
       ->type_name("KEY=VALUE")
@@ -126,7 +122,7 @@ void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
       ->type_name("N")
       ->capture_default_str()
       ->group("Passes");
-  app.add_option("--stop-after", line.compile.stop_after, "ends after it; nothing is written")
+  app.add_option("--stop-after", passes.stop_after, "ends after it; nothing is written")
       ->type_name("PHASE")
       ->check(OneOf(PhaseNames()))
       ->group("Passes");
@@ -194,11 +190,7 @@ class Parser {
     CompileOptions& compile = line_.compile;
     if (raw_.print_pipeline) line_.command = Command::kPrintPipeline;
     AOTC_RETURN_IF_ERROR(ReadShapes());
-    compile.passes.enable = {raw_.enable.begin(), raw_.enable.end()};
-    compile.passes.disable = {raw_.disable.begin(), raw_.disable.end()};
-    for (const std::string& setting : raw_.config) {
-      AOTC_RETURN_IF_ERROR(SetConfig(setting, compile.passes));
-    }
+    AOTC_RETURN_IF_ERROR(ReadPasses());
     for (const std::string& arch : raw_.archs) {
       compile.cuda_arch.push_back(arch.rfind("sm_", 0) == 0 ? arch.substr(3) : arch);
     }
@@ -265,6 +257,16 @@ class Parser {
     return absl::OkStatus();
   }
 
+  absl::Status ReadPasses() {
+    PassOptions& passes = line_.compile.passes;
+    passes.enable.insert(raw_.enabled.begin(), raw_.enabled.end());
+    passes.disable.insert(raw_.disabled.begin(), raw_.disabled.end());
+    for (const std::string& setting : raw_.config) {
+      AOTC_RETURN_IF_ERROR(SetConfig(setting, passes));
+    }
+    return CheckPassOptions(passes);
+  }
+
   // The flags that decide the output, as given, in the order of the table.
   std::vector<std::string> OutputFlags() const {
     std::vector<std::string> flags;
@@ -285,7 +287,7 @@ class Parser {
   absl::Status CheckComplete() const {
     if (line_.command != Command::kCompile) return absl::OkStatus();
     if (line_.compile.model_path.empty()) return absl::InvalidArgumentError("no model given");
-    if (line_.outdir.empty() && line_.compile.stop_after.empty()) {
+    if (line_.outdir.empty() && line_.compile.passes.stop_after.empty()) {
       return absl::InvalidArgumentError("no folder to write: give -o OUTDIR");
     }
     return absl::OkStatus();

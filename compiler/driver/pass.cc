@@ -44,7 +44,6 @@ absl::StatusOr<Graph> RunPass(const Pass& pass, const Graph& graph, PassContext&
   auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Graph> result = pass.function(graph, context);
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  context.AddTime(pass.name, elapsed.count());
   if (!result.ok()) {
     // Findings about the model speak for themselves.
     if (context.diagnostics().error_count() > 0) return context.diagnostics().ToStatus();
@@ -53,7 +52,7 @@ absl::StatusOr<Graph> RunPass(const Pass& pass, const Graph& graph, PassContext&
   }
   held |= pass.ensures;
   for (const PassInstrument& instrument : context.instruments()) {
-    AOTC_RETURN_IF_ERROR(instrument(pass, graph, *result));
+    AOTC_RETURN_IF_ERROR(instrument({pass, graph, *result, elapsed.count()}));
   }
   if (!context.options().verify_each) return result;
   if (absl::Status status = VerifyProperties(*result, held); !status.ok()) {
@@ -71,17 +70,17 @@ int64_t PassContext::Config(std::string_view key) const {
   return found == options_.config.end() ? known->fallback : found->second;
 }
 
-bool IsEnabled(const Pass& pass, const PassOptions& options) {
-  std::string name(pass.name);
-  if (options.disable.count(name) != 0) return false;
-  return pass.level <= options.level || options.enable.count(name) != 0;
+bool IsEnabled(std::string_view name, int level, const PassOptions& options) {
+  const std::string key(name);
+  if (options.disable.contains(key)) return false;
+  return level <= options.level || options.enable.contains(key);
 }
 
 absl::StatusOr<Graph> RunPasses(const Graph& graph, std::span<const Pass> passes,
                                 PassContext& context, GraphProperties held) {
   Graph current = graph;
   for (const Pass& pass : passes) {
-    if (IsEnabled(pass, context.options())) {
+    if (IsEnabled(pass.name, pass.level, context.options())) {
       AOTC_ASSIGN_OR_RETURN(current, RunPass(pass, current, context, held));
     }
     if (pass.name == context.options().stop_after) break;
@@ -90,8 +89,15 @@ absl::StatusOr<Graph> RunPasses(const Graph& graph, std::span<const Pass> passes
 }
 
 PassInstrument DumpInstrument(std::function<void(std::string_view pass, std::string text)> sink) {
-  return [sink = std::move(sink)](const Pass& pass, const Graph&, const Graph& after) {
-    sink(pass.name, PrintGraph(after));
+  return [sink = std::move(sink)](const PassRun& run) {
+    sink(run.pass.name, PrintGraph(run.after));
+    return absl::OkStatus();
+  };
+}
+
+PassInstrument TimeInstrument(std::function<void(std::string_view pass, double seconds)> sink) {
+  return [sink = std::move(sink)](const PassRun& run) {
+    sink(run.pass.name, run.seconds);
     return absl::OkStatus();
   };
 }

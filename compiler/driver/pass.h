@@ -43,13 +43,22 @@ struct ConfigKey {
   std::string_view summary;
 };
 
+// What the user asks of passes and phases. CheckPassOptions (pipeline.h) says whether it makes
+// sense.
 struct PassOptions {
-  int level = 2;                       // passes of a higher level do not run
+  int level = 2;                       // 0 to 3: passes of a higher level do not run
   std::set<std::string> enable = {};   // run whatever the level
   std::set<std::string> disable = {};  // do not run; beats enable
   std::map<std::string, int64_t> config = {};
-  std::string stop_after = {};  // no pass runs after this one
+  std::string stop_after = {};  // nothing runs after this one
   bool verify_each = true;
+};
+
+// What passes have to know of the target.
+struct PassTarget {
+  // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
+  // that it wants.
+  int64_t channel_block = 0;
 };
 
 class PassContext;
@@ -58,48 +67,45 @@ using PassFunction = absl::StatusOr<Graph> (*)(const Graph& graph, PassContext& 
 struct Pass {
   std::string_view name;
   PassFunction function;
-  int level;  // 0: always, also without optimisation
+  int level;  // the lowest at which it runs; 0: also without optimisation
   GraphProperties needs;
   GraphProperties ensures;  // holds afterwards, besides what held before
   std::string_view summary;
 };
 
-// Looks at a graph after a pass has run.
-using PassInstrument =
-    std::function<absl::Status(const Pass& pass, const Graph& before, const Graph& after)>;
-
-struct PassTime {
-  std::string pass;
-  double seconds;
+// One run of a pass.
+struct PassRun {
+  const Pass& pass;
+  const Graph& before;
+  const Graph& after;
+  double seconds;  // of the pass alone
 };
+// Looks at a run; an error ends the passes.
+using PassInstrument = std::function<absl::Status(const PassRun& run)>;
 
 class PassContext {
  public:
-  PassContext(PassOptions options, Diagnostics& diagnostics)
-      : options_(std::move(options)), diagnostics_(diagnostics) {}
+  PassContext(PassOptions options, Diagnostics& diagnostics, PassTarget target = {})
+      : options_(std::move(options)), diagnostics_(diagnostics), target_(target) {}
 
   const PassOptions& options() const { return options_; }
+  const PassTarget& target() const { return target_; }
   Diagnostics& diagnostics() { return diagnostics_; }
   // The value that the user gave, else the one of the table (pipeline.h). AOTC_CHECK: a known key.
   int64_t Config(std::string_view key) const;
 
   void AddInstrument(PassInstrument instrument) { instruments_.push_back(std::move(instrument)); }
   const std::vector<PassInstrument>& instruments() const { return instruments_; }
-  // Of the passes that ran, in order.
-  const std::vector<PassTime>& times() const { return times_; }
-  void AddTime(std::string_view pass, double seconds) {
-    times_.push_back({std::string(pass), seconds});
-  }
 
  private:
   PassOptions options_;
   Diagnostics& diagnostics_;
+  PassTarget target_;
   std::vector<PassInstrument> instruments_;
-  std::vector<PassTime> times_;
 };
 
-// True where the options let the pass run.
-bool IsEnabled(const Pass& pass, const PassOptions& options);
+// True where the options let the pass or phase of this name and level run.
+bool IsEnabled(std::string_view name, int level, const PassOptions& options);
 
 // Runs the enabled passes in order, up to the one named by stop_after. `held` is what holds of
 // `graph`. Error: of a pass, with its name unless it is the status of the diagnostics; a pass whose
@@ -107,8 +113,10 @@ bool IsEnabled(const Pass& pass, const PassOptions& options);
 absl::StatusOr<Graph> RunPasses(const Graph& graph, std::span<const Pass> passes,
                                 PassContext& context, GraphProperties held = 0);
 
-// Prints the graph after each pass through `sink`, with the pass's name: the dump instrument.
+// Gives `sink` the name of each pass with the text of its result.
 PassInstrument DumpInstrument(std::function<void(std::string_view pass, std::string text)> sink);
+// Gives `sink` the name of each pass with the seconds that it took.
+PassInstrument TimeInstrument(std::function<void(std::string_view pass, double seconds)> sink);
 
 }  // namespace aotc
 

@@ -4,17 +4,33 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "compiler/canonicalize/eliminate_dead.h"
 #include "compiler/canonicalize/expand_ops.h"
 #include "compiler/canonicalize/infer_and_fold.h"
 #include "compiler/canonicalize/remove_identities.h"
+#include "compiler/layout/choose_layouts.h"
+#include "compiler/layout/split_groups.h"
 #include "compiler/optimize/fold_scale.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
+
+constexpr int kMostLevel = 3;
+
+// name, level, summary
+constexpr Phase kPhasesBefore[] = {
+    {"import", 0, "reads the model"},
+};
+constexpr Phase kPhasesAfter[] = {
+    {"fuse", 1, "puts nodes that belong together into one kernel; else one kernel each"},
+    {"lower", 0, "chooses schedules and realises kernels as loops and tile functions"},
+    {"plan", 0, "orders the steps and places buffers in the arena"},
+    {"emit", 0, "writes the program as text"},
+};
 
 // name, function, level, needs, ensures, summary
 constexpr Pass kPasses[] = {
@@ -24,15 +40,21 @@ constexpr Pass kPasses[] = {
      "gives every value its type, and constants where all inputs are"},
     {"remove-identities", RemoveIdentities, 1, kTyped | kExpanded, 0,
      "drops nodes that copy their input"},
-    {"fold-scale", FoldScale, 1, kTyped | kExpanded, 0,
+    {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
     {"eliminate-dead", EliminateDead, 1, 0, 0, "drops what no output needs"},
+    {"split-groups", SplitGroups, 2, kTyped | kExpanded, 0,
+     "writes grouped convolutions as one per group, where the target has no tile for groups"},
+    {"layout", ChooseLayouts, 1, kTyped | kExpanded, 0,
+     "gives values the storage layouts that the target's tile functions read"},
 };
 
+// name, fallback, least, most, summary
 constexpr ConfigKey kConfigKeys[] = {
     {"fold.cap-bytes", 16 << 20, 0, int64_t{1} << 40,
      "most bytes of a folded constant that no weight is made of and that is larger than its "
      "inputs"},
+    {"layout.least-channels", 8, 1, 4096, "inputs of a tile with fewer channels stay row-major"},
 };
 
 std::string KnownNames(const auto& table) {
@@ -42,6 +64,25 @@ std::string KnownNames(const auto& table) {
 absl::Status UnknownPass(std::string_view name) {
   return absl::InvalidArgumentError(
       StrCat("unknown pass '", name, "'; there are ", KnownNames(kPasses)));
+}
+
+bool IsKnown(std::string_view name) {
+  return FindPass(name) != nullptr || FindPhase(name) != nullptr;
+}
+
+absl::Status UnknownPhase(std::string_view name) {
+  return absl::InvalidArgumentError(
+      StrCat("unknown pass or phase '", name, "'; there are ", StrJoin(PhaseNames(), ", ")));
+}
+
+// Enabling and disabling.
+absl::Status CheckSwitch(std::string_view name) {
+  for (const Phase& phase : AllPhases()) {
+    if (phase.name != name) continue;
+    if (phase.level > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat("'", name, "' always runs"));
+  }
+  return UnknownPhase(name);
 }
 
 absl::Status UnknownKey(std::string_view name) {
@@ -58,6 +99,46 @@ absl::Status CheckConfig(std::string_view name, int64_t value) {
 }
 
 }  // namespace
+
+std::vector<Phase> AllPhases() {
+  std::vector<Phase> phases(std::begin(kPhasesBefore), std::end(kPhasesBefore));
+  for (const Pass& pass : kPasses) phases.push_back({pass.name, pass.level, pass.summary});
+  phases.insert(phases.end(), std::begin(kPhasesAfter), std::end(kPhasesAfter));
+  return phases;
+}
+
+std::vector<std::string> PhaseNames() {
+  std::vector<std::string> names;
+  for (const Phase& phase : AllPhases()) names.emplace_back(phase.name);
+  return names;
+}
+
+const Phase* FindPhase(std::string_view name) {
+  for (const std::span<const Phase> phases :
+       {std::span<const Phase>(kPhasesBefore), std::span<const Phase>(kPhasesAfter)}) {
+    for (const Phase& phase : phases) {
+      if (phase.name == name) return &phase;
+    }
+  }
+  return nullptr;
+}
+
+std::string DescribePipeline() {
+  std::string text;
+  for (const Phase& phase : AllPhases()) {
+    absl::StrAppendFormat(&text, "%-20s -O%d  %s\n", View(phase.name), phase.level,
+                          View(phase.summary));
+  }
+  for (const ConfigKey& key : kConfigKeys)
+    StrAppend(&text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
+  return text;
+}
+
+PassTarget PassTargetOf(std::string_view target, bool templates) {
+  // CUDA kernels and plain loops read row-major tensors.
+  constexpr int64_t kCpuBlock = 16;
+  return {.channel_block = target == "cpu" && templates ? kCpuBlock : 0};
+}
 
 std::span<const Pass> AllPasses() { return kPasses; }
 
@@ -113,15 +194,18 @@ absl::Status SetConfig(std::string_view setting, PassOptions& options) {
 
 absl::Status CheckPassOptions(const PassOptions& options) {
   Diagnostics findings;
-  auto check_pass = [&](const std::string& name) {
-    if (FindPass(name) == nullptr) findings.AddStatus(UnknownPass(name));
+  auto check = [&](absl::Status status) {
+    if (!status.ok()) findings.AddStatus(status);
   };
-  for (const std::string& name : options.enable) check_pass(name);
-  for (const std::string& name : options.disable) check_pass(name);
-  if (!options.stop_after.empty()) check_pass(options.stop_after);
-  for (const auto& [name, value] : options.config) {
-    if (absl::Status status = CheckConfig(name, value); !status.ok()) findings.AddStatus(status);
+  if (options.level < 0 || options.level > kMostLevel) {
+    check(
+        absl::InvalidArgumentError(StrCat("level ", options.level, " is outside 0..", kMostLevel)));
   }
+  for (const std::string& name : options.enable) check(CheckSwitch(name));
+  for (const std::string& name : options.disable) check(CheckSwitch(name));
+  if (!options.stop_after.empty() && !IsKnown(options.stop_after))
+    check(UnknownPhase(options.stop_after));
+  for (const auto& [name, value] : options.config) check(CheckConfig(name, value));
   return findings.ToStatus();
 }
 

@@ -1,7 +1,7 @@
-// The table of passes over the Graph, in the order in which they run, and the table of their
-// settings.
+// The order of a compile: the phase that reads the model, the table of passes over the Graph, the
+// phases from fusion on; and the table of settings. The names that users give are checked here.
 //
-//   AOTC_RETURN_IF_ERROR(CheckPassOptions(options));     // names and values that the user gave
+//   AOTC_RETURN_IF_ERROR(CheckPassOptions(options));
 //   graph = *RunPasses(graph, AllPasses(), context);
 //
 //   std::vector<Pass> some = *PassesByName("infer-and-fold,remove-identities");
@@ -9,6 +9,7 @@
 #define AOTC_COMPILER_DRIVER_PIPELINE_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,24 @@
 #include "compiler/driver/pass.h"
 
 namespace aotc {
+
+// A step of the compile that is no function from Graph to Graph.
+struct Phase {
+  std::string_view name;
+  int level;  // the lowest at which it runs; 0: it always runs
+  std::string_view summary;
+};
+// All of them in the order in which they run, the passes of the table among them.
+std::vector<Phase> AllPhases();
+std::vector<std::string> PhaseNames();
+// Null where there is none of that name, or where it is a pass.
+const Phase* FindPhase(std::string_view name);
+// Phases, passes and settings with their summaries, a line each.
+std::string DescribePipeline();
+
+// What passes have to know of the target of this name ("cpu", "cuda"; others want nothing);
+// `templates` is false for plain loops only.
+PassTarget PassTargetOf(std::string_view target, bool templates);
 
 std::span<const Pass> AllPasses();
 const Pass* FindPass(std::string_view name);
@@ -32,7 +51,8 @@ const ConfigKey* FindConfigKey(std::string_view name);
 // Sets "key=value" in the options. Error: an unknown key (with the known ones), no number, out of
 // range.
 absl::Status SetConfig(std::string_view setting, PassOptions& options);
-// Error: names of passes and keys that do not exist, values out of range; all at once.
+// Error: names of passes and keys that do not exist, phases that cannot be disabled, levels and
+// values out of range; all at once.
 absl::Status CheckPassOptions(const PassOptions& options);
 
 }  // namespace aotc

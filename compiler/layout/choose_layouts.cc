@@ -242,4 +242,12 @@ absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& opt
   return LayoutChooser(graph, options).Run();
 }
 
+absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {
+  const bool chosen = std::any_of(graph.values.begin(), graph.values.end(),
+                                  [](const Value& value) { return !value.layout.IsPlain(); });
+  if (chosen) return graph;
+  return ChooseLayouts(graph, {.block = context.target().channel_block,
+                               .least_channels = context.Config("layout.least-channels")});
+}
+
 }  // namespace aotc

@@ -10,6 +10,7 @@
 #define AOTC_COMPILER_LAYOUT_CHOOSE_LAYOUTS_H_
 
 #include "absl/status/statusor.h"
+#include "compiler/driver/pass.h"
 #include "compiler/ir/graph.h"
 
 namespace aotc {
@@ -20,6 +21,9 @@ struct LayoutOptions {
 };
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options);
+
+// The pass: blocks as the target reads them. A graph that has layouts already keeps them.
+absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
 

@@ -10,6 +10,7 @@
 #define AOTC_COMPILER_LAYOUT_SPLIT_GROUPS_H_
 
 #include "absl/status/statusor.h"
+#include "compiler/driver/pass.h"
 #include "compiler/ir/graph.h"
 
 namespace aotc {
@@ -17,6 +18,9 @@ namespace aotc {
 // Needs types. Convolutions stay as they are whose groups have one input channel (a depthwise tile
 // is made for these), whose weights are not constant, or that have more than 16 groups.
 absl::StatusOr<Graph> SplitGroups(const Graph& graph);
+
+// The pass: for targets whose tiles read blocks of channels.
+absl::StatusOr<Graph> SplitGroups(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
 
