@@ -32,9 +32,7 @@ class ContractLoops {
     std::vector<NestAxis> tasks = c_.outer;
     if (!tasks.empty()) {
       NestAxis& last = tasks.back();
-      const Expr full = last.extent + last.halo.before + last.halo.after;
-      last = {.name = last.name + "_chunk",
-              .extent = Simplify(CeilDiv(full, schedule_.chunk), bounds_)};
+      last = {.name = last.name + "_chunk", .extent = Chunks()};
     }
     if (!c_.is_depthwise && !c_.nest.HasStatistics()) {
       tasks.push_back({.name = "panel", .extent = Panels()});
@@ -43,7 +41,7 @@ class ContractLoops {
     function_.tasks = CountOf(tasks);
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
     if (c_.is_depthwise) body.push_back(Let("panel", 0));
-    if (has_row_chunks_) {
+    if (has_row_chunks_ && !row_count_.IsConst()) {
       const Expr left = c_.row_extent - Var("row_chunk") * schedule_.chunk;
       body.push_back(Let("row_count", Min(Expr(schedule_.chunk), left)));
     }
@@ -58,6 +56,11 @@ class ContractLoops {
   int64_t Panels() const { return (c_.columns + c_.panel - 1) / c_.panel; }
   int64_t Groups() const { return c_.panel / (schedule_.vectors * isa_.lanes); }
 
+  // Tasks along the innermost outer axis. Its halo belongs to the first and to the last of them.
+  Expr Chunks() const {
+    return Simplify(Max(CeilDiv(c_.outer.back().extent, schedule_.chunk), 1), bounds_);
+  }
+
   // Without an outer axis the rows are what tasks share.
   void ChunkRows(std::vector<NestAxis>& tasks) {
     const Expr chunks = Simplify(CeilDiv(c_.row_extent, schedule_.chunk), bounds_);
@@ -68,6 +71,7 @@ class ContractLoops {
     bounds_.Add("row_count", 1, schedule_.chunk);
     first_row_ = Var("row_chunk") * schedule_.chunk;
     row_count_ = Var("row_count");
+    if (ProveDivisible(c_.row_extent, schedule_.chunk)) row_count_ = schedule_.chunk;
   }
 
   // Scratch for the statistics: a vector for each row of a task.
@@ -94,13 +98,19 @@ class ContractLoops {
     if (const Expr interior = Interior(); interior.valid()) {
       rows = {If(interior, std::move(rows), OverPanels(FillPanel()))};
     }
-    const Expr first = Var(axis.name + "_chunk") * schedule_.chunk - axis.halo.before;
-    if (schedule_.chunk == 1) {
-      rows.insert(rows.begin(), Let(axis.name, first));
-      return rows;
+    const Expr chunk = Var(axis.name + "_chunk"), first = chunk * schedule_.chunk;
+    const Expr count = Min(Expr(schedule_.chunk), axis.extent - first);
+    std::vector<Stmt> loops = {For(axis.name, first, Simplify(count, bounds_), std::move(rows))};
+    const auto fill = [&](const Expr& from, int64_t extent) {
+      return For(axis.name, from, extent, OverPanels(FillPanel()));
+    };
+    if (const int64_t before = axis.halo.before; before > 0) {
+      loops.insert(loops.begin(), If(Eq(chunk, 0), {fill(Expr(-before), before)}));
     }
-    const Expr count = Min(Expr(schedule_.chunk), axis.extent + axis.halo.after - first);
-    return std::vector<Stmt>{For(axis.name, first, Simplify(count, bounds_), std::move(rows))};
+    if (axis.halo.after > 0) {
+      loops.push_back(If(Eq(chunk, Chunks() - 1), {fill(axis.extent, axis.halo.after)}));
+    }
+    return loops;
   }
 
   // All of the task's panels: one, or with statistics all, which are then finished.
@@ -160,9 +170,11 @@ class ContractLoops {
     });
   }
 
+  // No outer axis but the innermost is in its halo; null where none has one.
   Expr Interior() const {
     Expr condition;
-    for (const NestAxis& axis : c_.outer) {
+    for (size_t i = 0; i + 1 < c_.outer.size(); ++i) {
+      const NestAxis& axis = c_.outer[i];
       if (axis.halo == Halo{}) continue;
       const Expr test = And(Le(Expr(0), Var(axis.name)), Lt(Var(axis.name), axis.extent));
       condition = condition.valid() ? And(condition, test) : test;
@@ -229,9 +241,20 @@ class ContractLoops {
       loops.push_back(tile);
       return loops;
     }
-    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tail, TailTiles(done, left));
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tail,
+                          c_.row_extent.IsConst() ? LastTile() : TailTiles(done, left));
     loops.insert(loops.end(), tail.begin(), tail.end());
     return loops;
+  }
+
+  // Rows that fill no tile, all in the last of the chunks.
+  Statements LastTile() const {
+    const int64_t extent = *c_.row_extent.AsInt(), left = extent % schedule_.rows;
+    if (left == 0) return std::vector<Stmt>{};
+    const int64_t last_chunk = (extent - 1) / schedule_.chunk;
+    const int64_t task_row = extent - left - last_chunk * schedule_.chunk;
+    AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(task_row, left));
+    return std::vector<Stmt>{If(Eq(Var("row_chunk"), last_chunk), {tile})};
   }
 
   // Rows whose number is not known: a tile for each binary digit of it.

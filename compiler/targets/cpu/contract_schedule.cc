@@ -31,17 +31,29 @@ int64_t ChooseVectors(const TiledContraction& c, const Isa& isa) {
   return panel_vectors % 2 == 0 ? 2 : 1;
 }
 
-// Whole rows of tiles, about as many as make a weight that was fetched from an outer cache useful.
+// The multiple of `step` from `least` to about twice that which cuts `extent` most evenly.
+int64_t EvenChunk(int64_t extent, int64_t least, int64_t step) {
+  if (extent <= least) return std::max<int64_t>(extent, 1);
+  auto missing = [&](int64_t chunk) { return (extent + chunk - 1) / chunk * chunk - extent; };
+  int64_t best = least;
+  for (int64_t chunk = least; chunk <= std::min(2 * least, extent); chunk += step) {
+    if (missing(chunk) < missing(best)) best = chunk;
+  }
+  return best;
+}
+
+// What one task takes of the innermost outer axis, or of the rows where there is none (whole
+// tiles): enough rows that a weight which was fetched from an outer cache is used often.
 int64_t ChooseChunk(const TiledContraction& c, int64_t tile_rows) {
   constexpr int64_t kRowsPerVisit = 64;
   const std::optional<int64_t> extent = c.row_extent.AsInt();
   if (c.outer.empty()) {
-    const int64_t chunk = (kRowsPerVisit + tile_rows - 1) / tile_rows * tile_rows;
-    return extent ? std::min(*extent, chunk) : chunk;
+    const int64_t least = (kRowsPerVisit + tile_rows - 1) / tile_rows * tile_rows;
+    return extent ? EvenChunk(*extent, least, tile_rows) : least;
   }
   const int64_t rows = std::max<int64_t>(extent.value_or(tile_rows), 1);
-  const int64_t axis = c.outer.back().extent.AsInt().value_or(kRowsPerVisit);
-  return std::clamp<int64_t>((kRowsPerVisit + rows - 1) / rows, 1, std::max<int64_t>(axis, 1));
+  const int64_t least = (kRowsPerVisit + rows - 1) / rows;
+  return EvenChunk(c.outer.back().extent.AsInt().value_or(least), least, 1);
 }
 
 }  // namespace
