@@ -23,6 +23,7 @@ from model_table import CompiledModel
 LIMIT = 1e-4           # of the error against onnxruntime
 LEAST_CHANGE = 1e-3    # of some output between two inputs, or the comparison would prove little
 NOISE_FACTOR = 2       # or this times what onnxruntime's optimiser changes
+MOST_PLAIN_SHARE = 0.04  # of the FLOP, for pools and the like: more hints at a lost contraction
 SLOW_RUN_SECONDS = 60  # emulated runs above are not repeated
 
 
@@ -70,6 +71,14 @@ def check_reference(path, sizes, scale, expected):
         raise Failure(f"proves little: finite {finite}, change with the input {change:.2g}")
 
 
+def require_tiles(report):
+    """No contraction on plain loops, nor much else."""
+    if report.plain_contractions():
+        raise Failure(f"contractions on plain loops: {', '.join(report.plain_contractions())}")
+    if report.plain_share() > MOST_PLAIN_SHARE:
+        raise Failure(f"plain loops run {report.plain_share():.1%} of the FLOP")
+
+
 def run_checks(model, path, sizes, scale):
     """The line to print about one size."""
     inputs = reference.make_inputs(path, sizes, 1, scale)
@@ -103,8 +112,8 @@ def check(path, target, folder, options):
         text += ": " if text else ""
         print(f"  {target} {text}{run_checks(model, path, sizes, options.scale)}", flush=True)
     model.close()
-    if options.named and report.plain_contractions():
-        raise Failure(f"contractions on plain loops: {', '.join(report.plain_contractions())}")
+    if options.named:
+        require_tiles(report)
 
 
 def parse_arguments():

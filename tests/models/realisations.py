@@ -34,6 +34,10 @@ class Report:
     def plain_contractions(self):
         return [k.name for k in self.kernels if k.contraction and k.realisation in PLAIN]
 
+    def plain_share(self):
+        """Of the FLOP, how much plain loops run."""
+        return sum(share for name, share in self.shares().items() if name in PLAIN)
+
     def line(self):
         return ", ".join(f"{name} {share:.1%}" for name, share in self.shares().items())
 
