@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/lower/nest.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -263,6 +264,7 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
   }
   FusedKernel merged = joiner.Finish(StrCat(producer.kernel.name, "_", consumer.op));
   merged.op = consumer.op;
+  AOTC_RETURN_IF_ERROR(CheckOutputLayouts(merged.kernel));
   return merged;
 }
 

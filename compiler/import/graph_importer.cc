@@ -315,7 +315,8 @@ void GraphImporter::ImportMainOutputs(Scope& scope) {
       if (graph_.values[id].constant && graph_.values[id].name == name) {
         graph_.Rename(id, name + "_value");
       }
-      ValueId copy = graph_.AddValue(name, graph_.values[id].type);  // name_2 beside an input
+      ValueId copy = graph_.AddValue(name, graph_.values[id].type);
+      if (graph_.values[copy].name != name) graph_.values[copy].output_name = name;
       graph_.AddNode(graph_.main, {.op = "Identity",
                                    .inputs = {id},
                                    .outputs = {copy},

@@ -60,6 +60,8 @@ struct Value {
   Device device = Device::kDevice;
   Layout layout = {};
   std::optional<Constant> constant = {};
+  // Of a graph output that the model calls as it calls an input.
+  std::string output_name = {};
   // Elements of a small integer tensor as expressions over the symbols: the result of shape
   // arithmetic.
   std::optional<std::vector<Expr>> elements = {};

@@ -126,6 +126,9 @@ class Parser {
       AOTC_ASSIGN_OR_RETURN(value.layout, ParseLayout(scanner_));
     }
     if (scanner_.TryConsume("host")) value.device = Device::kHost;
+    if (scanner_.TryConsume("as")) {
+      AOTC_ASSIGN_OR_RETURN(value.output_name, scanner_.ExpectName('%'));
+    }
     if (scanner_.TryConsume("elements")) {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
       AOTC_ASSIGN_OR_RETURN(value.elements, ExpectDims(scanner_, ")"));

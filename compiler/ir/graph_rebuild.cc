@@ -142,11 +142,13 @@ void Rebuilder::FinishMainOutputs() {
     bool own = taken.insert(output).second && !new_.values[output].constant;
     if (own) {
       new_.ClaimName(output, name);
+      new_.values[output].output_name = old_.values[old_main.outputs[i]].output_name;
       continue;
     }
     if (new_.values[output].constant) new_.Rename(output, absl::StrCat(name, "_value"));
     ValueId copy = new_.AddValue("", new_.values[output].type);
     new_.ClaimName(copy, name);
+    new_.values[copy].output_name = old_.values[old_main.outputs[i]].output_name;
     new_.AddNode(new_.main, {.op = "Identity",
                              .inputs = {output},
                              .outputs = {copy},

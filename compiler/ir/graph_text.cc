@@ -61,6 +61,7 @@ class Printer {
       StrAppend(&text, " layout", layout);
     }
     if (value.device == Device::kHost) text += " host";
+    if (!value.output_name.empty()) StrAppend(&text, " as ", SigilName('%', value.output_name));
     if (value.elements) StrAppend(&text, " elements(", PrintExprList(*value.elements), ")");
     return text;
   }

@@ -7,6 +7,7 @@
 
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/lower/nest.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -63,10 +64,9 @@ bool KeepsChannels(const Kernel& kernel, TensorId tensor) {
   return true;
 }
 
-bool AllPointwiseOverOutput(const Kernel& kernel) {
-  const size_t rank = kernel.tensors[kernel.params.back()].shape.size();
-  return std::all_of(kernel.stages.begin(), kernel.stages.end(),
-                     [&](const Stage& stage) { return stage.axes.size() == rank; });
+// The kernel can write its output in any layout.
+bool WritesAnyLayout(const NodeKernel& node) {
+  return node.outputs.size() == 1 && IsPointNest(node.kernel);
 }
 
 // How far the contraction reads beyond its input, per axis. Nothing where that is not bounded.
@@ -138,10 +138,10 @@ class LayoutChooser {
   // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
   void ChooseOutput(const NodeFacts& facts) {
     const NodeKernel& node = *facts.kernel;
-    if (node.outputs.size() != 1) return;
+    if (!WritesAnyLayout(node)) return;
     bool blocked = facts.is_convolution;
     if (!blocked && !CanBlock(node.outputs[0])) return;
-    if (!blocked && AllPointwiseOverOutput(node.kernel)) {
+    if (!blocked) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (wanted_[node.inputs[i]].axes.empty()) continue;
         if (!KeepsChannels(node.kernel, node.kernel.params[i])) return;
@@ -180,7 +180,7 @@ class LayoutChooser {
 
   // The layout in which the producer writes a value.
   Layout Produced(ValueId id, const NodeFacts& facts) const {
-    if (IsOutput(id) || !facts.kernel || !AllPointwiseOverOutput(facts.kernel->kernel)) return {};
+    if (IsOutput(id) || !facts.kernel || !WritesAnyLayout(*facts.kernel)) return {};
     auto need = convolution_input_.find(id);
     // Blocks come from the producer; the halo is welcome in any case.
     if (need == convolution_input_.end()) return wanted_[id];

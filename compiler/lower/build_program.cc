@@ -40,7 +40,8 @@ class ProgramBuilder {
       program_.outputs.push_back(buffer);
       // The value, or what it is a view of, is written straight into the caller's memory.
       const ValueId home = HomeOf(id);
-      const bool is_free = !buffers_.contains(home) && !graph_.values[home].constant;
+      const bool is_free =
+          !buffers_.contains(home) && !views_.contains(home) && !graph_.values[home].constant;
       if (is_free) buffers_[home] = buffer;
       if (!is_free) copies_.emplace_back(id, buffer);
     }
@@ -60,7 +61,7 @@ class ProgramBuilder {
   BufferId AddBuffer(ValueId id, BufferKind kind) {
     const Value& value = graph_.values[id];
     Buffer buffer{.name = names_.Unique(CleanIdentifier(value.name)),
-                  .value = value.name,
+                  .value = value.output_name.empty() ? value.name : value.output_name,
                   .dtype = value.type.dtype,
                   .shape = value.type.dims,
                   .layout = value.layout,

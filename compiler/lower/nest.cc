@@ -54,21 +54,31 @@ bool AllAxesShared(Stages stages, size_t shared) {
                      [&](const Stage& stage) { return stage.axes.size() == shared; });
 }
 
+// Which stages the nest's iterations run, and the axes that these share.
+struct NestForm {
+  Stages stages;
+  std::vector<StatisticAxes> statistics;  // of the stages behind them
+  size_t shared;
+  bool is_point;
+};
+
+NestForm FormOf(const Kernel& kernel) {
+  std::vector<StatisticAxes> statistics = FindStatistics(kernel, MainOutput(kernel));
+  const Stages points = Stages(kernel.stages).first(kernel.stages.size() - statistics.size());
+  const size_t shared = SharedAxes(kernel, points);
+  if (AllAxesShared(points, shared)) return {points, std::move(statistics), shared, true};
+  return {kernel.stages, {}, SharedAxes(kernel, kernel.stages), false};
+}
+
 class NestBuilder {
  public:
   explicit NestBuilder(const Kernel& kernel) : kernel_(kernel), access_(kernel) {}
 
   absl::StatusOr<Nest> Build() {
-    const std::vector<StatisticAxes> statistics = FindStatistics(kernel_, MainOutput(kernel_));
-    Stages stages = Stages(kernel_.stages).first(kernel_.stages.size() - statistics.size());
-    size_t shared = SharedAxes(kernel_, stages);
-    nest_.is_point = AllAxesShared(stages, shared);
-    if (!nest_.is_point) {
-      stages = kernel_.stages;
-      shared = SharedAxes(kernel_, stages);
-    }
+    const auto [stages, statistics, shared, is_point] = FormOf(kernel_);
+    nest_.is_point = is_point;
     nest_.bounds = BoundsOf(kernel_.symbols);
-    AOTC_RETURN_IF_ERROR(CheckLayouts(stages));
+    AOTC_RETURN_IF_ERROR(CheckOutputLayouts(kernel_));
     if (nest_.is_point) {
       StorageAxes();
     } else {
@@ -77,34 +87,14 @@ class NestBuilder {
     for (const NestAxis& axis : nest_.outer) nest_.bounds.Add(axis.name, 0, axis.extent - 1);
     MakeBuffers(shared);
     for (const Stage& stage : stages) nest_.stages.push_back(Flatten(stage, shared));
-    for (size_t i = stages.size(); i < kernel_.stages.size(); ++i) {
-      nest_.stages.push_back(Statistic(kernel_.stages[i], statistics[i - stages.size()]));
+    for (size_t i = 0; i < statistics.size(); ++i) {
+      nest_.stages.push_back(Statistic(kernel_.stages[stages.size() + i], statistics[i]));
     }
     return std::move(nest_);
   }
 
  private:
   const KernelTensor& Main() const { return kernel_.tensors[MainOutput(kernel_)]; }
-
-  // Results of the points lie as the main output does, all others in rows.
-  absl::Status CheckLayouts(Stages stages) const {
-    std::set<TensorId> points;
-    for (const Stage& stage : stages) {
-      for (const StageResult& result : stage.results) points.insert(result.tensor);
-    }
-    for (TensorId id : kernel_.params) {
-      const KernelTensor& tensor = kernel_.tensors[id];
-      if (tensor.role != TensorRole::kOutput) continue;
-      const bool is_point = nest_.is_point && points.contains(id);
-      const bool fits = is_point ? tensor.layout == Main().layout : tensor.layout.IsPlain();
-      if (!fits) {
-        return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel_.name,
-                                               " has layout ", PrintLayout(tensor.layout),
-                                               ", which this nest cannot write"));
-      }
-    }
-    return absl::OkStatus();
-  }
 
   // One outer axis per storage axis of the main output; logical_ maps back.
   void StorageAxes() {
@@ -284,6 +274,27 @@ TensorId MainOutput(const Kernel& kernel) {
     if (kernel.tensors[id].shape.size() >= kernel.tensors[main].shape.size()) main = id;
   }
   return main;
+}
+
+bool IsPointNest(const Kernel& kernel) { return FormOf(kernel).is_point; }
+
+absl::Status CheckOutputLayouts(const Kernel& kernel) {
+  const NestForm form = FormOf(kernel);
+  const Layout& main = kernel.tensors[MainOutput(kernel)].layout;
+  std::set<TensorId> points;
+  for (const Stage& stage : form.stages) {
+    for (const StageResult& result : stage.results) points.insert(result.tensor);
+  }
+  for (TensorId id : kernel.params) {
+    const KernelTensor& tensor = kernel.tensors[id];
+    if (tensor.role != TensorRole::kOutput) continue;
+    const bool is_point = form.is_point && points.contains(id);
+    if (is_point ? tensor.layout == main : tensor.layout.IsPlain()) continue;
+    return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel.name,
+                                           " has layout ", PrintLayout(tensor.layout),
+                                           ", which its nest cannot write"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel) { return NestBuilder(kernel).Build(); }

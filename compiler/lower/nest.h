@@ -65,6 +65,15 @@ struct Nest {
 // The output whose storage the loops follow: the last of those with most axes.
 TensorId MainOutput(const Kernel& kernel);
 
+// All stages but statistics have the same axes and read each other at their own: one iteration,
+// one point.
+bool IsPointNest(const Kernel& kernel);
+
+// Error, with the reason: an output in a layout that the kernel's nest cannot write. A point nest
+// walks the storage of its main output; what is no point of it, and a row nest, writes plain
+// layouts.
+absl::Status CheckOutputLayouts(const Kernel& kernel);
+
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
 

@@ -1,5 +1,6 @@
 #include "compiler/lower/vectorize.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -97,12 +98,11 @@ class Vectorizer {
   }
 
  private:
-  bool DependsOnLane(const Expr& e) const {
-    if (UsesVar(e, lanes_.var)) return true;
-    for (const auto& [name, vector] : lanes_.vectors) {
-      if (UsesVar(e, name)) return true;
-    }
-    return false;
+  bool DependsOnLane(const Expr& e) const { return UsesVar(e, lanes_.var) || UsesVector(e); }
+
+  bool UsesVector(const Expr& e) const {
+    return std::any_of(lanes_.vectors.begin(), lanes_.vectors.end(),
+                       [&](const auto& vector) { return UsesVar(e, vector.first); });
   }
 
   std::optional<Expr> Uniform(const Expr& e) {
@@ -147,7 +147,9 @@ class Vectorizer {
     return found;
   }
 
+  // Indices are ramps; the values of an accumulator are not.
   std::optional<Expr> Index(const Expr& e) {
+    if (UsesVector(e)) return std::nullopt;
     auto parts = BaseAndStride(e);
     if (!parts) return std::nullopt;
     return Expr::Make({.op = ExprOp::kRamp,
