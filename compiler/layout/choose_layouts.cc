@@ -140,6 +140,8 @@ class LayoutChooser {
     const NodeKernel& node = *facts.kernel;
     if (!WritesAnyLayout(node)) return;
     bool blocked = facts.is_convolution;
+    // The columns of other contractions have to lie innermost.
+    if (!blocked && ContractionOf(node.kernel) != nullptr) return;
     if (!blocked && !CanBlock(node.outputs[0])) return;
     if (!blocked) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {

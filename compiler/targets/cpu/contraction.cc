@@ -82,6 +82,15 @@ absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
   return absl::OkStatus();
 }
 
+// The axis lies innermost in the main output; axes of one element behind it do not count.
+bool IsInnermost(const Kernel& kernel, size_t axis) {
+  const KernelTensor& main = kernel.tensors[MainOutput(kernel)];
+  const std::vector<StorageAxis>& axes = main.layout.axes;
+  if (!axes.empty()) return axes.back().axis == static_cast<int>(axis);
+  return std::all_of(main.shape.begin() + static_cast<ptrdiff_t>(axis) + 1, main.shape.end(),
+                     [](const Expr& dim) { return dim.IsInt(1); });
+}
+
 // Distances of the packed weights per panel and per step of each reduce axis.
 absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const TiledContraction& c,
                                    const Expr& load, const std::string& column) {
@@ -215,6 +224,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   TiledContraction c{.input = operands.input->tensor, .weights = operands.weights->tensor};
   const std::optional<int64_t> columns = stage.axes[column].extent.AsInt();
   if (!columns) return Refuse("the number of columns is symbolic");
+  if (!IsInnermost(kernel, column)) return Refuse("the columns are not innermost in the output");
   c.columns = *columns;
   c.panel = ChoosePanel(c.columns);
   c.is_integer = stage.body[0].dtype() == DType::kI32;
