@@ -47,7 +47,7 @@ class GraphBuilder:
         return int(self.rng.integers(low, high + 1))
 
     def value(self, accept=lambda v: v.shape):
-        """A float value that is accepted (by default: with an axis), the newest ones more likely."""
+        """A float value that is accepted (by default one with axes), often one of the newest."""
         found = [v for v in self.values if v.dtype == "f4" and accept(v)]
         if not found:
             return None
@@ -125,7 +125,7 @@ def make_graph(rng, number):
 
 
 def make_model(seed, count, first=0):
-    """One model of the graphs first .. first + count - 1; each depends on the seed and its number."""
+    """One model of graphs first .. first + count - 1; each depends on the seed and its number."""
     graphs = [make_graph(np.random.default_rng([seed, number]), number)
               for number in range(first, first + count)]
 

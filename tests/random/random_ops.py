@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-SMOOTH = ("Relu", "Sigmoid", "Tanh", "Erf", "Neg", "Abs", "LeakyRelu", "HardSigmoid", "HardSwish", "Elu",
-          "Softplus", "Softsign", "Sin", "Cos", "Identity", "Gelu", "Mish", "Selu", "Celu", "Atan")
+SMOOTH = ("Relu", "Sigmoid", "Tanh", "Erf", "Neg", "Abs", "LeakyRelu", "HardSigmoid", "HardSwish",
+          "Elu", "Softplus", "Softsign", "Sin", "Cos", "Identity", "Gelu", "Mish", "Selu", "Celu",
+          "Atan")
 JUMPING = ("Floor", "Ceil", "Round", "Sign")
 REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2",
               "ReduceSumSquare", "ReduceLogSumExp")
@@ -338,7 +339,8 @@ def arg_max(g):
     g.add(g.pick(["ArgMax", "ArgMin"]), [x], shape, True, "i8", axis=onnx_axis, keepdims=keep)
 
 
-OPS = (unary, unary, unary, jumping, clip, root_of_square, binary, binary, binary, divide, where, matmul,
-       matmul, matmul_of_two, gemm, conv, conv, conv, conv, batch_norm, pool, pool, global_pool, reduce,
-       reduce, softmax, transpose, transpose, reshape, reshape, squeeze, concat, concat,
-       split, slice_, slice_, pad, gather, expand, tile, space, resize, arg_max)
+# How often each occurs is its share of the list.
+OPS = (unary, unary, unary, jumping, clip, root_of_square, binary, binary, binary, divide, where,
+       matmul, matmul, matmul_of_two, gemm, conv, conv, conv, conv, batch_norm, pool, pool,
+       global_pool, reduce, reduce, softmax, transpose, transpose, reshape, reshape, squeeze,
+       concat, concat, split, slice_, slice_, pad, gather, expand, tile, space, resize, arg_max)
