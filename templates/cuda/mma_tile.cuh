@@ -10,10 +10,11 @@
 //     AOTC_MEMBER int64_t count(int64_t m, int64_t k) const { return m < rows ? depth - k : 0; } };
 //   ...
 //   const aotc_tile_range range = {64 * tile_m, 64 * tile_n, rows, columns, 0, depth};
-//   aotc_mma_tile<64, 64, 32, 32, 32, 8, 1>(a, b, epilogue, range);
+//   aotc_mma_tile<64, 64, 32, 32, 32, 8, 8, 1>(a, b, epilogue, range);
 //
-// Operands come in runs of `Run` elements that lie together: 8, 4 or 2 are copied asynchronously,
-//   and the address of a run is then a multiple of its size; 1 is for operands without such runs.
+// Operands come in runs of `ARun` and `BRun` elements that lie together: 8, 4 or 2 are copied
+//   asynchronously where their address is a multiple of the run's size, as all are but those of a
+//   caller's tensor that begins anywhere; 1 is for operands without such runs.
 //   A: runs along k; at(m, k) is the address of a run, count(m, k) how many of its elements exist
 //     (any number: below 1 there is none, and `at` is not read; missing elements are zeros).
 //   B with BAlongN = 1: runs along n, at(k, n), count(k, n). With 0: along k, at(n, k), count(n,
@@ -63,13 +64,17 @@ AOTC_DEVICE void aotc_mma_copy_run(AOTC_SHARED_POINTER(uint16_t) destination,
   const int64_t wanted = limit < Run ? limit : Run;
   const int count = static_cast<int>(exist <= 0 ? 0 : (exist < wanted ? exist : wanted));
   const void *source = operand.at(count > 0 ? row : 0, count > 0 ? column : 0);
-  if (Run == 8) aotc_cp_async_16(destination, source, 2 * count);
-  if (Run == 4) aotc_cp_async_8(destination, source, 2 * count);
-  if (Run == 2) aotc_cp_async_4(destination, source, 2 * count);
-  if (Run == 1) {
+  if (Run > 1 && reinterpret_cast<uintptr_t>(source) % (2 * Run) == 0) {
+    if (Run == 8) aotc_cp_async_16(destination, source, 2 * count);
+    if (Run == 4) aotc_cp_async_8(destination, source, 2 * count);
+    if (Run == 2) aotc_cp_async_4(destination, source, 2 * count);
+    return;
+  }
+  AOTC_UNROLL(8)
+  for (int i = 0; i < Run; ++i) {
     uint16_t bits = 0;
-    if (count > 0) memcpy(&bits, source, sizeof bits);
-    *destination = bits;
+    if (i < count) memcpy(&bits, static_cast<const char *>(source) + 2 * i, sizeof bits);
+    destination[i] = bits;
   }
 }
 
@@ -87,16 +92,16 @@ AOTC_DEVICE void aotc_mma_copy_tile(AOTC_SHARED_POINTER(uint16_t) stage, const O
 }
 
 // Begins to copy both operands of the step at `k`, as one group.
-template <class Shape, int Run, class A, class B>
+template <class Shape, int ARun, int BRun, class A, class B>
 AOTC_DEVICE void aotc_mma_copy_step(AOTC_SHARED_POINTER(uint16_t) stage, const A &a, const B &b,
                                     const aotc_tile_range &range, int64_t k) {
   typedef typename Shape::a_tile a_tile;
   typedef typename Shape::b_tile b_tile;
-  aotc_mma_copy_tile<a_tile, Shape::threads, Run>(stage, a, range.m_begin, k, range.k_end);
+  aotc_mma_copy_tile<a_tile, Shape::threads, ARun>(stage, a, range.m_begin, k, range.k_end);
   const int64_t row = b_tile::k_is_row ? k : range.n_begin;
   const int64_t column = b_tile::k_is_row ? range.n_begin : k;
-  aotc_mma_copy_tile<b_tile, Shape::threads, Run>(stage + Shape::a_tile::size, b, row, column,
-                                                  range.k_end);
+  aotc_mma_copy_tile<b_tile, Shape::threads, BRun>(stage + Shape::a_tile::size, b, row, column,
+                                                   range.k_end);
   aotc_cp_async_commit();
 }
 
@@ -156,26 +161,27 @@ AOTC_DEVICE void aotc_mma_finish(const Epilogue &epilogue, const aotc_tile_range
 }
 
 // While one stage is multiplied the next is on its way; one barrier a step.
-template <int BM, int BN, int BK, int WM, int WN, int Run, int BAlongN, class A, class B,
+template <int BM, int BN, int BK, int WM, int WN, int ARun, int BRun, int BAlongN, class A, class B,
           class Epilogue>
 AOTC_DEVICE void aotc_mma_tile(const A &a, const B &b, const Epilogue &epilogue,
                                const aotc_tile_range &range) {
   static_assert(BN == WN || aotc_statistics_of<Epilogue>::count == 0, "a row lies in one warp");
-  static_assert(Run == 8 || Run == 4 || Run == 2 || Run == 1, "elements that one copy moves");
+  static_assert(ARun == 8 || ARun == 4 || ARun == 2 || ARun == 1, "elements that a copy moves");
+  static_assert(BRun == 8 || BRun == 4 || BRun == 2 || BRun == 1, "elements that a copy moves");
   typedef aotc_mma_shape<BM, BN, BK, WM, WN, BAlongN> shape;
   AOTC_SHARED(uint16_t, stages, 2 * shape::stage);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int m = warp / (BN / WN) * WM, n = warp % (BN / WN) * WN;
   float acc[shape::m_tiles][shape::n_tiles][4] = {};
   aotc_syncthreads();  // an earlier call may still read the stages
-  aotc_mma_copy_step<shape, Run>(stages + 0, a, b, range, range.k_begin);
+  aotc_mma_copy_step<shape, ARun, BRun>(stages + 0, a, b, range, range.k_begin);
   int current = 0;
   for (int64_t k = range.k_begin; k < range.k_end; k += BK) {
     aotc_cp_async_wait_group<0>();
     aotc_syncthreads();
     const int next = 1 - current;
     if (k + BK < range.k_end) {
-      aotc_mma_copy_step<shape, Run>(stages + next * shape::stage, a, b, range, k + BK);
+      aotc_mma_copy_step<shape, ARun, BRun>(stages + next * shape::stage, a, b, range, k + BK);
     }
     aotc_mma_multiply<shape, BK>(stages + current * shape::stage, m, n, acc);
     current = next;

@@ -105,8 +105,9 @@ Vector<uint16_t> Halves(const Vector<float>& from, int64_t columns, int64_t stri
   return halves;
 }
 
-template <int BM, int BN, int BK, int WM, int WN, int Run, int BAlongN>
-void CheckMma() {
+// Operands begin `shift` elements behind an aligned address.
+template <int BM, int BN, int BK, int WM, int WN, int ARun, int BRun, int BAlongN>
+void CheckMma(size_t shift = 0) {
   for (const tile_sizes sizes : SizesAround(BM, BN, BK)) {
     const Problem problem(sizes);
     Vector<float> y(problem.want.size(), 0.0f);
@@ -119,16 +120,18 @@ void CheckMma() {
       }
     }
     // Rows begin at multiples of a run; what pads them is NaN.
-    const int64_t a_stride = (sizes.k + Run - 1) / Run * Run;
-    const int64_t b_stride = (b_columns + Run - 1) / Run * Run;
-    const Vector<uint16_t> half_a = Halves(problem.a, sizes.k, a_stride);
-    const Vector<uint16_t> half_b = Halves(b, b_columns, b_stride);
+    const int64_t a_stride = (sizes.k + ARun - 1) / ARun * ARun;
+    const int64_t b_stride = (b_columns + BRun - 1) / BRun * BRun;
+    Vector<uint16_t> half_a = Halves(problem.a, sizes.k, a_stride);
+    Vector<uint16_t> half_b = Halves(b, b_columns, b_stride);
+    half_a.insert(half_a.begin(), shift, 0x7E00);
+    half_b.insert(half_b.begin(), shift, 0x7E00);
     const int64_t blocks = (sizes.m + BM - 1) / BM * ((sizes.n + BN - 1) / BN);
     const uint32_t threads = aotc_mma_shape<BM, BN, BK, WM, WN, BAlongN>::threads;
     ASSERT_EQ(LaunchAndWait(Line(Half(blocks), threads, "mma"),
-                            tile_mma<BM, BN, BK, WM, WN, Run, BAlongN>,
-                            tile_runs{half_a.data(), sizes.m, sizes.k, a_stride},
-                            tile_runs{half_b.data(), b_rows, b_columns, b_stride},
+                            tile_mma<BM, BN, BK, WM, WN, ARun, BRun, BAlongN>,
+                            tile_runs{half_a.data() + shift, sizes.m, sizes.k, a_stride},
+                            tile_runs{half_b.data() + shift, b_rows, b_columns, b_stride},
                             problem.Epilogue(&y), sizes.k),
               cudaSuccess)
         << last_fault;
@@ -137,14 +140,16 @@ void CheckMma() {
 }
 
 TEST(MmaTile, AgreesWithBruteForce) {
-  CheckMma<64, 64, 32, 32, 32, 8, 1>();
-  CheckMma<64, 64, 32, 32, 32, 8, 0>();
+  CheckMma<64, 64, 32, 32, 32, 8, 8, 1>();
+  CheckMma<64, 64, 32, 32, 32, 8, 8, 0>();
+  CheckMma<64, 64, 32, 32, 32, 8, 1, 1>();
+  CheckMma<64, 64, 32, 32, 32, 8, 8, 1>(3);
 }
 
 TEST(MmaTile, AgreesWithBruteForceForShortRuns) {
-  CheckMma<32, 64, 16, 16, 32, 4, 1>();
-  CheckMma<32, 16, 32, 16, 8, 2, 0>();
-  CheckMma<16, 32, 16, 16, 16, 1, 1>();
+  CheckMma<32, 64, 16, 16, 32, 4, 4, 1>();
+  CheckMma<32, 16, 32, 16, 8, 2, 8, 0>();
+  CheckMma<16, 32, 16, 16, 16, 1, 2, 1>();
 }
 
 TEST(MmaTile, OfAnEmptyReductionIsTheEpilogueOfZero) {
@@ -152,7 +157,7 @@ TEST(MmaTile, OfAnEmptyReductionIsTheEpilogueOfZero) {
   Vector<float> y(35, 0.0f);
   const Vector<uint16_t> halves(64, 0x7E00);
   const tile_runs runs = {halves.data(), 5, 3, 8};
-  ASSERT_EQ(LaunchAndWait(Line(1, 128, "mma"), tile_mma<64, 64, 32, 32, 32, 8, 1>, runs, runs,
+  ASSERT_EQ(LaunchAndWait(Line(1, 128, "mma"), tile_mma<64, 64, 32, 32, 32, 8, 8, 1>, runs, runs,
                           problem.Epilogue(&y), 0),
             cudaSuccess)
       << last_fault;

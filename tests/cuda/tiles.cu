@@ -111,13 +111,13 @@ static __global__ void tile_matmul(tile_a a, tile_b b, tile_epilogue epilogue, i
   }
 }
 
-template <int BM, int BN, int BK, int WM, int WN, int Run, int BAlongN>
+template <int BM, int BN, int BK, int WM, int WN, int ARun, int BRun, int BAlongN>
 static __global__ void tile_mma(tile_runs a, tile_runs b, tile_epilogue epilogue, int64_t steps) {
   const int64_t columns = (epilogue.n + BN - 1) / BN, tiles = (a.rows + BM - 1) / BM * columns;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const aotc_tile_range range = {
         tile / columns * BM, tile % columns * BN, a.rows, epilogue.n, 0, steps};
-    aotc_mma_tile<BM, BN, BK, WM, WN, Run, BAlongN>(a, b, epilogue, range);
+    aotc_mma_tile<BM, BN, BK, WM, WN, ARun, BRun, BAlongN>(a, b, epilogue, range);
   }
 }
 
@@ -191,9 +191,9 @@ extern "C" __attribute__((visibility("hidden"))) int32_t sample_tiles(const tile
   status |= aotc_cuda_status(
       aotc_launch(wide, tile_matmul<128, 128, 8, 8, 8, 1, 0>, a, b, epilogue, sizes.k));
   status |= aotc_cuda_status(
-      aotc_launch(warps, tile_mma<64, 64, 32, 32, 32, 8, 1>, half_a, half_b, epilogue, sizes.k));
+      aotc_launch(warps, tile_mma<64, 64, 32, 32, 32, 8, 8, 1>, half_a, half_b, epilogue, sizes.k));
   status |= aotc_cuda_status(
-      aotc_launch(warps, tile_mma<64, 64, 32, 32, 32, 1, 0>, half_a, half_b, epilogue, sizes.k));
+      aotc_launch(warps, tile_mma<64, 64, 32, 32, 32, 8, 1, 0>, half_a, half_b, epilogue, sizes.k));
   tile_moments::state* const moments = reinterpret_cast<tile_moments::state*>(from->y);
   status |= aotc_cuda_status(aotc_launch(wide, tile_reduce<256>, from->x, moments, 100));
   const tile_matrix_load load = {from->half_a, sizes.k};
