@@ -7,6 +7,15 @@
 #include "compiler/support/strings.h"
 
 namespace aotc {
+namespace {
+
+// Names that kernels give to variables of their own.
+constexpr const char* kLocals[] = {
+    "task",     "thread",      "lane", "place",  "number",  "row",      "point",   "run",
+    "e",        "acc",         "x",    "column", "element", "lanes",    "tile_m",  "tile_n",
+    "tile_row", "tile_column", "at_m", "at_n",   "at_k",    "position", "scratch", "tasks"};
+
+}  // namespace
 
 // "4*batch" and "floor(h/2)" can be nothing else; "batch-size" and "N/2" may be names.
 bool SymbolTable::IsExpression(const std::string& text) const {
@@ -39,6 +48,9 @@ Expr SymbolTable::Symbol(const std::string& name) {
   auto bound = bounds_.find(name);
   if (bound != bounds_.end() && bound->second.min == bound->second.max) {
     return values_[name] = Expr(bound->second.min);
+  }
+  if (symbols_.empty()) {
+    for (const char* local : kLocals) vars_.Reserve(local);
   }
   aotc::Symbol symbol{.name = DisplayName(name), .max = kUnboundMax};
   if (bound == bounds_.end()) {
