@@ -196,6 +196,65 @@ kernel @outer_axes(in %x: f32[3, 5, 64], out %y: f32[5, 3, 64]) {
   };
 }
 
+inline std::vector<CudaKernelCase> MatmulCases() {
+  return {
+      // Too few results for tensor cores.
+      {"matmul_tile{block=16x16x16", R"(
+kernel @half_few(in %x: f16[6, 40], const %w: f16[40, 7], out %y: f16[6, 7]) {
+  temp %acc: f32[6, 7]
+  %acc[i<6, j<7] = reduce sum(k<40) f32(%x[i, k]) * f32(%w[k, j])
+  %y[i<6, j<7] = f16(%acc[i, j])
+})"},
+      {"matmul_tile{block=64x64x16, thread=4x4, A by k, B by n}",
+       R"(
+kernel @dense(in %x: f32[m, 50], const %w: f32[50, 40], out %y: f32[m, 40]) {
+  symbol m in 1..130
+  temp %acc: f32[m, 40]
+  %acc[i<m, j<40] = reduce sum(k<50) %x[i, k] * %w[k, j]
+  %y[i<m, j<40] = max(%acc[i, j], 0.0)
+})",
+       {{{"m", 1}}, {{"m", 65}}, {{"m", 130}}}},
+      {"matmul_tile{block=64x64x16, thread=4x4, A by m, B by k}", R"(
+kernel @conv(in %x: f32[1, 5, 9, 9], const %w: f32[24, 5, 3, 3], out %y: f32[1, 24, 9, 9]) {
+  %y[n<1, o<24, h<9, w<9] = reduce sum(c<5, p<3, q<3)
+    select(1 <= h + p && h + p < 10 && 1 <= w + q && w + q < 10,
+           %x[n, c, h + p - 1, w + q - 1], 0.0) * %w[o, c, p, q]
+})"},
+      {"row_groups{group=32, threads=128}", R"(
+kernel @vector(in %x: f32[1, 200], const %w: f32[30, 200], in %b: f32[30], out %y: f32[1, 30]) {
+  temp %acc: f32[1, 30]
+  %acc[i<1, j<30] = reduce sum(k<200) %x[0, k] * %w[j, k]
+  %y[i<1, j<30] = %acc[0, j] + %b[j]
+})"},
+  };
+}
+
+// The channels of a group share its input channels only.
+inline std::vector<CudaKernelCase> GroupCases() {
+  return {
+      {"matmul_tile{block=64x64x16", R"(
+kernel @groups(in %x: f32[2, 12, 6, 6], const %w: f32[60, 4, 1, 1], out %y: f32[2, 60, 6, 6]) {
+  %y[n<2, o<60, h<6, w<6] = reduce sum(c<4, p<1, q<1)
+    %x[n, floor_div(o, 20)*4 + c, h, w] * %w[o, c, 0, 0]
+})"},
+      {"depthwise_tile{window=3x3", R"(
+kernel @depthwise(in %x: f32[1, 6, 8, 9], const %w: f32[6, 1, 3, 3], out %y: f32[1, 6, 6, 7]) {
+  temp %acc: f32[1, 6, 6, 7]
+  %acc[n<1, o<6, h<6, w<7] = reduce sum(c<1, p<3, q<3) %x[n, o, h + p, w + q] * %w[o, 0, p, q]
+  %y[a<1, b<6, i<6, j<7] = max(%acc[a, b, i, j], 0.0)
+})"},
+      {"depthwise_tile{window=1x5", R"(
+kernel @depthwise_line(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[2, 6, 26]) {
+  %y[n<2, o<6, w<26] = reduce sum(c<1, q<5) %x[n, o, w + q] * %w[o, 0, q]
+})"},
+      {"row_groups{group=32", R"(
+kernel @depthwise_wide(in %x: f32[1, 3, 20, 20], const %w: f32[3, 1, 9, 9],
+                       out %y: f32[1, 3, 12, 12]) {
+  %y[n<1, o<3, h<12, w<12] = reduce sum(c<1, p<9, q<9) %x[n, o, h + p, w + q] * %w[o, 0, p, q]
+})"},
+  };
+}
+
 }  // namespace aotc
 
 #endif  // AOTC_TESTS_UNIT_CUDA_KERNEL_CASES_H_

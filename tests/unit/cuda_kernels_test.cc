@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 std::vector<CudaKernelCase> AllCases() {
   std::vector<CudaKernelCase> all;
-  for (const auto& cases : {RowCases(), ReductionCases(), ElementwiseCases(), TransposeCases()}) {
+  for (const auto& cases : {RowCases(), ReductionCases(), ElementwiseCases(), TransposeCases(),
+                            MatmulCases(), GroupCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

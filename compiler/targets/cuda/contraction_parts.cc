@@ -31,6 +31,48 @@ absl::Status CheckForm(const Kernel& kernel, const Nest& nest) {
   return absl::OkStatus();
 }
 
+// The divisor of floor_div(axis, divisor) in an operand: the channels of a group.
+std::optional<int64_t> GroupOf(const Expr& operand, const NestAxis& axis) {
+  std::optional<int64_t> divisor;
+  Visit(operand, [&](const Expr& e) {
+    const bool divides = e.op() == ExprOp::kFloorDiv && e.arg(0).IsVar() &&
+                         e.arg(0)->name == axis.name && e.arg(1).AsInt().value_or(1) > 1;
+    if (divides) divisor = e.arg(1).AsInt();
+  });
+  return divisor;
+}
+
+void SubstituteAll(Nest& nest, const Substitution& substitution) {
+  for (FlatStage& stage : nest.stages) {
+    const Bounds bounds = StageBounds(nest, stage);
+    for (Expr& body : stage.bodies) body = Simplify(Substitute(body, substitution), bounds);
+    for (FlatResult& result : stage.results) {
+      if (result.index.valid())
+        result.index = Simplify(Substitute(result.index, substitution), bounds);
+    }
+  }
+}
+
+// axis -> (axis_g, axis) where an operand only knows the group of the axis.
+void SplitGroups(Nest& nest) {
+  for (size_t i = 0; i < nest.outer.size(); ++i) {
+    const NestAxis axis = nest.outer[i];
+    const Expr& product = nest.stages[0].bodies[0];
+    std::optional<int64_t> size = GroupOf(product.arg(0), axis);
+    if (!size) size = GroupOf(product.arg(1), axis);
+    const std::optional<int64_t> extent = axis.extent.AsInt();
+    if (!size || !extent || *extent % *size != 0 || axis.halo != Halo{}) continue;
+    const std::string group = axis.name + "_g";
+    nest.bounds.Add(group, 0, *extent / *size - 1);
+    nest.bounds.Add(axis.name, 0, *size - 1);
+    nest.outer[i].extent = *size;
+    nest.outer.insert(nest.outer.begin() + static_cast<long>(i),
+                      NestAxis{.name = group, .extent = *extent / *size});
+    SubstituteAll(nest, {{axis.name, Var(group) * *size + Var(axis.name)}});
+    ++i;
+  }
+}
+
 // Statistics are of rows: over all axes of n, and of no other.
 bool AreRowStatistics(const CudaContraction& c) {
   for (const FlatStage& stage : c.nest.stages) {
@@ -215,6 +257,7 @@ absl::StatusOr<CudaContraction> ReadContraction(const Kernel& kernel) {
   CudaContraction c;
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
   AOTC_RETURN_IF_ERROR(CheckForm(kernel, c.nest));
+  SplitGroups(c.nest);
   MergeAxes(c.nest);
   c.a = c.nest.stages[0].bodies[0].arg(0);
   c.b = c.nest.stages[0].bodies[0].arg(1);

@@ -28,7 +28,8 @@ struct CudaContraction {
   std::vector<TensorId> states = {};
 };
 
-// Error: why the kernel is no contraction with an epilogue on its points.
+// The channels of a grouped convolution are two axes: the group, of the batch, and a channel of the
+// group, of n. Error: why the kernel is no contraction with an epilogue on its points.
 absl::StatusOr<CudaContraction> ReadContraction(const Kernel& kernel);
 
 // Names of the counters of m, n and k in accessors and epilogues: none of a kernel's own names.

@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/cuda_target.h"
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/emit/c_expr.h"
@@ -129,13 +130,25 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
   return result;
 }
 
+// Row-major outputs without halos, as all but tiles of contractions take for granted.
+bool WritesPlainTensors(const Kernel& kernel) {
+  return std::all_of(kernel.params.begin(), kernel.params.end(), [&](TensorId id) {
+    const KernelTensor& tensor = kernel.tensors[id];
+    return tensor.role != TensorRole::kOutput || tensor.layout.IsPlain();
+  });
+}
+
 // The rules that may apply, best first.
-std::vector<CudaRule> RulesFor(const Kernel& kernel) {
-  if (kernel.stages.empty()) return {};
+std::vector<CudaRule> RulesFor(const Kernel& kernel, const CudaOptions& options) {
+  if (kernel.stages.empty() || !options.templates) return {};
+  const bool plain = WritesPlainTensors(kernel);
   std::vector<CudaRule> rules;
-  if (IsContraction(kernel.stages.front())) rules = {DepthwiseTileOnCuda, MatmulTileOnCuda};
-  if (HasReduction(kernel)) rules.push_back(RowsOnCuda);
-  if (rules.empty()) rules = {TransposeTileOnCuda, PackedElementwiseOnCuda};
+  if (IsContraction(kernel.stages.front())) {
+    if (plain) rules = {DepthwiseTileOnCuda, MatrixVectorOnCuda};
+    rules.push_back(MatmulTileOnCuda);
+  }
+  if (HasReduction(kernel) && plain) rules.push_back(RowsOnCuda);
+  if (rules.empty() && plain) rules = {TransposeTileOnCuda, PackedElementwiseOnCuda};
   return rules;
 }
 
@@ -144,7 +157,7 @@ std::vector<CudaRule> RulesFor(const Kernel& kernel) {
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
   ProgramKernel result{.kernel = kernel};
   std::string reason = options.templates ? "no rule for it" : "no templates are wanted";
-  for (const CudaRule rule : options.templates ? RulesFor(kernel) : std::vector<CudaRule>{}) {
+  for (const CudaRule rule : RulesFor(kernel, options)) {
     absl::StatusOr<KernelVariant> variant = rule(kernel);
     if (variant.ok()) {
       TidyLoops(variant->loops);

@@ -35,6 +35,8 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
 // apply.
 absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);
+// Matrix times vector: a row of the matrix by a warp or a block. Error: why it does not apply.
+absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
 absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
 

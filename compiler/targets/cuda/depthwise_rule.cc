@@ -31,9 +31,22 @@ Expr LoadUnder(const Expr& e) {
   return e.op() == ExprOp::kSelect ? LoadUnder(e.arg(1)) : Expr();
 }
 
+// The stage with its axes named as those of `last`, which name the axes of the nest.
+Stage WithAxesOf(Stage stage, const Stage& last) {
+  if (stage.axes.size() != last.axes.size()) return stage;
+  Substitution names;
+  for (size_t i = 0; i < stage.axes.size(); ++i) {
+    names[stage.axes[i].name] = Var(last.axes[i].name);
+    stage.axes[i].name = last.axes[i].name;
+  }
+  for (Expr& body : stage.body) body = Substitute(body, names);
+  return stage;
+}
+
 class DepthwiseRule {
  public:
-  explicit DepthwiseRule(const Kernel& kernel) : kernel_(kernel) {}
+  explicit DepthwiseRule(const Kernel& kernel)
+      : kernel_(kernel), stage_(WithAxesOf(kernel.stages.front(), kernel.stages.back())) {}
 
   absl::StatusOr<KernelVariant> Run() {
     AOTC_RETURN_IF_ERROR(Match());
@@ -50,14 +63,14 @@ class DepthwiseRule {
 
  private:
   absl::Status Match() {
-    const Stage& stage = kernel_.stages.front();
+    const Stage& stage = stage_;
     if (!IsContraction(stage) || stage.body[0].dtype() != DType::kF32)
       return Refuse("no f32 contraction");
     for (const Axis& axis : stage.reduce_axes) {
       if (!axis.extent.IsInt(1)) window_.push_back(axis);
     }
-    if (stage.axes.size() != 4 || window_.size() > 2 || window_.empty())
-      return Refuse("not a window of two axes");
+    if (stage.axes.size() < 3 || window_.size() > 2 || window_.empty())
+      return Refuse("not a window of one or two axes");
     columns_ = window_.back();
     rows_ = window_.size() == 2 ? window_.front() : Axis{"tap_row", 1};
     for (const Axis& axis : window_) {
@@ -117,7 +130,7 @@ class DepthwiseRule {
 
   // input(row, x): x = w * stride + tap * dilation says all that the element depends on.
   absl::StatusOr<TileObject> Input(const NestAxis& w) const {
-    const Stage& stage = kernel_.stages.front();
+    const Stage& stage = stage_;
     Bounds bounds = StageBounds(kernel_, stage);
     const Interval reach =
         RangeOf((w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation, bounds);
@@ -151,7 +164,7 @@ class DepthwiseRule {
 
   Substitution OneTaps() const {
     Substitution at;
-    for (const Axis& axis : kernel_.stages.front().reduce_axes) {
+    for (const Axis& axis : stage_.reduce_axes) {
       if (axis.extent.IsInt(1)) at[axis.name] = 0;
     }
     return at;
@@ -176,6 +189,7 @@ class DepthwiseRule {
   }
 
   const Kernel& kernel_;
+  const Stage stage_;  // the contraction
   Nest nest_;
   std::vector<Axis> window_;
   Axis rows_, columns_;

@@ -5,21 +5,24 @@
 #include "compiler/lower/lower_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cuda/contraction_parts.h"
+#include "compiler/targets/cuda/contraction_operands.h"
 #include "compiler/targets/cuda/cuda_target.h"
 
 namespace aotc {
 namespace {
 
-// Typed parameters of the realisation: results of a block and of a thread, steps of k per stage.
+// Typed parameters of the realisation: results of a block and of a thread, steps of k per stage;
+// whether the elements of A and B that neighbouring threads fetch are neighbours along k.
 struct MatmulSchedule {
   int64_t block_m = 64, block_n = 64, block_k = 16, thread_m = 4, thread_n = 4;
+  bool a_by_k = true, b_by_k = false;
   int64_t threads() const { return block_m / thread_m * (block_n / thread_n); }
 };
 
 std::string PrintSchedule(const MatmulSchedule& s) {
   return StrCat("matmul_tile{block=", s.block_m, "x", s.block_n, "x", s.block_k,
-                ", thread=", s.thread_m, "x", s.thread_n, "}");
+                ", thread=", s.thread_m, "x", s.thread_n, s.a_by_k ? ", A by k" : ", A by m",
+                s.b_by_k ? ", B by k}" : ", B by n}");
 }
 
 class MatmulRule {
@@ -45,6 +48,17 @@ class MatmulRule {
       schedule_ = {.block_m = 16, .block_n = 64, .block_k = 32, .thread_m = 2, .thread_n = 4};
     if (m <= 16 && n <= 16)
       schedule_ = {.block_m = 16, .block_n = 16, .block_k = 16, .thread_m = 2, .thread_n = 2};
+    schedule_.a_by_k = LiesByK(c_.a, c_.m);
+    schedule_.b_by_k = LiesByK(c_.b, c_.n);
+  }
+
+  // Whether neighbours along k lie together in the operand, and those along its other axes do not,
+  // or are fewer.
+  bool LiesByK(const Expr& operand, const std::vector<NestAxis>& axes) const {
+    if (InnermostStep(c_, operand, c_.k) != 1) return false;
+    if (InnermostStep(c_, operand, axes) != 1) return true;
+    const Bounds& bounds = c_.nest.bounds;
+    return RangeOf(c_.k.back().extent, bounds).max > RangeOf(axes.back().extent, bounds).max;
   }
 
   LoopFunction Loops() {
@@ -54,8 +68,9 @@ class MatmulRule {
     function.tasks = ContractionTasks(c_, tile);
     function.threads = tile.threads;
     TileCall call{.function = "aotc_matmul_tile", .header = "cuda/matmul_tile.cuh"};
-    call.template_args = {schedule_.block_m, schedule_.block_n, schedule_.block_k,
-                          schedule_.thread_m, schedule_.thread_n};
+    call.template_args = {schedule_.block_m,  schedule_.block_n,  schedule_.block_k,
+                          schedule_.thread_m, schedule_.thread_n, schedule_.a_by_k,
+                          schedule_.b_by_k};
     call.args.push_back(Accessor("a", c_.a, c_.m, kAtM));
     call.args.push_back(Accessor("b", c_.b, c_.n, kAtN));
     call.args.push_back(ContractionEpilogue(c_));
@@ -73,15 +88,10 @@ class MatmulRule {
     TileFunctor method{
         .params = {{std::string(outer), DType::kI64}, {std::string(kAtK), DType::kI64}}};
     if (name == "b") std::swap(method.params[0], method.params[1]);
-    method.body = DecodeAxes(axes, Var(outer));
-    for (Stmt& let : DecodeAxes(c_.k, Var(kAtK))) method.body.push_back(std::move(let));
     Expr inside = And(Lt(Var(outer), CountOf(axes)), Lt(Var(kAtK), CountOf(c_.k)));
-    if (const Expr& valid = c_.nest.valid; valid.valid()) {
-      const bool is_padded = std::any_of(axes.begin(), axes.end(), [&](const NestAxis& axis) {
-        return UsesVar(valid, axis.name);
-      });
-      if (is_padded) inside = And(inside, valid);
-    }
+    if (UsesAny(c_.nest.valid, axes)) inside = And(inside, c_.nest.valid);
+    method.body = DecodeUsed(axes, Var(outer), {operand, inside});
+    for (Stmt& let : DecodeUsed(c_.k, Var(kAtK), {operand})) method.body.push_back(std::move(let));
     method.result = Select(inside, operand, NumberConst(0, operand.dtype()));
     return {.name = name, .methods = {std::move(method)}};
   }

@@ -6,6 +6,7 @@
 #include "compiler/lower/row_groups.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cuda/contraction_operands.h"
 #include "compiler/targets/cuda/cuda_target.h"
 
 namespace aotc {
@@ -75,6 +76,19 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
       .schedule = StrCat("row_groups{group=", groups.group, ", threads=", groups.threads, "}"),
       .reason = StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToRowGroups(kernel, std::move(nest), groups));
+  return variant;
+}
+
+absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel) {
+  AOTC_ASSIGN_OR_RETURN(const CudaContraction c, ReadContraction(kernel));
+  const bool is_vector = CountOf(c.m).IsInt(1) || CountOf(c.n).IsInt(1);
+  const bool by_k = InnermostStep(c, c.a, c.k) == 1 && InnermostStep(c, c.b, c.k) == 1;
+  constexpr int64_t kLeastDepth = 64;
+  const int64_t depth = RangeOf(CountOf(c.k), c.nest.bounds).max;
+  if (!is_vector || !by_k || depth < kLeastDepth)
+    return absl::FailedPreconditionError("no long rows of a matrix times a vector");
+  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowsOnCuda(kernel));
+  variant.reason = StrCat("a matrix times a vector, ", variant.reason);
   return variant;
 }
 
