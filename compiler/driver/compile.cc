@@ -57,6 +57,8 @@ class Compilation {
     }
     AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
     cpu_.templates = options_.templates;
+    cuda_options_.templates = options_.templates;
+    AOTC_ASSIGN_OR_RETURN(cuda_options_.least_arch, LeastArch(CudaArchs()));
     return CheckPassOptions(options_.passes);
   }
 
@@ -90,6 +92,10 @@ class Compilation {
     return absl::OkStatus();
   }
 
+  std::vector<std::string> CudaArchs() const {
+    return options_.cuda_arch.empty() ? std::vector<std::string>{"80"} : options_.cuda_arch;
+  }
+
   absl::Status Import() {
     AOTC_ASSIGN_OR_RETURN(result_.graph,
                           ImportOnnx(options_.model_path, options_.import, diagnostics_, &info_));
@@ -115,8 +121,7 @@ class Compilation {
 
   absl::Status Lower() {
     const Scheduler schedule = [this](Kernel kernel) {
-      return cuda_ ? ScheduleOnCuda(kernel, {.templates = options_.templates})
-                   : ScheduleOnCpu(std::move(kernel), cpu_);
+      return cuda_ ? ScheduleOnCuda(kernel, cuda_options_) : ScheduleOnCpu(std::move(kernel), cpu_);
     };
     AOTC_ASSIGN_OR_RETURN(result_.program,
                           BuildProgram(result_.graph, std::move(fused_), schedule));
@@ -134,7 +139,7 @@ class Compilation {
     EmitOptions emit{.target = cuda_ ? EmitTarget::kCuda : EmitTarget::kCpu,
                      .weights = options_.weights,
                      .example = options_.example,
-                     .cuda_arch = options_.cuda_arch};
+                     .cuda_arch = CudaArchs()};
     emit.kernels = cuda_ ? CudaFiles() : CpuFiles();
     AOTC_ASSIGN_OR_RETURN(const std::string model, ReadFile(options_.model_path));
     emit.provenance.model_name = BaseName(options_.model_path);
@@ -196,6 +201,7 @@ class Compilation {
   const PhaseHook& hook_;
   const bool cuda_;
   CpuOptions cpu_;
+  CudaOptions cuda_options_;
   ModelInfo info_;
   FusedGraph fused_;
   std::string fused_text_;

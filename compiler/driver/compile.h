@@ -29,7 +29,7 @@ struct CompileOptions {
   std::string name = {};                           // prefix; from the file name where empty
   std::string target = "cpu";                      // cpu or cuda
   std::string cpu = "x86-64,x86-64-v3,x86-64-v4";  // instruction sets
-  std::vector<std::string> cuda_arch = {};
+  std::vector<std::string> cuda_arch = {};         // "80", "90a": GPUs to run on; empty: 80
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;

@@ -78,7 +78,7 @@ void AddTargetFlags(CLI::App& app, CommandLine& line) {
 void AddOutputFlags(CLI::App& app, CommandLine& line, Raw& raw) {
   app.add_option("--name", line.compile.name, "prefix of files and symbols (default: the file's)")
       ->type_name("NAME");
-  app.add_option("--arch", raw.archs, "GPUs that CMake compiles for: sm_80,sm_90a")
+  app.add_option("--arch", raw.archs, "GPUs to write code for: sm_80,sm_90a (default: sm_80)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIST");

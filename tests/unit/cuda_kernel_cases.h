@@ -196,6 +196,43 @@ kernel @outer_axes(in %x: f32[3, 5, 64], out %y: f32[5, 3, 64]) {
   };
 }
 
+inline std::vector<CudaKernelCase> ContractionCases() {
+  return {
+      // A convolution as weights x pixels: both operands in runs of eight.
+      {"mma_tile{block=64x64x32, warp=32x32, copies of 8 along k and 8 along n}", R"(
+kernel @half_pointwise(in %x: f16[1, 32, 8, 9], const %w: f16[40, 32, 1, 1], in %b: f16[40],
+                       out %y: f16[1, 40, 8, 9]) {
+  temp %acc: f32[1, 40, 8, 9]
+  %acc[n<1, o<40, h<8, w<9] = reduce sum(c<32, p<1, q<1)
+    f32(%x[n, c, h, w]) * f32(%w[o, c, 0, 0])
+  %y[n<1, o<40, h<8, w<9] = f16(max(%acc[n, o, h, w] + f32(%b[o]), 0.0))
+})"},
+      // Padding comes and goes within a row: elements one by one.
+      {"mma_tile{block=32x64x32, warp=16x32, copies of 2 along k and 1 along n}", R"(
+kernel @half_conv(in %x: f16[2, 6, 7, 7], const %w: f16[20, 6, 3, 3], out %y: f16[2, 20, 7, 7]) {
+  temp %acc: f32[2, 20, 7, 7]
+  %acc[n<2, o<20, h<7, w<7] = reduce sum(c<6, p<3, q<3)
+    select(1 <= h + p && h + p < 8 && 1 <= w + q && w + q < 8,
+           f32(%x[n, c, h + p - 1, w + q - 1]), 0.0) * f32(%w[o, c, p, q])
+  %y[n<2, o<20, h<7, w<7] = f16(%acc[n, o, h, w])
+})"},
+      {"mma_tile{block=64x32x32, warp=32x16, copies of 8 along k and 8 along n}",
+       R"(
+kernel @half_dense(in %x: f16[m, 48], const %w: f16[48, 24], in %r: f16[m, 24],
+                   out %y: f16[m, 24]) {
+  symbol m in 1..70
+  temp %acc: f32[m, 24]
+  %acc[i<m, j<24] = reduce sum(k<48) f32(%x[i, k]) * f32(%w[k, j])
+  %y[i<m, j<24] = f16(max(%acc[i, j], 0.0) + f32(%r[i, j]))
+})",
+       {{{"m", 1}}, {{"m", 33}}, {{"m", 70}}}},
+      {"mma_tile{block=32x32x32, warp=16x16, copies of 8 along k and 8 along k}", R"(
+kernel @half_heads(in %q: f16[2, 3, 20, 40], in %k: f16[2, 3, 20, 40], out %s: f32[2, 3, 20, 20]) {
+  %s[b<2, h<3, i<20, j<20] = reduce sum(k<40) f32(%q[b, h, i, k]) * f32(%k[b, h, j, k])
+})"},
+  };
+}
+
 inline std::vector<CudaKernelCase> MatmulCases() {
   return {
       // Too few results for tensor cores.
@@ -236,6 +273,14 @@ inline std::vector<CudaKernelCase> GroupCases() {
 kernel @groups(in %x: f32[2, 12, 6, 6], const %w: f32[60, 4, 1, 1], out %y: f32[2, 60, 6, 6]) {
   %y[n<2, o<60, h<6, w<6] = reduce sum(c<4, p<1, q<1)
     %x[n, floor_div(o, 20)*4 + c, h, w] * %w[o, c, 0, 0]
+})"},
+      {"mma_tile{block=32x32x32, warp=16x16, copies of 8 along k and 1 along n}", R"(
+kernel @half_groups(in %x: f16[1, 48, 6, 8], const %w: f16[48, 24, 3, 3],
+                    out %y: f16[1, 48, 4, 6]) {
+  temp %acc: f32[1, 48, 4, 6]
+  %acc[n<1, o<48, h<4, w<6] = reduce sum(c<24, p<3, q<3)
+    f32(%x[n, floor_div(o, 24)*24 + c, h + p, w + q]) * f32(%w[o, c, p, q])
+  %y[n<1, o<48, h<4, w<6] = f16(%acc[n, o, h, w])
 })"},
       {"depthwise_tile{window=3x3", R"(
 kernel @depthwise(in %x: f32[1, 6, 8, 9], const %w: f32[6, 1, 3, 3], out %y: f32[1, 6, 6, 7]) {

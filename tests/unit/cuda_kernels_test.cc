@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 std::vector<CudaKernelCase> AllCases() {
   std::vector<CudaKernelCase> all;
   for (const auto& cases : {RowCases(), ReductionCases(), ElementwiseCases(), TransposeCases(),
-                            MatmulCases(), GroupCases()}) {
+                            ContractionCases(), MatmulCases(), GroupCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;
@@ -47,6 +47,19 @@ TEST(CudaKernels, TheRulesFireWhereTheyPay) {
     EXPECT_TRUE(absl::StartsWith(variant.schedule, test.schedule))
         << kernel->kernel.name << ": " << variant.schedule << "; " << variant.reason;
   }
+}
+
+TEST(CudaKernels, TensorCoresAreUsedWhereEveryGpuHasThem) {
+  const Kernel dense = Parse(ContractionCases()[2].text);
+  for (const auto& [arch, realisation] : {std::pair(75, "matmul_tile"), {80, "mma_tile"}}) {
+    absl::StatusOr<ProgramKernel> kernel = ScheduleOnCuda(dense, {.least_arch = arch});
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    EXPECT_EQ(kernel->variants.front().realisation, realisation);
+  }
+  EXPECT_EQ(*LeastArch({"90a", "80"}), 80);
+  EXPECT_EQ(*LeastArch({"120"}), 120);
+  for (const char* arch : {"", "a", "8x", "90ab", "-80"})
+    EXPECT_FALSE(LeastArch({arch}).ok()) << arch;
 }
 
 // The values of a kernel's inputs and the outputs that are due, in one run.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/numbers.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_loops.h"
 #include "compiler/emit/kernel_comment.h"
@@ -16,6 +17,7 @@ namespace aotc {
 namespace {
 
 constexpr int64_t kThreads = 128;
+constexpr int kTensorCoreArch = 80;  // the first with mma.sync m16n8k16 and cp.async
 
 // Temps of a thread's row live in its local memory.
 absl::Status UseLocalMemory(LoopFunction& function) {
@@ -145,6 +147,7 @@ std::vector<CudaRule> RulesFor(const Kernel& kernel, const CudaOptions& options)
   std::vector<CudaRule> rules;
   if (IsContraction(kernel.stages.front())) {
     if (plain) rules = {DepthwiseTileOnCuda, MatrixVectorOnCuda};
+    if (options.least_arch >= kTensorCoreArch) rules.push_back(MmaTileOnCuda);
     rules.push_back(MatmulTileOnCuda);
   }
   if (HasReduction(kernel) && plain) rules.push_back(RowsOnCuda);
@@ -153,6 +156,22 @@ std::vector<CudaRule> RulesFor(const Kernel& kernel, const CudaOptions& options)
 }
 
 }  // namespace
+
+absl::StatusOr<int> LeastArch(const std::vector<std::string>& archs) {
+  int least = INT32_MAX;
+  for (const std::string& arch : archs) {
+    const size_t digits = std::min(arch.find_first_not_of("0123456789"), arch.size());
+    const bool suffix = digits + 1 == arch.size() && (arch.back() == 'a' || arch.back() == 'f');
+    int value = 0;
+    if ((digits != arch.size() && !suffix) ||
+        !absl::SimpleAtoi(absl::string_view(arch).substr(0, digits), &value)) {
+      return absl::InvalidArgumentError(
+          StrCat("unknown GPU '", arch, "' in --arch; hint: write sm_80 or sm_90a"));
+    }
+    least = std::min(least, value);
+  }
+  return least;
+}
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
   ProgramKernel result{.kernel = kernel};

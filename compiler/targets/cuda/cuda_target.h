@@ -19,7 +19,11 @@ namespace aotc {
 
 struct CudaOptions {
   bool templates = true;  // false: one thread per result, plain loops
+  int least_arch = 80;    // compute capability that all kernels may rely on, times ten
 };
+
+// The least compute capability of a list such as {"80", "90a"}, times ten. Error: one is none.
+absl::StatusOr<int> LeastArch(const std::vector<std::string>& archs);
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options);
 
@@ -35,6 +39,8 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
 // apply.
 absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel);
+// Contraction of f16 on tensor cores, for sm_80 and newer. Error: why it does not apply.
+absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel);
 // Matrix times vector: a row of the matrix by a warp or a block. Error: why it does not apply.
 absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.

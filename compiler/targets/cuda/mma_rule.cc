@@ -1,0 +1,233 @@
+// Contractions of f16 on tensor cores, dense or convolutions by implicit GEMM.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/lower/lower_loops.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cuda/contraction_operands.h"
+#include "compiler/targets/cuda/cuda_target.h"
+
+namespace aotc {
+namespace {
+
+// Below these the tiles, of 16 x 8 x 16 at least, would mostly be padding.
+constexpr int64_t kLeastOuter = 12;
+constexpr int64_t kLeastInner = 8;
+constexpr int64_t kLeastDepth = 16;
+constexpr int64_t kManyTiles = 132;  // about a block for each processor of a large GPU
+
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+// Typed parameters of the realisation: results of a block and of a warp, steps of k per stage,
+// elements that one copy of A and of B moves, and whether those of B lie along n.
+struct MmaSchedule {
+  int64_t block_m = 64, block_n = 64, warp_m = 32, warp_n = 32, block_k = 32;
+  int64_t a_run = 1, b_run = 1;
+  bool b_along_n = true;
+  int64_t threads() const { return block_m / warp_m * (block_n / warp_n) * 32; }
+};
+
+std::string PrintSchedule(const MmaSchedule& s) {
+  return StrCat("mma_tile{block=", s.block_m, "x", s.block_n, "x", s.block_k, ", warp=", s.warp_m,
+                "x", s.warp_n, ", copies of ", s.a_run, " along k and ", s.b_run, " along ",
+                s.b_along_n ? "n}" : "k}");
+}
+
+// Axes as one position, the variable "position".
+Substitution OnePosition(const std::vector<NestAxis>& axes) {
+  Substitution position;
+  Expr extent = 1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    const Expr number = FloorDiv(Var("position"), extent);
+    position[axes[i].name] = i == 0 ? number : Mod(number, axes[i].extent);
+    extent = extent * axes[i].extent;
+  }
+  return position;
+}
+
+bool IsRun(const Expr& index, const std::string& axis, int64_t run, const Bounds& bounds) {
+  const auto affine = AsAffine(index, {axis}, bounds);
+  if (!affine || affine->coefficients.count(axis) == 0) return false;
+  return affine->coefficients.at(axis).IsInt(1) && ProveDivisible(affine->rest, run, bounds);
+}
+
+bool IsZero(const Expr& e) { return e.IsConst() && IsFloat(e.dtype()) && e->float_value == 0; }
+
+class MmaRule {
+ public:
+  MmaRule(const Kernel& kernel, CudaContraction c) : kernel_(kernel), c_(std::move(c)) {}
+
+  absl::StatusOr<KernelVariant> Run() {
+    AOTC_RETURN_IF_ERROR(CheckOperands());
+    Orient();
+    AOTC_RETURN_IF_ERROR(CheckShape());
+    ChooseTile();
+    KernelVariant variant{.realisation = "mma_tile",
+                          .schedule = PrintSchedule(schedule_),
+                          .reason = "a contraction of f16, on tensor cores"};
+    variant.loops = Loops();
+    return variant;
+  }
+
+ private:
+  absl::Status CheckOperands() const {
+    for (const Expr& operand : {c_.a, c_.b}) {
+      const Expr load = SplitOperand(operand).load;
+      if (load.op() != ExprOp::kLoad || load.dtype() != DType::kF16)
+        return Refuse("an operand is not f16");
+      bool zeros = true;  // what a guard keeps out
+      Visit(operand, [&](const Expr& e) {
+        if (e.op() == ExprOp::kSelect) zeros = zeros && IsZero(e.arg(2));
+      });
+      if (!zeros) return Refuse("padding is not zero");
+    }
+    return absl::OkStatus();
+  }
+
+  // A is the operand that is copied in runs along k; B may lie either way. Where both orders copy
+  // alike, results are written along n. Statistics are of the rows that the kernel has.
+  void Orient() {
+    schedule_ = Copies();
+    if (c_.nest.HasStatistics()) return;
+    const MmaSchedule given = schedule_;
+    const bool along_m = std::any_of(c_.m.begin(), c_.m.end(), [&](const NestAxis& axis) {
+      return axis.name == c_.nest.outer.back().name;
+    });
+    ExchangeOperands(c_);
+    schedule_ = Copies();
+    const int64_t gain = schedule_.a_run * schedule_.b_run - given.a_run * given.b_run;
+    if (gain > 0 || (gain == 0 && along_m)) return;
+    ExchangeOperands(c_);
+    schedule_ = given;
+  }
+
+  MmaSchedule Copies() const {
+    MmaSchedule copies;
+    copies.a_run = RunAlong(c_.a, c_.k);
+    const int64_t along_n = RunAlong(c_.b, c_.n), along_k = RunAlong(c_.b, c_.k);
+    copies.b_along_n = along_n >= along_k;
+    copies.b_run = std::max(along_n, along_k);
+    return copies;
+  }
+
+  // The longest run of 8, 4, 2 or 1 elements along the axes that lie together, begin at a multiple
+  // of the run, and exist together.
+  int64_t RunAlong(const Expr& operand, const std::vector<NestAxis>& axes) const {
+    if (axes.empty()) return 1;
+    const auto [load, guard] = SplitOperand(operand);
+    Bounds bounds = StageBounds(c_.nest, c_.nest.stages[0]);
+    bounds.Add("position", 0, CountOf(axes) - 1);
+    const Expr whole = Simplify(Substitute(load.arg(0), OnePosition(axes)), bounds);
+    const NestAxis& last = axes.back();
+    for (int64_t run = 8; run > 1; run /= 2) {
+      if (UsesAny(c_.nest.valid, axes) && !PaddingIsWholeRuns(run)) continue;
+      if (!UsesAny(guard, axes) && IsRun(whole, "position", run, bounds)) return run;
+      if (UsesAny(guard, {last}) || !ProveDivisible(last.extent, run, bounds)) continue;
+      if (IsRun(load.arg(0), last.name, run, bounds)) return run;
+    }
+    return 1;
+  }
+
+  bool PaddingIsWholeRuns(int64_t run) const {
+    return c_.nest.logical.valid() && ProveDivisible(c_.nest.logical, run, c_.nest.bounds);
+  }
+
+  int64_t Most(const std::vector<NestAxis>& axes) const {
+    return RangeOf(CountOf(axes), c_.nest.bounds).max;
+  }
+
+  absl::Status CheckShape() const {
+    const int64_t m = Most(c_.m), n = Most(c_.n);
+    const bool pays =
+        std::max(m, n) >= kLeastOuter && std::min(m, n) >= kLeastInner && Most(c_.k) >= kLeastDepth;
+    return pays ? absl::OkStatus() : Refuse("too small for tensor cores");
+  }
+
+  // The largest tile that keeps the GPU busy, narrow where the matrix is. For statistics a row of
+  // the tile lies in one warp.
+  void ChooseTile() {
+    const int64_t m = Most(c_.m), n = Most(c_.n);
+    const int64_t tiles = (m + 127) / 128 * ((n + 127) / 128);
+    const bool statistics = c_.nest.HasStatistics();
+    MmaSchedule& s = schedule_;
+    if (m > 64 && n > 64 && tiles >= kManyTiles && !statistics) {
+      s.block_m = 128, s.block_n = 128, s.warp_m = 64, s.warp_n = 32;
+    }
+    if (m <= 32) s.block_m = 32, s.warp_m = 16;
+    if (m <= 16) s.block_m = 16, s.warp_n = 16;
+    if (m > 16 && n <= 32) s.block_n = 32, s.warp_n = 16;
+    if (m > 16 && n <= 16) s.block_n = 16, s.warp_n = 8;
+    if (statistics) s.warp_m = 16, s.warp_n = s.block_n;
+    if (Most(c_.k) <= 16) s.block_k = 16;
+  }
+
+  LoopFunction Loops() {
+    LoopFunction function = StartFunction(kernel_, c_.nest);
+    AddStates(c_, function);
+    const MmaSchedule& s = schedule_;
+    const BlockTile tile{s.block_m, s.block_n, s.threads()};
+    function.tasks = ContractionTasks(c_, tile);
+    function.threads = tile.threads;
+    TileCall call{.function = "aotc_mma_tile", .header = "cuda/mma_tile.cuh"};
+    call.template_args = {s.block_m, s.block_n, s.block_k, s.warp_m,
+                          s.warp_n,  s.a_run,   s.b_run,   s.b_along_n};
+    const Position at_m{c_.m, kAtM}, at_n{c_.n, kAtN}, at_k{c_.k, kAtK};
+    call.args = {Operand("a", c_.a, at_m, at_k)};
+    call.args.push_back(s.b_along_n ? Operand("b", c_.b, at_k, at_n)
+                                    : Operand("b", c_.b, at_n, at_k));
+    call.args.push_back(ContractionEpilogue(c_));
+    call.args.push_back(TileRecord{"aotc_tile_range",
+                                   {{Var("tile_m") * s.block_m, Var("tile_n") * s.block_n,
+                                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}}});
+    function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
+    return function;
+  }
+
+  struct Position {
+    const std::vector<NestAxis>& axes;
+    std::string_view name;
+  };
+
+  // at(row, column) is the address of a run along the columns, count(row, column) how many of its
+  // elements exist.
+  TileObject Operand(const std::string& name, const Expr& operand, const Position& row,
+                     const Position& column) const {
+    const auto [load, guard] = SplitOperand(operand);
+    const std::vector<FunctorParam> place = {{std::string(row.name), DType::kI64},
+                                             {std::string(column.name), DType::kI64}};
+    TileFunctor at{.method = "at", .params = place};
+    at.body = Decode(row, column, load);
+    at.result_pointer = load->tensor;
+    at.result_offset = load.arg(0);
+    Expr exists = Lt(Var(row.name), CountOf(row.axes));
+    const Expr& valid = c_.nest.valid;
+    if (UsesAny(valid, row.axes) || UsesAny(valid, column.axes)) exists = And(exists, valid);
+    if (guard.valid()) exists = And(exists, guard);
+    TileFunctor count{.method = "count", .params = place};
+    count.body = Decode(row, column, exists);
+    count.result = Select(exists, CountOf(column.axes) - Var(column.name), Expr(0));
+    return {.name = name, .methods = {std::move(at), std::move(count)}};
+  }
+
+  static std::vector<Stmt> Decode(const Position& row, const Position& column, const Expr& used) {
+    std::vector<Stmt> lets = DecodeUsed(row.axes, Var(row.name), {used});
+    for (Stmt& let : DecodeUsed(column.axes, Var(column.name), {used})) {
+      lets.push_back(std::move(let));
+    }
+    return lets;
+  }
+
+  const Kernel& kernel_;
+  CudaContraction c_;
+  MmaSchedule schedule_;
+};
+
+}  // namespace
+
+absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel) {
+  AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadContraction(kernel));
+  return MmaRule(kernel, std::move(c)).Run();
+}
+
+}  // namespace aotc
