@@ -68,6 +68,13 @@ TEST_P(CudaTile, Shared) {
   ExpectRealised(options, "matmul_tile");
 }
 
+TEST(CudaTensorCores, Half) {
+  SliceOptions options = Dense(SliceTypes::kHalf, "native");
+  options.target = "cuda";
+  options.flags = {"-DAOTC_CUDA_CHECK_RACES"};
+  ExpectRealised(options, "mma_tile");
+}
+
 struct TileCase {
   SliceTypes types;
   std::string cpu;
