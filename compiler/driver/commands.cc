@@ -66,8 +66,10 @@ class PhaseLog {
 std::vector<std::pair<std::string, double>> Shares(const Program& program) {
   std::map<std::string, double> flops;
   double total = 0;
-  for (const ProgramKernel& kernel : program.kernels) {
-    const double cost = KernelFlops(kernel.kernel);
+  const IdVector<KernelId, int64_t> launches = LaunchCounts(program);
+  for (KernelId id : program.kernels.ids()) {
+    const ProgramKernel& kernel = program.kernels[id];
+    const double cost = KernelFlops(kernel.kernel) * static_cast<double>(launches[id]);
     flops[kernel.variants.empty() ? "loops" : kernel.variants.front().realisation] += cost;
     total += cost;
   }

@@ -75,8 +75,8 @@ std::string StepTitle(const Program& program, size_t index) {
   if (step.kind == StepKind::kCopy) {
     return StrCat("Step ", index, ": copy of ", program.buffers[step.args[0]].name, ".");
   }
-  const Kernel& kernel = program.kernels[step.kernel].kernel;
-  const std::string sources = kernel.sources.empty() ? kernel.name : StrJoin(kernel.sources, ", ");
+  const std::string sources =
+      step.sources.empty() ? program.kernels[step.kernel].kernel.name : StrJoin(step.sources, ", ");
   return StrCat("Step ", index, ": ", CommentText(sources), ".");
 }
 

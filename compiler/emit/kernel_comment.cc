@@ -20,8 +20,11 @@ std::string CommentLines(const std::string& text) {
 
 }  // namespace
 
-std::string KernelComment(const Kernel& kernel, const KernelVariant& variant) {
-  std::string text = StrCat(StrJoin(kernel.sources, " + "), "\n", PrintStages(kernel), "\n");
+std::string KernelComment(const ProgramKernel& program_kernel, const KernelVariant& variant) {
+  const Kernel& kernel = program_kernel.kernel;
+  std::string text = StrCat(StrJoin(kernel.sources, " + "), "\n");
+  for (const std::string& sources : program_kernel.also) StrAppend(&text, "also ", sources, "\n");
+  StrAppend(&text, PrintStages(kernel), "\n");
   StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason, "\n");
   StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
             static_cast<int64_t>(KernelBytes(kernel)), " bytes\n");

@@ -11,7 +11,7 @@ namespace aotc {
 
 // Source ONNX nodes, the kernel's stages, the schedule with its reason, FLOP and bytes; as `//`
 // lines.
-std::string KernelComment(const Kernel& kernel, const KernelVariant& variant);
+std::string KernelComment(const ProgramKernel& program_kernel, const KernelVariant& variant);
 
 }  // namespace aotc
 

@@ -87,7 +87,9 @@ Json Variants(const ProgramKernel& kernel) {
 
 Json Kernels(const Program& program) {
   Json list = Json::array();
-  for (const ProgramKernel& kernel : program.kernels) {
+  const IdVector<KernelId, int64_t> launches = LaunchCounts(program);
+  for (KernelId id : program.kernels.ids()) {
+    const ProgramKernel& kernel = program.kernels[id];
     const KernelVariant& best = kernel.variants.front();
     list.push_back({{"name", kernel.kernel.name},
                     {"nodes", kernel.kernel.sources},
@@ -95,6 +97,7 @@ Json Kernels(const Program& program) {
                     {"schedule", best.schedule},
                     {"reason", best.reason},
                     {"contraction", HasContraction(kernel.kernel)},
+                    {"launches", launches[id]},
                     {"flops", KernelFlops(kernel.kernel)},
                     {"bytes", KernelBytes(kernel.kernel)},
                     {"variants", Variants(kernel)}});
@@ -109,6 +112,7 @@ Json Steps(const Program& program) {
     for (BufferId id : step.args) args.push_back(program.buffers[id].name);
     const bool copy = step.kind == StepKind::kCopy;
     list.push_back({{"kernel", copy ? "copy" : program.kernels[step.kernel].kernel.name},
+                    {"nodes", step.sources},
                     {"args", std::move(args)}});
   }
   return list;

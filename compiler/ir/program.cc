@@ -91,6 +91,14 @@ std::string PrintStep(const Program& program, const Step& step) {
 
 }  // namespace
 
+IdVector<KernelId, int64_t> LaunchCounts(const Program& program) {
+  IdVector<KernelId, int64_t> counts(program.kernels.size());
+  for (const Step& step : program.steps) {
+    if (step.kind == StepKind::kLaunch) ++counts[step.kernel];
+  }
+  return counts;
+}
+
 std::string PrintProgram(const Program& program) {
   std::string text =
       absl::StrCat("program @", program.name, " arena ", program.arena_bytes, " align ",

@@ -47,7 +47,8 @@ struct KernelVariant {
 };
 
 struct ProgramKernel {
-  Kernel kernel = {};
+  Kernel kernel = {};                  // names and sources are those of its first launch
+  std::vector<std::string> also = {};  // sources of further launches, "Conv_0 (Conv) + ..." each
   std::vector<KernelVariant> variants = {};
 };
 
@@ -56,7 +57,8 @@ enum class StepKind : uint8_t { kLaunch, kCopy };
 struct Step {
   StepKind kind = StepKind::kLaunch;
   KernelId kernel = {};
-  std::vector<BufferId> args = {};  // one per kernel param; kCopy: from, to
+  std::vector<BufferId> args = {};        // one per kernel param; kCopy: from, to
+  std::vector<std::string> sources = {};  // ONNX nodes that it computes: "Conv_0 (Conv)"
   // Outputs that may share memory with an input which dies here: (arg index of output, of input).
   std::vector<std::pair<int, int>> in_place = {};
   BufferId scratch = {};  // arena, max_workers x the kernel's scratch; added by plan/
@@ -77,6 +79,9 @@ struct Program {
   int64_t arena_align = 64;
   int64_t max_workers = 16;  // more than these find no scratch in the arena and stand idle
 };
+
+// How many steps launch each kernel.
+IdVector<KernelId, int64_t> LaunchCounts(const Program& program);
 
 // The text form; one line per symbol, buffer, kernel variant and step.
 std::string PrintProgram(const Program& program);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/ir/kernel_text.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -23,8 +24,9 @@ class ProgramBuilder {
     for (const ValueView& view : fused_.views) views_[view.value] = view;
     AOTC_RETURN_IF_ERROR(PlaceInterface());
     for (FusedKernel& fused : fused_.kernels) {
-      AOTC_ASSIGN_OR_RETURN(ProgramKernel kernel, schedule(std::move(fused.kernel)));
-      AOTC_RETURN_IF_ERROR(AddStep(std::move(kernel), fused.args));
+      const std::vector<std::string> sources = fused.kernel.sources;
+      AOTC_ASSIGN_OR_RETURN(const KernelId kernel, KernelOf(std::move(fused.kernel), schedule));
+      AddStep(kernel, sources, fused.args);
     }
     return FinishOutputs();
   }
@@ -104,17 +106,43 @@ class ProgramBuilder {
     return weights_[key] = buffer;
   }
 
-  absl::Status AddStep(ProgramKernel kernel, const std::vector<ValueId>& args) {
-    Step step;
+  // Kernels that compute the same, whatever their tensors are called, are one kernel.
+  absl::StatusOr<KernelId> KernelOf(Kernel kernel, const Scheduler& schedule) {
+    const std::string text = TextWithoutNames(kernel);
+    auto found = by_text_.find(text);
+    if (found != by_text_.end()) {
+      NoteLaunch(program_.kernels[found->second], StrJoin(kernel.sources, " + "));
+      return found->second;
+    }
+    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule(std::move(kernel)));
+    return by_text_[text] = program_.kernels.Add(std::move(scheduled));
+  }
+
+  static std::string TextWithoutNames(Kernel kernel) {
+    kernel.name = "kernel";
+    kernel.sources.clear();
+    for (TensorId id : kernel.tensors.ids()) kernel.tensors[id].name = StrCat("t", id.index());
+    return PrintKernel(kernel);
+  }
+
+  // Parts of one node are noted once.
+  static void NoteLaunch(ProgramKernel& kernel, const std::string& sources) {
+    const bool known = sources == StrJoin(kernel.kernel.sources, " + ") ||
+                       (!kernel.also.empty() && sources == kernel.also.back());
+    if (!known) kernel.also.push_back(sources);
+  }
+
+  void AddStep(KernelId id, const std::vector<std::string>& sources,
+               const std::vector<ValueId>& args) {
+    const Kernel& kernel = program_.kernels[id].kernel;
+    Step step{.kernel = id, .sources = sources};
     for (size_t i = 0; i < args.size(); ++i) {
-      const KernelTensor& tensor = kernel.kernel.tensors[kernel.kernel.params[i]];
+      const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
       const bool is_constant = graph_.values[args[i]].constant.has_value();
       step.args.push_back(is_constant ? WeightsOf(args[i], tensor) : BufferOf(args[i]));
     }
-    step.in_place = InPlacePairs(kernel.kernel);
-    step.kernel = program_.kernels.Add(std::move(kernel));
+    step.in_place = InPlacePairs(kernel);
     program_.steps.push_back(std::move(step));
-    return absl::OkStatus();
   }
 
   // An input that is read only at the index that is being written may lend its memory to the
@@ -166,6 +194,7 @@ class ProgramBuilder {
   FusedGraph fused_;
   Program program_;
   NameTable names_;
+  std::map<std::string, KernelId> by_text_;
   std::map<ValueId, ValueView> views_;
   std::map<ValueId, BufferId> buffers_;
   std::map<std::tuple<ValueId, std::string, DType>, BufferId> weights_;

@@ -54,7 +54,7 @@ std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol,
       EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .vectors = true});
   headers.insert(text.headers.begin(), text.headers.end());
   const Signature signature = SignatureOf(function);
-  std::string result = KernelComment(ref.kernel->kernel, *ref.variant);
+  std::string result = KernelComment(*ref.kernel, *ref.variant);
   if (!text.objects.empty())
     StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
   StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) void ", symbol, "(",

@@ -113,7 +113,7 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
   Signature s = SignatureOf(function);
   std::string kernel_params = s.params.substr(0, s.params.size() - 2),
               kernel_args = s.args.substr(0, s.args.size() - 2);
-  std::string result = KernelComment(kernel.kernel, variant);
+  std::string result = KernelComment(kernel, variant);
   if (!text.objects.empty())
     StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
   StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol,

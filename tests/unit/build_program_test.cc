@@ -1,0 +1,40 @@
+#include "compiler/lower/build_program.h"
+
+#include "compiler/fuse/fuse.h"
+#include "compiler/ir/graph_text.h"
+#include "gtest/gtest.h"
+
+namespace aotc {
+namespace {
+
+TEST(BuildProgram, SharesKernelsThatComputeTheSame) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"air(
+    graph @main(%x: f32[2, 3]) -> (%c) {
+      const %w: f32[3] = random(seed=1)
+      %a: f32[2, 3] = Mul(%x, %w) loc("first (Mul, opset 21)")
+      %b: f32[2, 3] = Add(%a, %w) loc("between (Add, opset 21)")
+      %c: f32[2, 3] = Mul(%b, %w) loc("second (Mul, opset 21)")
+    })air");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  absl::StatusOr<FusedGraph> fused = Fuse(*graph, {.enabled = false});
+  ASSERT_TRUE(fused.ok()) << fused.status();
+  int scheduled = 0;
+  const absl::StatusOr<Program> program =
+      BuildProgram(*graph, *std::move(fused), [&](Kernel kernel) -> absl::StatusOr<ProgramKernel> {
+        ++scheduled;
+        return ProgramKernel{.kernel = std::move(kernel)};
+      });
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(scheduled, 2);
+  ASSERT_EQ(program->kernels.size(), 2);
+  ASSERT_EQ(program->steps.size(), 3);
+  EXPECT_EQ(program->steps[0].kernel, program->steps[2].kernel);
+  EXPECT_NE(program->steps[0].args, program->steps[2].args);
+  EXPECT_EQ(program->steps[2].sources, std::vector<std::string>{"second (Mul)"});
+  EXPECT_EQ(program->kernels[program->steps[0].kernel].also,
+            std::vector<std::string>{"second (Mul)"});
+  EXPECT_EQ(LaunchCounts(*program)[program->steps[0].kernel], 2);
+}
+
+}  // namespace
+}  // namespace aotc
