@@ -64,8 +64,11 @@ bool KeepsChannels(const Kernel& kernel, TensorId tensor) {
   return true;
 }
 
-// The kernel can write its output in any layout.
-bool WritesAnyLayout(const NodeKernel& node) {
+// The kernel can write its output in any layout. The columns of a matrix product have to lie
+// innermost, without a halo.
+bool WritesAnyLayout(const NodeFacts& facts) {
+  const NodeKernel& node = *facts.kernel;
+  if (!facts.is_convolution && ContractionOf(node.kernel) != nullptr) return false;
   return node.outputs.size() == 1 && IsPointNest(node.kernel);
 }
 
@@ -138,10 +141,8 @@ class LayoutChooser {
   // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
   void ChooseOutput(const NodeFacts& facts) {
     const NodeKernel& node = *facts.kernel;
-    if (!WritesAnyLayout(node)) return;
+    if (!WritesAnyLayout(facts)) return;
     bool blocked = facts.is_convolution;
-    // The columns of other contractions have to lie innermost.
-    if (!blocked && ContractionOf(node.kernel) != nullptr) return;
     if (!blocked && !CanBlock(node.outputs[0])) return;
     if (!blocked) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -182,7 +183,7 @@ class LayoutChooser {
 
   // The layout in which the producer writes a value.
   Layout Produced(ValueId id, const NodeFacts& facts) const {
-    if (IsOutput(id) || !facts.kernel || !WritesAnyLayout(*facts.kernel)) return {};
+    if (IsOutput(id) || !facts.kernel || !WritesAnyLayout(facts)) return {};
     auto need = convolution_input_.find(id);
     // Blocks come from the producer; the halo is welcome in any case.
     if (need == convolution_input_.end()) return wanted_[id];

@@ -73,6 +73,7 @@ absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
       c.column_axes.size() > 2) {
     return Refuse("the columns are not innermost in the output");
   }
+  if (c.nest.outer.back().halo != Halo{}) return Refuse("the columns have a halo");
   if (c.column_axes.size() == 2) c.column_block = c.nest.outer.back().extent.AsInt().value_or(0);
   if (c.outer.empty()) return absl::OkStatus();
   c.row_halo = c.outer.back().halo;
