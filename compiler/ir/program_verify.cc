@@ -147,7 +147,11 @@ class Verifier {
     if (step.args.size() != 2) return Wrong("step ", index, ": a copy has two arguments");
     const Buffer& from = program_.buffers[step.args[0]];
     const Buffer& to = program_.buffers[step.args[1]];
-    if (from.dtype != to.dtype || !SameShape(from.shape, to.shape) || from.layout != to.layout) {
+    const bool plain = from.layout.IsPlain() && to.layout.IsPlain();
+    const bool same_elements = plain
+                                   ? SameShape({ElementCount(from.shape)}, {ElementCount(to.shape)})
+                                   : SameShape(from.shape, to.shape) && from.layout == to.layout;
+    if (from.dtype != to.dtype || !same_elements) {
       return Wrong("step ", index, ": copy of %", from.name, " to %", to.name,
                    ", which is of another type");
     }
