@@ -200,11 +200,13 @@ class Emitter {
     const std::string state = single ? "" : StrCat("struct state {\n", fields, "};\n");
     const std::string qualifier = StrCat(spelling_.object_qualifier, " ", type);
     StrAppend(&text_.objects, "struct ", combiner_type_, " {\n", state);
+    // Braces around a scalar are a warning of clang.
+    auto value = [&](const std::string& text) { return single ? text : StrCat("{", text, "}"); };
     if (argument.has_identity) {
-      StrAppend(&text_.objects, qualifier, " identity() const { return {", identity, "}; }\n");
+      StrAppend(&text_.objects, qualifier, " identity() const { return ", value(identity), "; }\n");
     }
-    StrAppend(&text_.objects, qualifier, " combine(", type, " a, ", type, " b) const { return {",
-              combined, "}; }\n};\n\n");
+    StrAppend(&text_.objects, qualifier, " combine(", type, " a, ", type, " b) const { return ",
+              value(combined), "; }\n};\n\n");
     return combiner_type_ + "{}";
   }
 

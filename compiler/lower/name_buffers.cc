@@ -13,7 +13,7 @@ constexpr const char* kParameters[] = {"task",    "task_begin", "task_end", "tas
 
 struct Taken {
   std::set<std::string> names;
-  std::set<std::string> objects;  // instances are called by these names and a number
+  std::set<std::string> objects = {"all"};  // instances are called by these names and a number
 
   bool Has(const std::string& name) const {
     if (names.contains(name)) return true;
