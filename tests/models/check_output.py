@@ -28,6 +28,7 @@ from model_table import CompiledModel
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 HOST_COMPILERS = {"g++": "gcc", "clang++-14": "clang-14", "clang++-19": "clang-19"}  # and for C
 LEVELS = ["-O0", "-O2"]
+SECOND = ["policy_quadruped", "tiny_kws_dscnn"]  # the other of two models, and its own other
 NVCC_STUB_PREFIXES = ("__device_stub_", "__fatbinwrap", "fatbinData")
 
 
@@ -167,14 +168,15 @@ def entry_of(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", help="files, or names of models.txt")
-    parser.add_argument("--second", default="policy_quadruped", help="the other of two models")
+    parser.add_argument("--second", help="the other of two models")
     parser.add_argument("--target", choices=["cpu", "cuda"], action="append")
     parser.add_argument("--quick", action="store_true", help="g++ alone")
     options = parser.parse_args()
     model_list.say_if_shared_is_missing()
-    second, failed = entry_of(options.second), 0
+    failed = 0
     for name in options.models:
         entry, path = entry_of(name)
+        second = entry_of(options.second or SECOND[name == SECOND[0]])
         if path is None or second[1] is None:
             print(f"{name}: left out, not on this machine")
             continue

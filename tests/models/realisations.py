@@ -9,7 +9,6 @@ import dataclasses
 import json
 
 
-
 def is_tile(realisation):
     """Made for contractions, as contract_tile, depthwise_tile_int8 and matmul_tile are."""
     return "_tile" in realisation
