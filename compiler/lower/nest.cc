@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/lower/access.h"
+#include "compiler/lower/ranked_reduction.h"
 #include "compiler/lower/statistics.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -86,7 +87,10 @@ class NestBuilder {
     }
     for (const NestAxis& axis : nest_.outer) nest_.bounds.Add(axis.name, 0, axis.extent - 1);
     MakeBuffers(shared);
-    for (const Stage& stage : stages) nest_.stages.push_back(Flatten(stage, shared));
+    for (const Stage& stage : stages) {
+      nest_.stages.push_back(Flatten(stage, shared));
+      AOTC_RETURN_IF_ERROR(CheckRanks(nest_.stages.back()));
+    }
     for (size_t i = 0; i < statistics.size(); ++i) {
       nest_.stages.push_back(Statistic(kernel_.stages[stages.size() + i], statistics[i]));
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/lower/nest_stages.h"
+#include "compiler/lower/ranked_reduction.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -37,7 +38,7 @@ class RowWriter {
  private:
   // A loop over `axis` in whole vectors, then what is left; `make(lanes)` gives the body of either.
   using Body = std::function<std::optional<std::vector<Stmt>>(const Lanes*)>;
-  std::vector<Stmt> VectorLoop(const Axis& axis, const Body& make) {
+  std::vector<Stmt> VectorLoop(const Axis& axis, const Body& make) const {
     const std::string chunk = axis.name + "_v";
     const Lanes lanes{.var = axis.name, .first = Var(chunk) * lane_count_, .count = lane_count_};
     std::optional<std::vector<Stmt>> body;
@@ -94,6 +95,7 @@ class RowWriter {
   }
 
   void Reduction(const FlatStage& stage) {
+    if (HasSeveralRanks(stage)) return RankedReduction(stage);
     std::vector<Stmt> saved = std::move(out_);
     out_.clear();
     const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner);
@@ -169,6 +171,38 @@ class RowWriter {
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
       FinishResult(stage, k, Variable(AccumulatorName(stage, k), stage.bodies[k].dtype()));
     }
+  }
+
+  // Components without inner axes are variables; those with all of them are combined in place, in
+  // the memory of their results, a whole row for each element of the reduction.
+  void RankedReduction(const FlatStage& stage) {
+    const RankedStep step = SplitRanks(stage, [&](size_t k) { return AccumulatorName(stage, k); });
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      if (!IsRanked(stage, k))
+        out_.push_back(Declare(AccumulatorName(stage, k), stage.combiner.identity[k]));
+    }
+    Append(OverRow(stage, step.identities));
+    std::vector<Stmt> body = step.before;
+    for (Stmt& stmt : OverRow(stage, step.combined)) body.push_back(std::move(stmt));
+    body.insert(body.end(), step.after.begin(), step.after.end());
+    Append(Around(stage.reduce, std::move(body)));
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      if (IsRanked(stage, k)) continue;
+      FinishResult(stage, k, Variable(AccumulatorName(stage, k), stage.bodies[k].dtype()));
+    }
+  }
+
+  // Stores of the ranked components over all inner axes.
+  std::vector<Stmt> OverRow(const FlatStage& stage, const std::vector<Expr>& values) const {
+    FlatStage rows;
+    for (size_t k = 0; k < stage.bodies.size(); ++k) {
+      if (IsRanked(stage, k)) rows.results.push_back(stage.results[k]);
+    }
+    rows.bodies = values;
+    const Bounds bounds = StageBounds(nest_, stage);
+    std::vector<Stmt> loops = VectorLoop(
+        stage.inner.back(), [&](const Lanes* lanes) { return PointwiseBody(rows, lanes, bounds); });
+    return Around({stage.inner.begin(), stage.inner.end() - 1}, std::move(loops));
   }
 
   void Append(std::vector<Stmt> stmts) {

@@ -13,8 +13,11 @@
 namespace aotc {
 namespace {
 
-// The blocked tensor around %y: 5 blocks of 16 columns in each of the rows and two more.
-constexpr int64_t kBlock = 16, kBlocks = 5, kFirstBlock = 1, kOwnBlocks = 3;
+// The tensor around %y has a block of 16 columns before those of %y, and one behind them.
+constexpr int64_t kBlock = 16, kFirstBlock = 1;
+
+int64_t OwnBlocks(int64_t columns) { return (columns + kBlock - 1) / kBlock; }
+int64_t AllBlocks(int64_t columns) { return OwnBlocks(columns) + 2 * kFirstBlock; }
 
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
@@ -46,14 +49,18 @@ double Tolerance(DType dtype) {
 class Surroundings {
  public:
   Surroundings(const Bytes& bytes, const Constant& expected, uint8_t fill)
-      : bytes_(bytes), expected_(expected), fill_(fill), rows_(expected.dims()[0]) {
+      : bytes_(bytes),
+        expected_(expected),
+        fill_(fill),
+        rows_(expected.dims()[0]),
+        blocks_(AllBlocks(expected.dims()[1])) {
     for (int64_t i = 0; i < expected.element_count(); ++i) {
       largest_ = std::max(largest_, std::abs(expected.FloatAt(i)));
     }
   }
 
   std::string Check() const {
-    const int64_t elements = (rows_ + 2) * kBlocks * kBlock;
+    const int64_t elements = (rows_ + 2) * blocks_ * kBlock;
     const int64_t room = static_cast<int64_t>(bytes_.size()) / ByteWidth(expected_.dtype());
     for (int64_t at = 0; at < room; ++at) {
       if (std::string wrong = CheckElement(at, at < elements); !wrong.empty()) return wrong;
@@ -63,9 +70,9 @@ class Surroundings {
 
  private:
   std::string CheckElement(int64_t at, bool inside) const {
-    const int64_t block = at / kBlock % kBlocks - kFirstBlock, row = at / (kBlock * kBlocks) - 1;
+    const int64_t block = at / kBlock % blocks_ - kFirstBlock, row = at / (kBlock * blocks_) - 1;
     const std::string place = StrCat("row ", row, ", block ", block, ", lane ", at % kBlock);
-    if (!inside || block < 0 || block >= kOwnBlocks) {
+    if (!inside || block < 0 || block >= OwnBlocks(expected_.dims()[1])) {
       return IsFill(at) ? "" : StrCat("written outside of y, at ", place);
     }
     const int64_t column = block * kBlock + at % kBlock, columns = expected_.dims()[1];
@@ -92,7 +99,7 @@ class Surroundings {
   const Bytes& bytes_;
   const Constant& expected_;
   const uint8_t fill_;
-  const int64_t rows_;
+  const int64_t rows_, blocks_;
   double largest_ = 1e-6;
 };
 
@@ -105,13 +112,17 @@ uint64_t SeedOf(const std::string& name) {
 
 }  // namespace
 
-absl::StatusOr<Kernel> DenseKernel(SliceTypes types) {
+absl::StatusOr<Kernel> DenseKernel(SliceTypes types, const DenseSizes& sizes) {
   AOTC_ASSIGN_OR_RETURN(std::string text, ReadFile("tests/slice/dense.air"));
   for (const auto& [from, to] : ReplacementsFor(types)) {
     if (absl::StrReplaceAll({{from, to}}, &text) == 0) {
       return absl::InternalError(StrCat("dense.air has no '", from, "'"));
     }
   }
+  absl::StrReplaceAll({{"[80,", StrCat("[", AllBlocks(sizes.columns) * kBlock, ",")},
+                       {"40", StrCat(sizes.columns)},
+                       {"64", StrCat(sizes.depth)}},
+                      &text);
   AOTC_ASSIGN_OR_RETURN(Kernel kernel, ParseKernel(text));
   AOTC_RETURN_IF_ERROR(VerifyKernel(kernel));
   return kernel;
@@ -140,7 +151,8 @@ SliceOptions DenseOptions(const Kernel& kernel) {
           SliceTensor(tensor.dtype, *StaticDims(tensor.shape), SeedOf(tensor.name)));
     }
   }
-  options.destinations["y"] = {.shape = {Var("m") + 2, kBlocks, kBlock},
+  const int64_t columns = *kernel.tensors[kernel.params.back()].shape[1].AsInt();
+  options.destinations["y"] = {.shape = {Var("m") + 2, AllBlocks(columns), kBlock},
                                .offset = kFirstBlock * kBlock};
   return options;
 }

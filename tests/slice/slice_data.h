@@ -14,8 +14,11 @@ namespace aotc {
 // requantised.
 enum class SliceTypes { kFloat, kHalf, kQuantized };
 
-// `tests/slice/dense.air` with these types; depth 64 and 40 columns unless told.
-absl::StatusOr<Kernel> DenseKernel(SliceTypes types);
+// `tests/slice/dense.air` with these types and sizes.
+struct DenseSizes {
+  int64_t columns = 40, depth = 64;
+};
+absl::StatusOr<Kernel> DenseKernel(SliceTypes types, const DenseSizes& sizes = {});
 // Sets constants and the destination of %y.
 SliceOptions DenseOptions(const Kernel& kernel);
 std::vector<Constant> DenseInputs(const Kernel& kernel, int64_t rows);

@@ -46,6 +46,8 @@ struct SliceRun {
   std::vector<std::vector<int64_t>> output_dims = {};
   int workers = 1;
   uint8_t fill = 0xcd;  // of the outputs' memory before the run
+  int repeats = 1;
+  double* best_seconds = nullptr;  // of all repeats, where asked for
 };
 
 class SliceModel {
