@@ -1,5 +1,5 @@
-// Faults planted in what the slice's CUDA kernel is made of: each must be caught, as a wrong number or
-// as an error of the emulated device. And nvcc must take the kernel as it is.
+// Faults planted in what the slice's CUDA kernel is made of: each must be caught, as a wrong number
+// or as an error of the emulated device. And nvcc must take the kernel as it is.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -77,10 +77,10 @@ TEST_P(Nvcc, CompilesTheKernel) {
   const absl::StatusOr<SliceModel> model = SliceModel::Build(OnCuda(GetParam()));
   ASSERT_TRUE(model.ok()) << model.status().message();
   for (const char* arch : {"-arch=sm_80", "-arch=sm_90"}) {
-    const absl::StatusOr<ProcessResult> result = RunProcess(
-        {.argv = {nvcc, "-std=c++17", "--Werror", "all-warnings", arch, "-I", model->folder(), "-c",
-                  StrCat(model->folder(), "/slice_kernels.cu"), "-o",
-                  StrCat(model->folder(), "/nvcc.o")}});
+    const absl::StatusOr<ProcessResult> result =
+        RunProcess({.argv = {nvcc, "-std=c++17", "--Werror", "all-warnings", arch, "-I",
+                             model->folder(), "-c", StrCat(model->folder(), "/slice_kernels.cu"),
+                             "-o", StrCat(model->folder(), "/nvcc.o")}});
     ASSERT_TRUE(result.ok()) << result.status().message();
     EXPECT_EQ(result->exit_code, 0) << result->output;
   }

@@ -1,5 +1,5 @@
-// Speed of what the compiler writes for the slice's kernel, with its epilogue, statistic and blocked
-// output, against the multiply-add peak measured in the same run.
+// Speed of what the compiler writes for the slice's kernel, with its epilogue, statistic and
+// blocked output, against the multiply-add peak measured in the same run.
 //
 //   slice_bench [least share of the peak]     exit status 1 where it is missed
 #include <algorithm>
@@ -42,15 +42,14 @@ double Share(const SliceModel& model, const SliceOptions& options, const BenchKe
   for (int trial = 0; trial < kTrials; ++trial) {
     for (int i = 0; i < 5; ++i) peak = std::max(peak, PeakRate(kernels));
     double seconds = 0;
-    const SliceRun run{.inputs = DenseInputs(options.kernel, kRows),
-                       .repeats = 20,
-                       .best_seconds = &seconds};
+    const SliceRun run{
+        .inputs = DenseInputs(options.kernel, kRows), .repeats = 20, .best_seconds = &seconds};
     if (!model.Run(run).ok()) return 0;
     rate = std::max(rate, kFlops / seconds);
   }
   printf("m %d, n %d, k %d at AVX-512: %.1f of %.1f GFLOP/s, %.3f of the peak\n",
-         static_cast<int>(kRows), static_cast<int>(kColumns), static_cast<int>(kDepth),
-         rate * 1e-9, peak * 1e-9, rate / peak);
+         static_cast<int>(kRows), static_cast<int>(kColumns), static_cast<int>(kDepth), rate * 1e-9,
+         peak * 1e-9, rate / peak);
   return rate / peak;
 }
 
