@@ -1,0 +1,41 @@
+#include "compiler/ir/kernel_text.h"
+#include "compiler/targets/cpu/cpu_target.h"
+#include "gtest/gtest.h"
+
+namespace aotc {
+namespace {
+
+ProgramKernel Schedule(std::string_view text) {
+  absl::StatusOr<Kernel> kernel = ParseKernel(text);
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  if (!kernel.ok()) return {};
+  const CpuOptions options{.isas = *ParseCpuList("x86-64-v3")};
+  absl::StatusOr<ProgramKernel> scheduled = ScheduleOnCpu(*std::move(kernel), options);
+  EXPECT_TRUE(scheduled.ok()) << scheduled.status();
+  return scheduled.ok() ? *std::move(scheduled) : ProgramKernel();
+}
+
+TEST(CpuContraction, ColumnsThatLieTogetherAreTiled) {
+  const ProgramKernel kernel = Schedule(R"air(
+    kernel @dense(in %x: f32[7, 32], const %w: f32[32, 48], out %y: f32[7, 48]) {
+      %y[i<7, j<48] = reduce sum(k<32) %x[i, k] * %w[k, j]
+    })air");
+  ASSERT_FALSE(kernel.variants.empty());
+  EXPECT_EQ(kernel.variants[0].realisation, "contract_tile");
+}
+
+// The columns of a row-major image are its channels, and its pixels lie innermost: a tile would
+// store a row of channels where pixels belong.
+TEST(CpuContraction, PixelsAreNoColumns) {
+  const ProgramKernel kernel = Schedule(R"air(
+    kernel @pointwise(in %x: f32[1, 32, 25, 5], const %w: f32[48, 32, 1, 1],
+                      out %y: f32[1, 48, 25, 5]) {
+      %y[n<1, c<48, h<25, v<5] = reduce sum(k<32) %x[0, k, h, v] * %w[c, k, 0, 0]
+    })air");
+  ASSERT_FALSE(kernel.variants.empty());
+  EXPECT_EQ(kernel.variants[0].realisation, "vector_loops");
+  EXPECT_EQ(kernel.variants[0].reason, "the columns are not innermost in the output");
+}
+
+}  // namespace
+}  // namespace aotc
