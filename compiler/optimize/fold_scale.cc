@@ -12,8 +12,6 @@
 namespace aotc {
 namespace {
 
-constexpr char kFolded[] = "_folded";  // ends the names of weights that took in a scale
-
 class Folder {
  public:
   explicit Folder(const Graph& graph) : old_(graph), uses_(UseCounts(graph)) {}
@@ -92,7 +90,7 @@ bool Folder::FoldAfter(Rebuilder& rebuilder, const Node& mapped, const Node& old
 
 // This node takes in its input's producer.
 bool Folder::FoldBefore(Rebuilder& rebuilder, const Node& mapped, const Node& old) {
-  std::optional<Weighted> weighted = WeightedOf(old_, old);
+  std::optional<Weighted> weighted = WeightedOf(rebuilder.graph(), mapped);
   if (!weighted || uses_[old.inputs[0]] != 1) return false;
   const Node* producer = ProducerOf(rebuilder, mapped.inputs[0]);
   if (producer == nullptr) return false;
@@ -109,26 +107,38 @@ bool Folder::FoldBefore(Rebuilder& rebuilder, const Node& mapped, const Node& ol
   return true;
 }
 
+// A constant in place of one that loses its reader: where both want one name, the new one gets it.
+ValueId ReplaceConstant(Graph& graph, ValueId replaced, const std::string& name,
+                        Constant constant) {
+  if (replaced.valid() && graph.values[replaced].name == name)
+    graph.Rename(replaced, StrCat(name, "_before"));
+  return graph.AddConstant(name, std::move(constant));
+}
+
+ValueId FoldedWeight(Graph& graph, const Weighted& weighted) {
+  if (!weighted.weight_changed) return weighted.weight_value;
+  constexpr char kFolded[] = "_folded";
+  std::string name = graph.values[weighted.weight_value].name;
+  if (!absl::EndsWith(name, kFolded)) name += kFolded;
+  return ReplaceConstant(graph, weighted.weight_value, name, weighted.weight);
+}
+
 void Folder::Emit(Rebuilder& rebuilder, const Weighted& weighted, const Node& merged,
                   const Node& old) {
   Graph& graph = rebuilder.graph();
-  const bool folded_before = absl::EndsWith(View(weighted.weight_name), kFolded);
-  ValueId weight = graph.AddConstant(
-      folded_before ? weighted.weight_name : StrCat(weighted.weight_name, kFolded),
-      weighted.weight);
-  const ValueType& type = old_.values[old.outputs[0]].type;
-  bool has_bias =
+  const Value& output = old_.values[old.outputs[0]];
+  std::vector<ValueId> inputs = {weighted.input, FoldedWeight(graph, weighted)};
+  const bool has_bias =
       std::any_of(weighted.bias.begin(), weighted.bias.end(), [](double b) { return b != 0; });
-  std::vector<ValueId> inputs = {weighted.input, weight};
   ValueId bias;
   if (has_bias) {
-    bias = graph.AddConstant(StrCat(old_.values[old.outputs[0]].name, "_bias"),
-                             VectorConstant(weighted.weight.dtype(), weighted.bias));
+    bias = ReplaceConstant(graph, weighted.bias_value, StrCat(output.name, "_bias"),
+                           VectorConstant(weighted.weight.dtype(), weighted.bias));
     if (weighted.op != "MatMul") inputs.push_back(bias);
   }
-  ValueId result = rebuilder.Emit(weighted.op, inputs, weighted.attributes, type, merged);
+  ValueId result = rebuilder.Emit(weighted.op, inputs, weighted.attributes, output.type, merged);
   if (has_bias && weighted.op == "MatMul") {
-    result = rebuilder.Emit("Add", {result, bias}, {}, type, merged);
+    result = rebuilder.Emit("Add", {result, bias}, {}, output.type, merged);
   }
   rebuilder.Replace(old.outputs[0], result);
 }

@@ -75,12 +75,13 @@ std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
   if (weight == nullptr || (bias == nullptr && HasInput(node, 2))) return std::nullopt;
   Weighted result = {.op = node.op, .attributes = node.attributes, .input = node.inputs[0]};
   result.weight = *weight;
-  result.weight_name = graph.values[node.inputs[1]].name;
+  result.weight_value = node.inputs[1];
   if (!SetChannels(result, static_cast<int>(graph.values[result.input].type.dims.size()))) {
     return std::nullopt;
   }
   result.bias.assign(static_cast<size_t>(result.output_channels), 0.0);
   if (bias != nullptr) {
+    result.bias_value = node.inputs[2];
     int rank = gemm ? 2 : 1;
     std::optional<std::vector<double>> vector =
         ChannelVector(*bias, rank, rank - 1, result.output_channels);
@@ -92,6 +93,7 @@ std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
     for (double& value : result.bias) value *= beta;
     if (alpha != 1) {
       result.weight = ScaleChannels(result.weight, {alpha}, [](int64_t) { return 0; });
+      result.weight_changed = true;
     }
     result.attributes.Erase("alpha");
     result.attributes.Erase("beta");
@@ -103,6 +105,7 @@ void ApplyAfter(Weighted& node, const ChannelAffine& affine) {
   if (!affine.KeepsScale()) {
     node.weight = ScaleChannels(node.weight, affine.scale,
                                 [&](int64_t index) { return OutputChannel(node, index); });
+    node.weight_changed = true;
   }
   for (size_t c = 0; c < node.bias.size(); ++c) {
     node.bias[c] = node.bias[c] * affine.scale[c] + affine.shift[c];
@@ -118,8 +121,10 @@ void ApplyBefore(Weighted& node, const ChannelAffine& affine) {
     double shift = affine.shift[static_cast<size_t>(InputChannel(node, i))];
     node.bias[static_cast<size_t>(OutputChannel(node, i))] += node.weight.FloatAt(i) * shift;
   }
+  if (affine.KeepsScale()) return;
   node.weight = ScaleChannels(node.weight, affine.scale,
                               [&](int64_t index) { return InputChannel(node, index); });
+  node.weight_changed = true;
 }
 
 bool IsFinite(const Weighted& node) {

@@ -21,8 +21,10 @@ struct Weighted {
   std::string op = {};
   Attributes attributes = {};
   ValueId input = {};
-  std::string weight_name = {};
+  ValueId weight_value = {};
   Constant weight = {};
+  bool weight_changed = false;    // weight is no longer the constant of weight_value
+  ValueId bias_value = {};        // invalid where the node has none
   std::vector<double> bias = {};  // one per output channel
   int64_t input_channels = 0;
   int64_t output_channels = 0;
