@@ -64,6 +64,7 @@ TEST(CudaKernels, TensorCoresAreUsedWhereEveryGpuHasThem) {
 
 // The values of a kernel's inputs and the outputs that are due, in one run.
 struct Values {
+  std::string kernel;
   std::vector<Constant> inputs;
   std::vector<Constant> expected;
 };
@@ -75,7 +76,7 @@ std::vector<int64_t> DimsAt(const Shape& shape, const SymbolValues& sizes) {
 }
 
 Values ValuesOf(const Kernel& kernel, const SymbolValues& sizes) {
-  Values run;
+  Values run{.kernel = kernel.name, .inputs = {}, .expected = {}};
   uint64_t seed = 1;
   for (TensorId id : kernel.params) {
     const KernelTensor& tensor = kernel.tensors[id];
@@ -87,6 +88,33 @@ Values ValuesOf(const Kernel& kernel, const SymbolValues& sizes) {
   if (expected.ok()) run.expected = *std::move(expected);
   return run;
 }
+
+// What the program reads inputs with and writes outputs with; all memory is the device's too.
+constexpr char kMain[] = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "aotc/cuda_host.h"
+static char *memory[8];
+static FILE *given, *results;
+static int failures;
+static void begin(int shift) {
+  given = fopen("inputs.bin", "rb");
+  results = fopen("results.bin", "wb");
+  for (char *&each : memory) {
+    failures += cudaMallocManaged((void **)&each, 1 << 22) != cudaSuccess;
+    memset(each, 255, 1 << 22);
+    each += shift;
+  }
+}
+static void take(char *to, size_t bytes) { failures += fread(to, 1, bytes, given) != bytes; }
+static void give(char *from, size_t bytes) { failures += fwrite(from, 1, bytes, results) != bytes; }
+static void status(const char *name, int error) {
+  if (error == 0) error = cudaDeviceSynchronize();
+  if (error != 0) printf("%s: status %d\n", name, error), ++failures;
+}
+static int end(void) { return fclose(results) != 0 || failures != 0; }
+)";
 
 // One program with all kernels: reads inputs from one file, writes outputs to another.
 class CudaKernelsRun : public testing::Test {
@@ -107,6 +135,7 @@ class CudaKernelsRun : public testing::Test {
         CollectHeaders({{"kernels.cu", *ReadFile(Path("kernels.cu"))}});
     ASSERT_TRUE(headers.ok()) << headers.status();
     for (const auto& [path, text] : *headers) Write(path, text);
+    WriteMain();
   }
 
   std::string Path(const std::string& name) const { return StrCat(folder_->path(), "/", name); }
@@ -123,10 +152,13 @@ class CudaKernelsRun : public testing::Test {
                                   : StrCat("exit ", result->exit_code, ": ", result->output);
   }
 
-  // A call of one kernel at one size: "in(p0, 40); ... t_softmax((float*)p0, ...); out(p1, 40);"
-  static std::string CallOf(const ProgramKernel& kernel, const SymbolValues& sizes,
-                            const Values& run) {
-    std::string reads, args, declarations, writes;
+  struct Call {
+    std::string declaration;
+    std::string text;  // reads the inputs, calls, writes the outputs
+  };
+
+  static Call CallOf(const ProgramKernel& kernel, const SymbolValues& sizes, const Values& run) {
+    std::string reads, args, params, writes;
     size_t count = 0;
     for (TensorId id : kernel.kernel.params) {
       const KernelTensor& tensor = kernel.kernel.tensors[id];
@@ -135,99 +167,100 @@ class CudaKernelsRun : public testing::Test {
       const int64_t bytes = StorageBytes(tensor.dtype, value.element_count());
       const std::string memory = StrCat("memory[", count++, "]");
       StrAppend(output ? &writes : &reads, output ? "give(" : "take(", memory, ", ", bytes, ");\n");
-      StrAppend(&declarations, "void *, ");
+      StrAppend(&params, "void *, ");
       StrAppend(&args, memory, ", ");
     }
     for (const Symbol& symbol : kernel.kernel.symbols) {
-      StrAppend(&declarations, "int64_t, ");
+      StrAppend(&params, "int64_t, ");
       StrAppend(&args, sizes.at(symbol.var), ", ");
     }
     const std::string name = StrCat("t_", kernel.kernel.name);
     const int64_t tasks = EvaluateInt(kernel.variants[0].loops.tasks, sizes).value_or(-1);
-    return StrCat("{\nextern \"C\" int ", name, "(", declarations, "int64_t, void *);\n", reads,
-                  "status(\"", kernel.kernel.name, "\", ", name, "(", args, tasks, ", 0));\n",
-                  writes, "}\n");
+    return {StrCat("extern \"C\" int ", name, "(", params, "int64_t, void *);\n"),
+            StrCat(reads, "status(\"", kernel.kernel.name, "\", ", name, "(", args, tasks,
+                   ", 0));\n", writes)};
   }
 
-  std::vector<ProgramKernel> kernels_;
-  std::optional<TemporaryFolder> folder_;
-};
-
-constexpr char kMain[] = R"(
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "aotc/cuda_host.h"
-static char *memory[8];
-static FILE *given, *results;
-static int failures;
-static void take(char *to, size_t bytes) { failures += fread(to, 1, bytes, given) != bytes; }
-static void give(char *from, size_t bytes) { failures += fwrite(from, 1, bytes, results) != bytes; }
-static void status(const char *name, int error) {
-  if (error == 0) error = cudaDeviceSynchronize();
-  if (error != 0) printf("%s: status %d\n", name, error), ++failures;
-}
-)";
-
-TEST_F(CudaKernelsRun, NumbersAgreeWithTheEvaluator) {
-  std::string inputs, calls, declarations;
-  std::vector<Values> runs;
-  const std::vector<CudaKernelCase> cases = AllCases();
-  for (size_t i = 0; i < cases.size(); ++i) {
-    for (const SymbolValues& sizes : cases[i].sizes) {
-      runs.push_back(ValuesOf(kernels_[i].kernel, sizes));
-      for (const Constant& value : runs.back().inputs) {
-        const Constant dense = value.Expanded();
-        inputs.append(dense.bytes().begin(), dense.bytes().end());
+  // main.cpp, which calls every kernel at every size, and what it reads.
+  void WriteMain() {
+    std::string inputs, calls, declarations;
+    const std::vector<CudaKernelCase> cases = AllCases();
+    for (size_t i = 0; i < cases.size(); ++i) {
+      for (const SymbolValues& sizes : cases[i].sizes) {
+        runs_.push_back(ValuesOf(kernels_[i].kernel, sizes));
+        for (const Constant& value : runs_.back().inputs) {
+          const Constant dense = value.Expanded();
+          inputs.append(dense.bytes().begin(), dense.bytes().end());
+        }
+        const Call call = CallOf(kernels_[i], sizes, runs_.back());
+        StrAppend(&declarations, call.declaration);
+        StrAppend(&calls, call.text);
       }
-      std::string call = CallOf(kernels_[i], sizes, runs.back());
-      const size_t end = call.find(";\n") + 2;
-      StrAppend(&declarations, call.substr(2, end - 2));
-      call.erase(2, end - 2);
-      StrAppend(&calls, call);
     }
+    Write("inputs.bin", inputs);
+    Write("main.cpp", StrCat(kMain, declarations, "int main(int count, char **words) {\nbegin(",
+                             "count > 1 ? atoi(words[1]) : 0);\n", calls, "return end();\n}\n"));
   }
-  Write("inputs.bin", inputs);
-  Write("main.cpp", StrCat(kMain, declarations, R"(
-int main() {
-  given = fopen("inputs.bin", "rb");
-  results = fopen("results.bin", "wb");
-  for (char *&each : memory) each = (char *)aligned_alloc(64, 1 << 22), memset(each, 255, 1 << 22);
-)",
-                           calls, "fclose(results);\nreturn failures != 0;\n}\n"));
-  ASSERT_EQ(Command({"g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror",
-                     "-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES", "-I", ".", "-x", "c++",
-                     "main.cpp", "kernels.cu", "-o", "run", "-lpthread"}),
-            "");
-  ASSERT_EQ(Command({Path("run")}), "");
-  const std::string results = *ReadFile(Path("results.bin"));
-  size_t at = 0, next = 0;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    for (size_t size = 0; size < cases[i].sizes.size(); ++size) {
-      for (const Constant& expected : runs[next++].expected) {
+
+  // Runs the program over memory that begins `shift` bytes behind an aligned address.
+  void ExpectNumbers(const std::string& program, int shift) {
+    ASSERT_EQ(Command({Path(program), StrCat(shift)}), "");
+    const std::string results = *ReadFile(Path("results.bin"));
+    size_t at = 0;
+    for (const Values& run : runs_) {
+      for (const Constant& expected : run.expected) {
         const size_t bytes = expected.Expanded().bytes().size();
         ASSERT_LE(at + bytes, results.size());
         const auto* from = reinterpret_cast<const uint8_t*>(results.data()) + at;
         const Constant actual =
             Constant::Dense(expected.dtype(), expected.dims(), {from, from + bytes});
         const double limit = expected.dtype() == DType::kF16 ? 2e-3 : 1e-5;
-        EXPECT_LE(RelativeError(actual, expected), limit) << kernels_[i].kernel.name;
+        EXPECT_LE(RelativeError(actual, expected), limit) << run.kernel;
         at += bytes;
       }
     }
+    EXPECT_EQ(at, results.size());
   }
-  EXPECT_EQ(at, results.size());
+
+  // The compiler's path, "" where it is not installed.
+  std::string Nvcc() {
+    const std::string usual = "/usr/local/cuda/bin/nvcc";
+    if (absl::StartsWith(Command({"nvcc", "--version"}), "nvcc")) return "nvcc";
+    return fs::exists(usual) ? usual : "";
+  }
+
+  std::vector<ProgramKernel> kernels_;
+  std::vector<Values> runs_;
+  std::optional<TemporaryFolder> folder_;
+};
+
+TEST_F(CudaKernelsRun, NumbersAgreeWithTheEvaluator) {
+  ASSERT_EQ(Command({"g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror",
+                     "-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES", "-I", ".", "-x", "c++",
+                     "main.cpp", "kernels.cu", "-o", "run", "-lpthread"}),
+            "");
+  ExpectNumbers("run", 0);
+  ExpectNumbers("run", 8);  // callers' tensors have the alignment of their elements only
 }
 
 TEST_F(CudaKernelsRun, NvccHasNoWarnings) {
-  const std::string usual = "/usr/local/cuda/bin/nvcc";
-  const bool in_path = absl::StartsWith(Command({"nvcc", "--version"}), "nvcc");
-  if (!in_path && !fs::exists(usual)) {
-    GTEST_SKIP() << "not compiled by nvcc, which is not installed";
-  }
-  EXPECT_EQ(Command({in_path ? "nvcc" : usual, "-std=c++17", "--Werror", "all-warnings", "-arch",
-                     "sm_80", "-I", ".", "-c", "kernels.cu", "-o", "kernels.o"}),
+  const std::string nvcc = Nvcc();
+  if (nvcc.empty()) GTEST_SKIP() << "not compiled by nvcc, which is not installed";
+  EXPECT_EQ(Command({nvcc, "-std=c++17", "--Werror", "all-warnings", "-arch", "sm_80", "-I", ".",
+                     "-c", "kernels.cu", "-o", "kernels.o"}),
             "");
+}
+
+TEST_F(CudaKernelsRun, NumbersOfAGpuAgreeWithTheEvaluator) {
+  const std::string nvcc = Nvcc();
+  if (nvcc.empty() || !fs::exists("/dev/nvidia0")) {
+    GTEST_SKIP() << "not run on a GPU: this machine has none, or no nvcc";
+  }
+  ASSERT_EQ(Command({nvcc, "-std=c++17", "-arch", "native", "-I", ".", "-x", "cu", "main.cpp",
+                     "kernels.cu", "-o", "run"}),
+            "");
+  ExpectNumbers("run", 0);
+  ExpectNumbers("run", 8);
 }
 
 }  // namespace
