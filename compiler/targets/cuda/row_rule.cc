@@ -88,6 +88,7 @@ absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel) {
   if (!is_vector || !by_k || depth < kLeastDepth)
     return absl::FailedPreconditionError("no long rows of a matrix times a vector");
   AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowsOnCuda(kernel));
+  variant.realisation = "matrix_vector_tile";
   variant.reason = StrCat("a matrix times a vector, ", variant.reason);
   return variant;
 }
