@@ -1,4 +1,5 @@
 // MatMul of any rank and Gemm.
+#include "compiler/ir/expr_text.h"
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -10,11 +11,8 @@ namespace {
 
 absl::Status RequireEqualDims(const Expr& a, const Expr& b, const OpContext& op) {
   if (ProveEqual(a, b, op.bounds())) return absl::OkStatus();
-  auto text = [](const Expr& dim) {
-    return dim.AsInt() ? StrCat(*dim.AsInt()) : std::string("a symbolic dim");
-  };
   return absl::InvalidArgumentError(
-      StrCat("the inner dims of the operands differ: ", text(a), " and ", text(b)));
+      StrCat("the inner dims of the operands differ: ", PrintExpr(a), " and ", PrintExpr(b)));
 }
 
 // The dims before the last two.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ir/expr_text.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/index_map.h"
 #include "compiler/ops/registry.h"
@@ -63,8 +64,15 @@ absl::StatusOr<Shape> TargetShape(const OpContext& op, const Tensor& x) {
 absl::Status Reshape(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Shape shape, TargetShape(op, x));
-  if (Prove(Ne(ElementCount(shape), ElementCount(x.shape())), op.bounds()) == true) {
+  const Expr count = ElementCount(x.shape()), wanted = ElementCount(shape);
+  if (Prove(Ne(wanted, count), op.bounds()) == true) {
     return absl::InvalidArgumentError("the shape has another number of elements than the input");
+  }
+  if (!ProveEqual(wanted, count, op.bounds())) {
+    return absl::InvalidArgumentError(
+        StrCat("not for all sizes has the shape as many elements as the input: ", PrintExpr(wanted),
+               " and ", PrintExpr(count),
+               "; bound the dims with --dim in steps (n=4..64:4), or pin them"));
   }
   SetReshaped(op, x, shape);
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/expr_text.h"
 #include "compiler/ops/kernel_cleanup.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
@@ -27,8 +28,7 @@ DType ResultType(const std::vector<Tensor>& inputs, DType body) {
 }
 
 std::string ShapeText(const Shape& shape) {
-  auto dim_text = [](const Expr& dim) { return dim.AsInt() ? StrCat(*dim.AsInt()) : "?"; };
-  return StrCat("[", StrJoin(shape, "x", dim_text), "]");
+  return StrCat("[", StrJoin(shape, "x", [](const Expr& dim) { return PrintExpr(dim); }), "]");
 }
 
 }  // namespace
