@@ -5,6 +5,7 @@
 
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/fuse.h"
+#include "compiler/fuse/index_checks.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/lower/build_program.h"
@@ -106,6 +107,9 @@ class Compilation {
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                            .veto = cuda_ ? CudaFusionVeto : CpuFusionVeto};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
+    if (!options_.assume_valid_indices) {
+      AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
+    }
     if (options_.keep_values) {
       AOTC_ASSIGN_OR_RETURN(result_.kept, KeepValues(result_.graph, fused_));
     }

@@ -34,6 +34,7 @@ struct CompileOptions {
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;
   bool templates = true;                // false: plain loops only
+  bool assume_valid_indices = false;    // no index of the data is out of range
   bool keep_values = false;             // what lies between kernels is given as further outputs
   PassOptions passes = {};              // stop_after and the rest hold for phases, too
   std::vector<std::string> flags = {};  // as given, for metadata.json

@@ -16,7 +16,7 @@ namespace {
 
 // What the flags state before it is checked beyond its syntax.
 struct Raw {
-  std::vector<std::string> shapes, dims, archs, enabled, disabled, config;
+  std::vector<std::string> shapes, dims, archs, enabled, disabled, config, assume;
   std::string weights = "incbin", color = "auto", math = "precise";
   bool no_templates = false, print_pipeline = false;
 };
@@ -26,13 +26,13 @@ struct Raw {
 constexpr std::string_view kOutputFlags[] = {
     "--target",      "--name",         "--shape",   "--dim",          "--keep-input",
     "--cpu",         "--arch",         "--weights", "--example",      "-O",
-    "--enable-pass", "--disable-pass", "--config",  "--no-templates",
+    "--enable-pass", "--disable-pass", "--config",  "--no-templates", "--assume",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
 // refusal for a slip of the keyboard.
 constexpr std::string_view kMissingFlags[] = {
-    "--accumulate", "--assume", "--bind", "--bound", "--extern", "--hpp", "--max-items", "--report",
+    "--accumulate", "--bind", "--bound", "--extern", "--hpp", "--max-items", "--report",
 };
 constexpr std::string_view kMissingCommands[] = {"bench", "reduce", "tune"};
 
@@ -108,6 +108,10 @@ void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
       ->check(OneOf({"precise"}))
       ->type_name("MODE")
       ->capture_default_str()
+      ->group("Passes");
+  AddEach(app, "--assume", raw.assume, "valid-indices: no index of the data is out of range")
+      ->type_name("FACT")
+      ->check(OneOf({"valid-indices"}))
       ->group("Passes");
   app.add_flag("--no-templates", raw.no_templates, "plain loops in place of tile functions")
       ->group("Passes");
@@ -199,6 +203,7 @@ class Parser {
     if (raw_.color == "always") line_.color = ColorMode::kAlways;
     if (raw_.color == "never") line_.color = ColorMode::kNever;
     compile.templates = !raw_.no_templates;
+    compile.assume_valid_indices = !raw_.assume.empty();
     compile.flags = OutputFlags();
     AOTC_RETURN_IF_ERROR(CheckComplete());
     return std::move(line_);

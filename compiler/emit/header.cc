@@ -1,6 +1,7 @@
 // NAME.h: the public header, C99 and C++.
 #include <algorithm>
 
+#include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
 #include "compiler/support/literals.h"
@@ -184,6 +185,7 @@ class HeaderWriter {
   }
 
   void CudaFunctions() {
+    const size_t checks = CheckCount(context_.program);
     w_.Emit(
         R"(
       /* 1: no step waits for the device, and $name$_enqueue may be captured in a CUDA graph. */
@@ -200,6 +202,7 @@ class HeaderWriter {
         struct CUstream_st *last;   /* of the last enqueue */
         int32_t ready, owns_weights;
         uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
+        $checks$
       } $name$_instance;
 
       typedef struct {
@@ -218,7 +221,7 @@ class HeaderWriter {
       aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
                                  void *device_arena, struct CUstream_st *stream);
 
-      /* Waits for the last enqueue; the outputs are there. */
+      /* Waits for the last enqueue; the outputs are there$value$. */
       aotc_status $name$_finish($name$_instance *self);
 
       /* Waits, and frees what create allocated. */
@@ -227,6 +230,11 @@ class HeaderWriter {
          {"NAME", m_.macro},
          {"inputs", StrCat(std::max<size_t>(1, m_.inputs.size()))},
          {"outputs", StrCat(std::max<size_t>(1, m_.outputs.size()))},
+         {"checks", checks == 0 ? ""
+                                : StrCat("uint8_t checks[", checks,
+                                         "]; /* of the last enqueue: 0 where an index was out of "
+                                         "range */")},
+         {"value", checks == 0 ? "" : ", unless an index was out of range"},
          {"weights_member", context_.LoadsWeights()
                                 ? StrCat("const ", m_.prefix, "_weights *weights; /* from load */")
                                 : ""}});

@@ -148,16 +148,19 @@ class CpuHostWriter {
         $weights$
         $isa$
         $sizes$
+        $status$
         int32_t workers;
         aotc_barrier barrier;
       };)",
             {{"name", m_.prefix},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", UsesIsa() ? "int32_t isa;" : ""},
-             {"sizes", m_.dims.empty() ? "" : "symbols sizes;"}});
+             {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
+             {"status", HasChecks() ? "aotc_status status;" : ""}});
     w_.Line();
   }
 
+  bool HasChecks() const { return CheckCount(program_) > 0; }
   bool UsesIsa() const { return widest_level_ > least_level_; }
 
   absl::Status EmitSteps() {
@@ -168,7 +171,7 @@ class CpuHostWriter {
       w_.Line();
       if (step.barrier && i > 0) w_.Line("aotc_barrier_wait(&self->barrier, workers);");
       w_.Comment(StepTitle(program_, i));
-      AOTC_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? Copy(step) : Launch(step));
+      AOTC_RETURN_IF_ERROR(StepCode(step));
     }
     std::swap(body, w_);
     w_.Line("// The steps, as each of the workers goes through them.");
@@ -176,6 +179,17 @@ class CpuHostWriter {
         w_.Block("void steps(run_state *self, int32_t worker, int32_t workers) {", "}\n");
     NameSharedState(body.text());
     w_.Emit("$body$", {{"body", body.text()}});
+    return absl::OkStatus();
+  }
+
+  absl::Status StepCode(const Step& step) {
+    switch (step.kind) {
+      case StepKind::kLaunch: return Launch(step);
+      case StepKind::kCopy: return Copy(step);
+      case StepKind::kCheck: break;
+    }
+    w_.Line(StrCat("if (worker == 0 && *", BufferPointer(program_, m_, step.args[0], false),
+                   " == 0) self->status = AOTC_ERROR_VALUE;"));
     return absl::OkStatus();
   }
 
@@ -282,7 +296,9 @@ class CpuHostWriter {
       self->in = in;
       self->out = out;
       self->arena = (uint8_t *)arena;
-      return AOTC_OK;)");
+      $status$
+      return AOTC_OK;)",
+            {{"status", HasChecks() ? "self->status = AOTC_OK;" : ""}});
   }
 
   void PrepareWeights() {
@@ -324,7 +340,7 @@ class CpuHostWriter {
         if (status != AOTC_OK) return status;
         aotc_barrier_init(&self.barrier);
         steps(&self, 0, 1);
-        return AOTC_OK;
+        return $status$;
       }
 
       // Workers beyond those that the arena has room for return at once.
@@ -345,12 +361,13 @@ class CpuHostWriter {
         self.workers = parallel->workers < most ? parallel->workers : most;
         aotc_barrier_init(&self.barrier);
         parallel->run(parallel->context, $name$_work, &self);
-        return AOTC_OK;
+        return $status$;
       }
       )",
             {{"name", m_.prefix},
              {"NAME", m_.macro},
              {"weights", WeightsParameter()},
+             {"status", HasChecks() ? "self.status" : "AOTC_OK"},
              {"loaded", context_.LoadsWeights() ? "loaded, " : ""}});
     w_.Line();
   }

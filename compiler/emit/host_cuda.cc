@@ -27,7 +27,7 @@ class CudaHostWriter {
     EmitCheckRun(context_, w_);
     Transfers();
     w_.Line("}  // namespace\n");
-    if (context_.LoadsWeights()) Load();
+    if (context_.LoadsWeights()) EmitCudaLoad(context_, w_);
     Lifetime();
     Enqueue();
     EmitCudaTable(context_, w_);
@@ -123,13 +123,14 @@ class CudaHostWriter {
       const Step& step = program_.steps[i];
       w_.Line();
       w_.Comment(StepTitle(program_, i));
-      AOTC_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? Copy(step) : Launch(step));
+      AOTC_RETURN_IF_ERROR(StepCode(step));
     }
     std::swap(body, w_);
     w_.Line("// Queues the steps. All pointers are device memory.");
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
     if (!m_.dims.empty()) StrAppend(&params, "const symbols &dims, ");
+    if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
     const auto block =
         w_.Block(StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
     for (const auto& [name, use] :
@@ -142,6 +143,16 @@ class CudaHostWriter {
     w_.Line("aotc_status status = AOTC_OK;");
     w_.Emit("$body$", {{"body", body.text()}});
     w_.Line("return status;");
+    return absl::OkStatus();
+  }
+
+  absl::Status StepCode(const Step& step) {
+    switch (step.kind) {
+      case StepKind::kLaunch: return Launch(step);
+      case StepKind::kCopy: return Copy(step);
+      case StepKind::kCheck: break;
+    }
+    CopyLine(StrCat("checks + ", check_++), BufferPointer(program_, m_, step.args[0], false), "1");
     return absl::OkStatus();
   }
 
@@ -168,12 +179,16 @@ class CudaHostWriter {
   }
 
   absl::Status Copy(const Step& step) {
-    w_.Line(StrCat("status = ", m_.prefix, "_device_copy(",
-                   BufferPointer(program_, m_, step.args[1], true), ", ",
-                   BufferPointer(program_, m_, step.args[0], false), ", (size_t)(",
-                   ActualBytes(program_, step.args[0]), "), stream);"));
-    w_.Line("if (status != AOTC_OK) return status;");
+    CopyLine(BufferPointer(program_, m_, step.args[1], true),
+             BufferPointer(program_, m_, step.args[0], false),
+             StrCat("(size_t)(", ActualBytes(program_, step.args[0]), ")"));
     return absl::OkStatus();
+  }
+
+  void CopyLine(const std::string& to, const std::string& from, const std::string& bytes) {
+    w_.Line(
+        StrCat("status = ", m_.prefix, "_device_copy(", to, ", ", from, ", ", bytes, ", stream);"));
+    w_.Line("if (status != AOTC_OK) return status;");
   }
 
   // Functions that replace host pointers by staged ones, and bring results back.
@@ -233,63 +248,14 @@ class CudaHostWriter {
     w_.Line(StrCat("in->", port.member, " = copy;"));
   }
 
-  void Load() {
-    w_.Emit(R"(
-      aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
-        if (weights == nullptr) return AOTC_ERROR_POINTER;
-        const aotc_status status = aotc_weights_check(data, bytes, $size$, $hash$);
-        weights->data = status == AOTC_OK ? data : nullptr;
-        return status;
-      })",
-            {{"name", m_.prefix},
-             {"size", StrCat(program_.weights.size(), "u")},
-             {"hash", HashLiteral(context_.weights_hash)}});
-    w_.Line();
-  }
-
-  // Lines of create() that leave the data of the weights in `blob`.
-  std::string FindBlob() const {
-    CodeWriter w;
-    if (context_.LoadsWeights()) {
-      w.Emit(R"(
-        if (given.weights == nullptr || given.weights->data == nullptr) return AOTC_ERROR_WEIGHTS;
-        const uint8_t *blob = (const uint8_t *)given.weights->data;)");
-    } else {
-      w.Emit(R"(
-        const uint8_t *blob = $name$_weights_blob;
-        if (!aotc_weights_match(blob, $size$, $hash$)) return AOTC_ERROR_WEIGHTS;)",
-             {{"name", m_.prefix},
-              {"size", StrCat(program_.weights.size(), "u")},
-              {"hash", HashLiteral(context_.weights_hash)}});
-    }
-    std::string text = w.Take();
-    text.pop_back();
-    return text;
-  }
-
-  // Lines of create() that bring the weights to the device, or share those of another instance.
-  std::string BringWeights() const {
-    if (!context_.HasWeights()) return "";
-    CodeWriter w;
-    w.Emit(R"(
-      if (given.share_weights != nullptr) {
-        self->device_weights = given.share_weights->device_weights;
-      } else {
-        $find$
-        status = $name$_device_allocate(&self->device_weights, $size$);
-        if (status == AOTC_OK) {
-          self->owns_weights = 1;
-          status = $name$_device_copy(self->device_weights, blob + AOTC_WEIGHTS_HEADER_BYTES, $size$,
-                                      nullptr);
-        }
-        if (status == AOTC_OK) status = $name$_device_wait(nullptr);
-      })",
-           {{"name", m_.prefix},
-            {"find", FindBlob()},
-            {"size", StrCat(program_.weights.size(), "u")}});
-    std::string text = w.Take();
-    text.pop_back();
-    return text;
+  // Lines of finish() that wait, and look at what the checks found.
+  std::string Finish() const {
+    const std::string wait = StrCat(m_.prefix, "_device_wait(self->last);");
+    if (check_ == 0) return "return " + wait;
+    return StrCat("const aotc_status status = ", wait,
+                  "\nfor (uint8_t check : self->checks) {\n"
+                  "  if (status == AOTC_OK && check == 0) return AOTC_ERROR_VALUE;\n}\n"
+                  "return status;");
   }
 
   void Lifetime() {
@@ -297,6 +263,7 @@ class CudaHostWriter {
       aotc_status $name$_create($name$_instance *self, const $name$_config *config) {
         if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
         *self = {};
+        $valid$
         $name$_config given = {};
         if (config != nullptr) given = *config;
         aotc_status status = AOTC_OK;
@@ -333,9 +300,13 @@ class CudaHostWriter {
 
       aotc_status $name$_finish($name$_instance *self) {
         if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
-        return $name$_device_wait(self->last);
+        $checked$
       })",
-            {{"name", m_.prefix}, {"NAME", m_.macro}, {"weights", BringWeights()}});
+            {{"name", m_.prefix},
+             {"NAME", m_.macro},
+             {"weights", BringCudaWeights(context_)},
+             {"valid", check_ > 0 ? "for (uint8_t &check : self->checks) check = 1;" : ""},
+             {"checked", Finish()}});
     w_.Line();
   }
 
@@ -360,7 +331,7 @@ class CudaHostWriter {
         status = stage(self, &device_in, &device_out$dims$, stream);
         if (status != AOTC_OK) return status;
         status = steps(&device_in, &device_out, (uint8_t *)arena, (const uint8_t *)self->device_weights$dims$,
-                       stream);
+                       $checks$stream);
         if (status != AOTC_OK) return status;
         return unstage(self, &device_out, out$dims$, stream);
       })",
@@ -368,6 +339,7 @@ class CudaHostWriter {
              {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
              {"sizes_out", m_.dims.empty() ? "" : ", &sizes"},
              {"arena_check", arena_check},
+             {"checks", check_ > 0 ? "self->checks, " : ""},
              {"dims", dims}});
     w_.Line();
   }
@@ -376,6 +348,7 @@ class CudaHostWriter {
   const Program& program_;
   const ModelInterface& m_;
   const Bounds bounds_;
+  size_t check_ = 0;  // checks among the steps so far
   CodeWriter w_;
 };
 

@@ -1,5 +1,6 @@
 #include "compiler/emit/host_parts.h"
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/emit/c_expr.h"
@@ -66,6 +67,12 @@ void EmitSymbols(const EmitContext& context, CodeWriter& w) {
   }
 }
 
+size_t CheckCount(const Program& program) {
+  return static_cast<size_t>(
+      std::count_if(program.steps.begin(), program.steps.end(),
+                    [](const Step& step) { return step.kind == StepKind::kCheck; }));
+}
+
 std::string HashLiteral(uint64_t hash) {
   return StrCat("0x", absl::Hex(hash, absl::kZeroPad16), "u");
 }
@@ -74,6 +81,9 @@ std::string StepTitle(const Program& program, size_t index) {
   const Step& step = program.steps[index];
   if (step.kind == StepKind::kCopy) {
     return StrCat("Step ", index, ": copy of ", program.buffers[step.args[0]].name, ".");
+  }
+  if (step.kind == StepKind::kCheck) {
+    return StrCat("Step ", index, ": an index out of range is an error of the run.");
   }
   const std::string sources =
       step.sources.empty() ? program.kernels[step.kernel].kernel.name : StrJoin(step.sources, ", ");

@@ -3,6 +3,7 @@
 #ifndef AOTC_COMPILER_EMIT_HOST_PARTS_H_
 #define AOTC_COMPILER_EMIT_HOST_PARTS_H_
 
+#include <cstddef>
 #include <string>
 
 #include "compiler/emit/parts.h"
@@ -26,6 +27,14 @@ void EmitTableBinding(const EmitContext& context, CodeWriter& w);
 // The run through the table, the table, and the function that returns it.
 void EmitCpuTable(const EmitContext& context, CodeWriter& w);
 void EmitCudaTable(const EmitContext& context, CodeWriter& w);
+
+// NAME_load() of a CUDA model, which verifies weights that the caller gives.
+void EmitCudaLoad(const EmitContext& context, CodeWriter& w);
+// Lines of create() that bring the weights to the device, or share those of another instance.
+std::string BringCudaWeights(const EmitContext& context);
+
+// Steps of kind kCheck.
+size_t CheckCount(const Program& program);
 
 // "0x0123456789abcdefu"
 std::string HashLiteral(uint64_t hash);

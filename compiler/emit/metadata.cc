@@ -110,10 +110,10 @@ Json Steps(const Program& program) {
   for (const Step& step : program.steps) {
     Json args = Json::array();
     for (BufferId id : step.args) args.push_back(program.buffers[id].name);
-    const bool copy = step.kind == StepKind::kCopy;
-    list.push_back({{"kernel", copy ? "copy" : program.kernels[step.kernel].kernel.name},
-                    {"nodes", step.sources},
-                    {"args", std::move(args)}});
+    std::string kernel = step.kind == StepKind::kCheck ? "check" : "copy";
+    if (step.kind == StepKind::kLaunch) kernel = program.kernels[step.kernel].kernel.name;
+    list.push_back(
+        {{"kernel", std::move(kernel)}, {"nodes", step.sources}, {"args", std::move(args)}});
   }
   return list;
 }

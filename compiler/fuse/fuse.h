@@ -39,6 +39,7 @@ struct ValueView {
 struct FusedGraph {
   std::vector<FusedKernel> kernels = {};  // in execution order
   std::vector<ValueView> views = {};      // base is never itself a view
+  std::vector<ValueId> checks = {};       // bools that must be true after a run
   std::vector<std::string> decisions = {};
 };
 

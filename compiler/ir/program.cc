@@ -75,9 +75,10 @@ std::string PrintStep(const Program& program, const Step& step) {
   const std::string args = absl::StrJoin(step.args, ", ", [&](std::string* out, BufferId id) {
     absl::StrAppend(out, "%", program.buffers[id].name);
   });
-  std::string text = step.kind == StepKind::kCopy
-                         ? std::string("copy")
-                         : absl::StrCat("launch @", program.kernels[step.kernel].kernel.name);
+  std::string text = step.kind == StepKind::kCheck ? "check" : "copy";
+  if (step.kind == StepKind::kLaunch) {
+    text = absl::StrCat("launch @", program.kernels[step.kernel].kernel.name);
+  }
   absl::StrAppend(&text, "(", args, ")");
   for (const auto& [output, input] : step.in_place) {
     absl::StrAppend(&text, " in_place ", output, " <- ", input);

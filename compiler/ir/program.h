@@ -1,8 +1,8 @@
 // Program: what the generated host code does: steps over buffers in one arena.
 //
-// A step launches a kernel on buffers or copies. Buffers are inputs and outputs (the caller's
-// memory), slices of the weights, slices of the arena, or views: another buffer at an offset with
-// strides.
+// A step launches a kernel on buffers, copies, or checks. Buffers are inputs and outputs (the
+// caller's memory), slices of the weights, slices of the arena, or views: another buffer at an
+// offset with strides.
 #ifndef AOTC_COMPILER_IR_PROGRAM_H_
 #define AOTC_COMPILER_IR_PROGRAM_H_
 
@@ -52,12 +52,13 @@ struct ProgramKernel {
   std::vector<KernelVariant> variants = {};
 };
 
-enum class StepKind : uint8_t { kLaunch, kCopy };
+// kCheck: the run gives AOTC_ERROR_VALUE unless its argument, one bool, is true.
+enum class StepKind : uint8_t { kLaunch, kCopy, kCheck };
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
   KernelId kernel = {};
-  std::vector<BufferId> args = {};        // one per kernel param; kCopy: from, to
+  std::vector<BufferId> args = {};        // one per kernel param; kCopy: from, to; kCheck: one
   std::vector<std::string> sources = {};  // ONNX nodes that it computes: "Conv_0 (Conv)"
   // Outputs that may share memory with an input which dies here: (arg index of output, of input).
   std::vector<std::pair<int, int>> in_place = {};

@@ -131,8 +131,7 @@ class Verifier {
     for (BufferId id : step.args) {
       if (!program_.buffers.Contains(id)) return Wrong("step ", index, ": no such buffer");
     }
-    AOTC_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? CheckCopy(index, step)
-                                                      : CheckLaunch(index, step));
+    AOTC_RETURN_IF_ERROR(CheckArguments(index, step));
     const std::vector<BufferAccess> accesses = StepAccesses(program_, step);
     for (const BufferAccess& access : accesses) {
       if (!access.written) AOTC_RETURN_IF_ERROR(CheckRead(index, access.buffer));
@@ -141,6 +140,18 @@ class Verifier {
       if (access.written) AOTC_RETURN_IF_ERROR(CheckWrite(index, access.buffer));
     }
     return CheckInPlace(index, step, accesses);
+  }
+
+  absl::Status CheckArguments(size_t index, const Step& step) {
+    switch (step.kind) {
+      case StepKind::kLaunch: return CheckLaunch(index, step);
+      case StepKind::kCopy: return CheckCopy(index, step);
+      case StepKind::kCheck: break;
+    }
+    const bool is_flag = step.args.size() == 1 &&
+                         program_.buffers[step.args[0]].dtype == DType::kBool &&
+                         program_.buffers[step.args[0]].shape.empty();
+    return is_flag ? absl::OkStatus() : Wrong("step ", index, ": a check has one bool");
   }
 
   absl::Status CheckCopy(size_t index, const Step& step) {

@@ -143,6 +143,10 @@ class ProgramBuilder {
     }
     step.in_place = InPlacePairs(kernel);
     program_.steps.push_back(std::move(step));
+    const bool is_check = std::ranges::find(fused_.checks, args.back()) != fused_.checks.end();
+    if (is_check) {
+      program_.steps.push_back({.kind = StepKind::kCheck, .args = {BufferOf(args.back())}});
+    }
   }
 
   // An input that is read only at the index that is being written may lend its memory to the

@@ -9,10 +9,10 @@ namespace aotc {
 namespace {
 
 constexpr OpFamily kFamilies[] = {
-    ActivationOps, ArithmeticOps, ArgOps,      CastOps,      ConcatOps,        ConvOps,
-    ExpandOps,     GatherOps,     LogicOps,    MatMulOps,    NormalizationOps, PadOps,
-    PoolOps,       ReduceOps,     RelayoutOps, ReshapeOps,   ResizeOps,        SelectOps,
-    ShapeOps,      SliceOps,      SoftmaxOps,  TransposeOps, UnaryMathOps,
+    ActivationOps, ArithmeticOps, ArgOps,        CastOps,     ConcatOps,    ConvOps,
+    ExpandOps,     GatherOps,     IndexCheckOps, LogicOps,    MatMulOps,    NormalizationOps,
+    PadOps,        PoolOps,       ReduceOps,     RelayoutOps, ReshapeOps,   ResizeOps,
+    SelectOps,     ShapeOps,      SliceOps,      SoftmaxOps,  TransposeOps, UnaryMathOps,
 };
 
 using OpTable = std::map<std::string_view, const OpDef*>;

@@ -18,6 +18,7 @@ std::span<const OpDef> ConcatOps();
 std::span<const OpDef> ConvOps();
 std::span<const OpDef> ExpandOps();
 std::span<const OpDef> GatherOps();
+std::span<const OpDef> IndexCheckOps();
 std::span<const OpDef> LogicOps();
 std::span<const OpDef> MatMulOps();
 std::span<const OpDef> NormalizationOps();

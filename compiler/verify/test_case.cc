@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
+#include "compiler/fuse/index_checks.h"
 #include "compiler/import/tensor_file.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
@@ -27,9 +28,11 @@ uint64_t Scramble(uint64_t seed, uint64_t salt) {
 SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
   SymbolValues sizes;
   for (const Symbol& symbol : graph.symbols) {
-    const auto range = static_cast<uint64_t>(symbol.max - symbol.min + 1);
+    // Of the upper half: the least sizes are a case of their own.
+    const int64_t half = (symbol.max - symbol.min) / 2;
+    const auto range = static_cast<uint64_t>(symbol.max - symbol.min - half + 1);
     const uint64_t drawn = Scramble(options.seed, sizes.size()) % range;
-    sizes[symbol.var] = symbol.min + (options.smallest ? 0 : static_cast<int64_t>(drawn));
+    sizes[symbol.var] = symbol.min + (options.smallest ? 0 : half + static_cast<int64_t>(drawn));
   }
   return sizes;
 }
@@ -61,6 +64,22 @@ absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const Symbo
     inputs.push_back(confined ? Confine(drawn, range) : drawn);
   }
   return inputs;
+}
+
+// The outputs of the evaluator; an error where an index of the data is out of range.
+absl::StatusOr<std::vector<Constant>> EvaluateValid(const Graph& graph,
+                                                    const std::vector<Constant>& inputs) {
+  Graph checked = graph;
+  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> checks, AddIndexCheckNodes(checked));
+  std::vector<ValueId>& outputs = checked.main_region().outputs;
+  const size_t count = outputs.size();
+  outputs.insert(outputs.end(), checks.begin(), checks.end());
+  AOTC_ASSIGN_OR_RETURN(std::vector<Constant> results, EvaluateGraph(checked, inputs));
+  for (size_t i = count; i < results.size(); ++i) {
+    if (results[i].IntAt(0) == 0) return absl::OutOfRangeError("an index is out of range");
+  }
+  results.resize(count);
+  return results;
 }
 
 std::string NameOf(const Graph& graph, const DrawOptions& options, const SymbolValues& sizes) {
@@ -107,7 +126,7 @@ absl::StatusOr<TestCase> DrawCase(const Graph& graph, const DrawOptions& options
   for (int64_t range : kRanges) {
     TestCase result{.name = NameOf(graph, options, sizes)};
     AOTC_ASSIGN_OR_RETURN(result.inputs, DrawInputs(graph, sizes, options.seed, range));
-    absl::StatusOr<std::vector<Constant>> outputs = EvaluateGraph(graph, result.inputs);
+    absl::StatusOr<std::vector<Constant>> outputs = EvaluateValid(graph, result.inputs);
     if (outputs.ok()) {
       result.reference = *std::move(outputs);
       return result;

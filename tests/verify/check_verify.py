@@ -65,6 +65,19 @@ def expect(condition, text):
         raise SystemExit(f"FAILED: {text}")
 
 
+def check_indices(aotc, folder, given):
+    """An index out of range ends a run with a status, unless it is promised not to happen."""
+    for last, valid in ((29, True), (-30, True), (30, False), (-31, False)):
+        np.save(given / "input_0.npy", np.array([0, 1, 2, 3, last]))
+        for target in ("cpu", "cuda"):
+            code, _, errors = verify(aotc, folder, "--target", target, "--inputs", given)
+            expect(code == (0 if valid else 1), f"index {last} on {target}: {code}: {errors}")
+            expect(valid or "run: " in errors, errors)
+    code, _, errors = verify(aotc, folder, "--inputs", given, "--assume", "valid-indices")
+    expect(code == 0, f"--assume: {errors}")
+    print("indices out of range are told")
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -85,6 +98,7 @@ def check(aotc, folder):
         np.save(given / f"input_{i}.npy", array)
     code, report, errors = verify(aotc, folder, "--cpu", "x86-64", "--inputs", given)
     expect(code == 0 and report["results"][0]["case"] == "given", errors)
+    check_indices(aotc, folder, given)
     write_data(folder / "test_data_set_0", model, spoil=0.1)
     code, report, errors = verify(aotc, folder, "--cpu", "x86-64")
     expect(code == 1 and "output 'y' differs from the file (test_data_set_0)" in errors

@@ -1,0 +1,163 @@
+#include "compiler/fuse/index_checks.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/fuse/merge_kernels.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Where an op has its indices, and the axis of input 0 that they are for.
+struct IndexOperand {
+  std::string_view op;
+  const char* axis;  // name of the attribute
+  bool positions;    // the last axis of the indices holds one per axis
+};
+constexpr IndexOperand kOperands[] = {
+    {"Gather", "axis", false}, {"GatherElements", "axis", false}, {"GatherND", "batch_dims", true}};
+
+// Whether all indices are known to be valid; an error where one is known not to be.
+absl::StatusOr<bool> AreValid(const Value& indices, const ValueType& data, int64_t axis,
+                              bool positions) {
+  if (!indices.constant || !IsKnownType(data)) return false;
+  const auto rank = static_cast<int64_t>(data.dims.size());
+  if (axis < 0) axis += rank;
+  const Constant& constant = *indices.constant;
+  const int64_t depth = positions && !constant.dims().empty() ? constant.dims().back() : 1;
+  if (axis < 0 || axis + depth > rank) return false;  // the op itself complains
+  bool known = true;
+  for (int64_t i = 0; i < constant.element_count(); ++i) {
+    const auto dim = data.dims[static_cast<size_t>(axis + i % depth)].AsInt();
+    const int64_t index = constant.IntAt(i);
+    if (dim && (index < -*dim || index >= *dim)) {
+      return absl::InvalidArgumentError(
+          StrCat("index ", index, " is out of range: the axis has ", *dim, " elements"));
+    }
+    known = known && dim.has_value();
+  }
+  return known;
+}
+
+Node CheckOf(const Node& node, const IndexOperand& operand) {
+  Node check{
+      .op = "IndexCheck", .inputs = {node.inputs[1], node.inputs[0]}, .locations = node.locations};
+  check.attributes.Set("axis", node.attributes.Int(operand.axis));
+  check.attributes.Set("positions", int64_t{operand.positions});
+  return check;
+}
+
+std::vector<ValueId> OutputsOf(const FusedKernel& kernel) {
+  std::vector<ValueId> outputs;
+  for (size_t i = 0; i < kernel.args.size(); ++i) {
+    const TensorRole role = kernel.kernel.tensors[kernel.kernel.params[i]].role;
+    if (role == TensorRole::kOutput) outputs.push_back(kernel.args[i]);
+  }
+  return outputs;
+}
+
+class Adder {
+ public:
+  Adder(Graph& graph, FusedGraph& fused)
+      : graph_(graph), fused_(fused), producers_(Producers(graph)) {
+    for (ValueId input : graph.main_region().inputs) stored_.insert(input);
+    for (const ValueView& view : fused.views) stored_.insert(view.value);
+    for (const FusedKernel& kernel : fused.kernels) {
+      for (ValueId output : OutputsOf(kernel)) stored_.insert(output);
+    }
+  }
+
+  absl::Status Add(ValueId result, const Node& check) {
+    AOTC_ASSIGN_OR_RETURN(FusedKernel kernel, KernelOfNode(graph_, check));
+    kernel.kernel.name = StrCat("check_indices_", fused_.checks.size());
+    stored_.insert(result);
+    AOTC_RETURN_IF_ERROR(Complete(kernel));
+    fused_.checks.push_back(result);
+    const size_t place = PlaceOf(kernel);
+    fused_.kernels.insert(fused_.kernels.begin() + static_cast<int64_t>(place), std::move(kernel));
+    return absl::OkStatus();
+  }
+
+ private:
+  // Merges in what computes the values that no kernel writes.
+  absl::Status Complete(FusedKernel& kernel) {
+    while (true) {
+      const auto missing = std::ranges::find_if(kernel.args, [&](ValueId id) {
+        return !stored_.contains(id) && !graph_.values[id].constant && producers_[id].valid();
+      });
+      if (missing == kernel.args.end()) return absl::OkStatus();
+      AOTC_ASSIGN_OR_RETURN(const FusedKernel producer,
+                            KernelOfNode(graph_, graph_.nodes[producers_[*missing]]));
+      const std::string name = kernel.kernel.name;
+      absl::StatusOr<FusedKernel> merged = MergeKernels(producer, kernel, *missing);
+      if (!merged.ok()) {
+        return absl::UnimplementedError(StrCat("the indices '", graph_.values[*missing].name,
+                                               "' cannot be checked: ", merged.status().message()));
+      }
+      kernel = *std::move(merged);
+      kernel.kernel.name = name;
+    }
+  }
+
+  // Behind the last kernel that writes what this one reads.
+  size_t PlaceOf(const FusedKernel& check) const {
+    std::set<ValueId> read(check.args.begin(), check.args.end());
+    for (const ValueView& view : fused_.views) {
+      if (read.contains(view.value)) read.insert(view.base);
+    }
+    for (size_t i = fused_.kernels.size(); i > 0; --i) {
+      const std::vector<ValueId> written = OutputsOf(fused_.kernels[i - 1]);
+      const bool feeds =
+          std::ranges::any_of(written, [&](ValueId id) { return read.contains(id); });
+      if (feeds) return i;
+    }
+    return 0;
+  }
+
+  Graph& graph_;
+  FusedGraph& fused_;
+  const IdVector<ValueId, NodeId> producers_;
+  std::set<ValueId> stored_;  // values that have memory
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
+  std::vector<ValueId> results;
+  const std::vector<NodeId> nodes = graph.main_region().nodes;
+  for (NodeId id : nodes) {
+    const Node node = graph.nodes[id];
+    const auto operand = std::ranges::find(kOperands, node.op, &IndexOperand::op);
+    if (operand == std::end(kOperands) || node.inputs.size() < 2) continue;
+    absl::StatusOr<bool> valid =
+        AreValid(graph.values[node.inputs[1]], graph.values[node.inputs[0]].type,
+                 node.attributes.Int(operand->axis), operand->positions);
+    if (!valid.ok()) {
+      const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
+      return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
+    }
+    if (*valid) continue;
+    Node check = CheckOf(node, *operand);
+    const std::string& data = graph.values[node.inputs[1]].name;
+    results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));
+    check.outputs = {results.back()};
+    graph.AddNode(graph.main, std::move(check));
+  }
+  return results;
+}
+
+absl::Status AddIndexChecks(Graph& graph, FusedGraph& fused) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> results, AddIndexCheckNodes(graph));
+  if (results.empty()) return absl::OkStatus();
+  Adder adder(graph, fused);
+  const IdVector<ValueId, NodeId> producers = Producers(graph);
+  for (ValueId result : results) {
+    AOTC_RETURN_IF_ERROR(adder.Add(result, graph.nodes[producers[result]]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace aotc

@@ -1,0 +1,119 @@
+#include "compiler/fuse/index_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/eval/evaluate.h"
+#include "compiler/ir/graph_text.h"
+
+namespace aotc {
+namespace {
+
+using ::testing::HasSubstr;
+
+Graph Parse(const std::string& text) {
+  absl::StatusOr<Graph> graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return graph.ok() ? *graph : Graph();
+}
+
+Constant Ints(std::vector<int64_t> dims, const std::vector<int64_t>& values) {
+  return Constant::Ints(values).Reshaped(std::move(dims));
+}
+
+// What the only check of a graph says of these indices, by its graph node.
+bool IsValid(const std::string& text, const Constant& data, const Constant& indices) {
+  Graph graph = Parse(text);
+  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+  EXPECT_TRUE(checks.ok() && checks->size() == 1) << checks.status();
+  graph.main_region().outputs = *checks;
+  absl::StatusOr<std::vector<Constant>> results = EvaluateGraph(graph, {data, indices});
+  EXPECT_TRUE(results.ok()) << results.status();
+  return results.ok() && (*results)[0].IntAt(0) != 0;
+}
+
+const char* const kGather = R"(
+graph @g(%x: f32[5, 3], %i: i64[2, 2]) -> (%y) {
+  %y: f32[5, 2, 2] = Gather(%x, %i) {axis=1}
+})";
+
+TEST(IndexChecks, AnIndexMayCountFromTheEnd) {
+  const Constant x = Constant::Random(DType::kF32, {5, 3}, 1);
+  EXPECT_TRUE(IsValid(kGather, x, Ints({2, 2}, {0, 2, -3, 1})));
+  EXPECT_FALSE(IsValid(kGather, x, Ints({2, 2}, {0, 3, 0, 0})));
+  EXPECT_FALSE(IsValid(kGather, x, Ints({2, 2}, {0, 0, 0, -4})));
+  EXPECT_FALSE(IsValid(kGather, x, Ints({2, 2}, {INT64_MIN, 0, 0, 0})));
+  EXPECT_FALSE(IsValid(kGather, x, Ints({2, 2}, {0, INT64_MAX, 0, 0})));
+}
+
+TEST(IndexChecks, PositionsHaveADimEach) {
+  const std::string text = R"(
+graph @g(%x: f32[2, 7, 3], %i: i64[2, 2]) -> (%y) {
+  %y: f32[2] = GatherND(%x, %i) {batch_dims=1}
+})";
+  const Constant x = Constant::Random(DType::kF32, {2, 7, 3}, 1);
+  EXPECT_TRUE(IsValid(text, x, Ints({2, 2}, {6, 2, -7, -3})));
+  EXPECT_FALSE(IsValid(text, x, Ints({2, 2}, {2, 3, 0, 0})));
+  EXPECT_FALSE(IsValid(text, x, Ints({2, 2}, {2, 2, 7, 0})));
+}
+
+TEST(IndexChecks, ConstantIndicesAreJudgedAtOnce) {
+  Graph valid = Parse(R"(
+graph @g(%x: f32[5, 3]) -> (%y) {
+  const %i: i64[3] = [0, 4, -5]
+  %y: f32[3, 3] = Gather(%x, %i)
+})");
+  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(valid);
+  ASSERT_TRUE(checks.ok()) << checks.status();
+  EXPECT_TRUE(checks->empty());
+  Graph wrong = Parse(R"text(
+graph @g(%x: f32[5, 3]) -> (%y) {
+  const %i: i64[2] = [0, 5]
+  %y: f32[2, 3] = Gather(%x, %i) loc("rows (Gather, opset 17)")
+})text");
+  checks = AddIndexCheckNodes(wrong);
+  ASSERT_FALSE(checks.ok());
+  EXPECT_THAT(std::string(checks.status().message()),
+              HasSubstr("node 'rows' (Gather, opset 17): index 5 is out of range"));
+}
+
+TEST(IndexChecks, ConstantIndicesIntoASymbolicAxisAreCheckedInTheRun) {
+  Graph graph = Parse(R"(
+graph @g(%x: f32[n, 3]) -> (%y) {
+  symbol n in 1..9
+  const %i: i64[2] = [0, 5]
+  %y: f32[2, 3] = Gather(%x, %i)
+})");
+  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+  ASSERT_TRUE(checks.ok()) << checks.status();
+  ASSERT_EQ(checks->size(), 1u);
+  graph.main_region().outputs = *checks;
+  for (int64_t n : {5, 6}) {
+    const Constant x = Constant::Random(DType::kF32, {n, 3}, 1);
+    EXPECT_EQ((*EvaluateGraph(graph, {x}))[0].IntAt(0), n > 5) << n;
+  }
+}
+
+// The indices are computed in the kernel that reads at them: no kernel writes them.
+TEST(IndexChecks, WhatIsFusedAwayIsComputedOnceMore) {
+  Graph graph = Parse(R"(
+graph @g(%x: f32[5], %f: f32[4]) -> (%y) {
+  %i: i64[4] = Cast(%f) {to=7}
+  %y: f32[4] = Gather(%x, %i)
+})");
+  absl::StatusOr<FusedGraph> fused = Fuse(graph, {});
+  ASSERT_TRUE(fused.ok()) << fused.status();
+  ASSERT_EQ(fused->kernels.size(), 1u);
+  ASSERT_TRUE(AddIndexChecks(graph, *fused).ok());
+  ASSERT_EQ(fused->kernels.size(), 2u);
+  ASSERT_EQ(fused->checks.size(), 1u);
+  const FusedKernel& check = fused->kernels[0];
+  ASSERT_EQ(check.args.size(), 2u);
+  EXPECT_EQ(graph.values[check.args[0]].name, "f");
+  EXPECT_EQ(check.args[1], fused->checks[0]);
+}
+
+}  // namespace
+}  // namespace aotc
