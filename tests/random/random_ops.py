@@ -253,7 +253,7 @@ def split(g):
 
 
 def slice_(g):
-    x = g.value(lambda v: math.prod(v.shape) > 0)
+    x = g.value(lambda v: v.shape and math.prod(v.shape) > 0)
     if x is None:
         return
     onnx_axis, index = g.axis(x)
@@ -280,7 +280,7 @@ def pad(g):
 
 
 def gather(g):
-    x = g.value(lambda v: math.prod(v.shape) > 0)
+    x = g.value(lambda v: v.shape and math.prod(v.shape) > 0)
     if x is None:
         return
     onnx_axis, index = g.axis(x)
@@ -330,7 +330,7 @@ def resize(g):
 
 
 def arg_max(g):
-    x = g.value(lambda v: v.exact and math.prod(v.shape) > 0)
+    x = g.value(lambda v: v.exact and v.shape and math.prod(v.shape) > 0)
     if x is None:
         return
     onnx_axis, index = g.axis(x)
