@@ -237,10 +237,11 @@ class CpuHostWriter {
     std::string tasks = HostExpr(last.loops.tasks, bounds_);
     if (variants.size() > 1) {
       w_.Line(StrCat("auto *kernel = ", callee, ";"));
-      w_.Line(StrCat("int64_t tasks = ", tasks, ";"));
-      Choose(variants);
+      const bool same_tasks = HaveSameTasks(variants);
+      if (!same_tasks) w_.Line(StrCat("int64_t tasks = ", tasks, ";"));
+      Choose(variants, same_tasks);
       callee = "kernel";
-      tasks = "tasks";
+      if (!same_tasks) tasks = "tasks";
     }
     w_.Line(StrCat("const aotc_range range = aotc_task_range(", tasks, ", worker, workers);"));
     w_.Line(StrCat(callee, "(", arguments, "range.begin, range.end, ", Scratch(step), ");"));
@@ -248,19 +249,20 @@ class CpuHostWriter {
   }
 
   // The first variant whose guard and feature hold; the last one is already chosen.
-  void Choose(const std::vector<KernelVariant>& variants) {
+  void Choose(const std::vector<KernelVariant>& variants, bool same_tasks) {
     for (size_t i = 0; i + 1 < variants.size(); ++i) {
       const KernelVariant& variant = variants[i];
-      w_.Emit(R"(
-        $else$if ($condition$) {
-          kernel = $symbol$;
-          tasks = $tasks$;
-        })",
-              {{"else", i == 0 ? "" : "else "},
-               {"condition", Condition(variant)},
-               {"symbol", KernelSymbol(m_.prefix, variant)},
-               {"tasks", HostExpr(variant.loops.tasks, bounds_)}});
+      const std::string otherwise = i == 0 ? "" : "else ";
+      const auto branch = w_.Block(StrCat(otherwise, "if (", Condition(variant), ") {"));
+      w_.Line(StrCat("kernel = ", KernelSymbol(m_.prefix, variant), ";"));
+      if (!same_tasks) w_.Line(StrCat("tasks = ", HostExpr(variant.loops.tasks, bounds_), ";"));
     }
+  }
+
+  static bool HaveSameTasks(const std::vector<KernelVariant>& variants) {
+    return std::all_of(variants.begin(), variants.end(), [&](const KernelVariant& variant) {
+      return Same(variant.loops.tasks, variants[0].loops.tasks);
+    });
   }
 
   std::string Condition(const KernelVariant& variant) const {
