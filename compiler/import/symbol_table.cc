@@ -4,6 +4,7 @@
 
 #include "compiler/import/dim_parser.h"
 #include "compiler/import/onnx_proto.h"
+#include "compiler/ir/loop_names.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -16,6 +17,10 @@ constexpr const char* kLocals[] = {
     "tile_row", "tile_column", "at_m", "at_n",   "at_k",    "position", "scratch", "tasks"};
 
 }  // namespace
+
+SymbolTable::SymbolTable() {
+  for (std::string_view name : kLoopNames) vars_.Reserve(name);
+}
 
 // "4*batch" and "floor(h/2)" can be nothing else; "batch-size" and "N/2" may be names.
 bool SymbolTable::IsExpression(const std::string& text) const {

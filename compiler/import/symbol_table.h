@@ -23,6 +23,8 @@ namespace aotc {
 
 class SymbolTable {
  public:
+  SymbolTable();
+
   // Makes a name known that stands alone as a dim somewhere: "batch-size" is then a difference
   // where both "batch" and "size" are known, else a name.
   void AddKnownName(const std::string& name) { known_.insert(name); }

@@ -47,6 +47,13 @@ TEST(ShapeOptions, ErrorsNameTheFlag) {
   }
 }
 
+TEST(SymbolTable, KeepsClearOfTheNamesOfLoops) {
+  SymbolTable symbols;
+  EXPECT_EQ(PrintExpr(symbols.Dim("row")), "row_2");
+  EXPECT_EQ(PrintExpr(symbols.Dim("rows")), "rows");
+  EXPECT_EQ(symbols.Symbols()[0].name, "row");
+}
+
 TEST(SymbolTable, BoundsPinsAndSteps) {
   SymbolTable symbols;
   EXPECT_TRUE(symbols.Bind("batch", {1, 8, 1}).ok());

@@ -1,0 +1,28 @@
+// Names that lowering, schedule rules and emitted functions give to variables of their own. Symbols
+// of a model have others, so that no expression over a dim changes its meaning in a loop.
+//
+//   for (std::string_view name : kLoopNames) taken.Reserve(name);      // "row" becomes row_2
+//
+// VerifyLoops refuses what would hide a symbol, so that a name missing here is an error, never
+// another result.
+#ifndef AOTC_COMPILER_IR_LOOP_NAMES_H_
+#define AOTC_COMPILER_IR_LOOP_NAMES_H_
+
+#include <string_view>
+
+namespace aotc {
+
+inline constexpr std::string_view kLoopNames[] = {
+    // Statements of lowering and of the rules.
+    "acc", "column", "e", "element", "group", "halo", "halo_round", "k_at", "lane", "m_at", "n_at",
+    "number", "panel", "place", "point", "row", "row_chunk", "row_count", "rows_done", "rows_left",
+    "run", "task", "task_row", "thread", "tile", "tile_column", "tile_m", "tile_n", "tile_row",
+    "tile_vector", "x",
+    // Axes of kernels.
+    "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
+    // Parameters of emitted functions.
+    "config", "scratch", "stream", "task_begin", "task_end", "tasks"};
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_LOOP_NAMES_H_
