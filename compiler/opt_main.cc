@@ -2,15 +2,16 @@
 //
 //   aotc-opt tests/golden/graph/model.air --passes expand-ops,infer-and-fold
 //   aotc-opt kernel.air                                  # parse, verify, print
-#include <algorithm>
+//
+// The file may hold graphs, kernels, loops and programs: whatever `aotc --dump-after=PHASE` prints.
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "compiler/driver/pipeline.h"
+#include "compiler/ir/air_text.h"
 #include "compiler/ir/graph_text.h"
-#include "compiler/ir/kernel_text.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -26,25 +27,8 @@ struct CommandLine {
   bool list = false;
 };
 
-// The first word that is no comment: "graph", "kernel", ...
-std::string FirstWord(const std::string& text) {
-  size_t position = 0;
-  while (position < text.size()) {
-    if (text[position] == ' ' || text[position] == '\n') {
-      ++position;
-    } else if (text.compare(position, 2, "//") == 0) {
-      position = std::min(text.find('\n', position), text.size());
-    } else {
-      return text.substr(position, text.find(' ', position) - position);
-    }
-  }
-  return "";
-}
-
-absl::StatusOr<std::string> RunOnGraph(const std::string& text, const CommandLine& line,
-                                       Diagnostics& diagnostics) {
-  AOTC_ASSIGN_OR_RETURN(Graph graph, ParseGraph(text));
-  AOTC_RETURN_IF_ERROR(VerifyStructure(graph));
+absl::StatusOr<Graph> RunOnGraph(const Graph& graph, const CommandLine& line,
+                                 Diagnostics& diagnostics) {
   PassOptions options{.level = 3};  // a pass that is named runs
   for (const std::string& setting : line.config) {
     AOTC_RETURN_IF_ERROR(SetConfig(setting, options));
@@ -54,21 +38,21 @@ absl::StatusOr<std::string> RunOnGraph(const std::string& text, const CommandLin
   GraphProperties held = kExpanded;
   if (VerifyGraph(graph).ok()) held |= kTyped;
   PassContext context(options, diagnostics, PassTargetOf(line.target, /*templates=*/true));
-  AOTC_ASSIGN_OR_RETURN(graph, RunPasses(graph, passes, context, held));
-  return PrintGraph(graph);
+  return RunPasses(graph, passes, context, held);
 }
 
 absl::StatusOr<std::string> Run(const CommandLine& line, Diagnostics& diagnostics) {
   if (line.list) return DescribePipeline();
   AOTC_ASSIGN_OR_RETURN(const std::string text, ReadFile(line.path));
-  const std::string word = FirstWord(text);
-  if (word != "kernel") return RunOnGraph(text, line, diagnostics);
-  if (!line.passes.empty()) {
-    return absl::InvalidArgumentError("passes run on graphs, and this is a kernel");
+  AOTC_ASSIGN_OR_RETURN(std::vector<AirModule> modules, ParseAir(text, line.path));
+  for (AirModule& module : modules) {
+    AOTC_RETURN_IF_ERROR(VerifyAir(module));
+    if (line.passes.empty()) continue;
+    const Graph* graph = std::get_if<Graph>(&module);
+    if (graph == nullptr) return absl::InvalidArgumentError("passes run on graphs only");
+    AOTC_ASSIGN_OR_RETURN(module, RunOnGraph(*graph, line, diagnostics));
   }
-  AOTC_ASSIGN_OR_RETURN(Kernel kernel, ParseKernel(text));
-  AOTC_RETURN_IF_ERROR(VerifyKernel(kernel));
-  return PrintKernel(kernel);
+  return PrintAir(modules);
 }
 
 int Main(int argc, char** argv) {

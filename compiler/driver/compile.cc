@@ -8,6 +8,7 @@
 #include "compiler/fuse/index_checks.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/ir/program_text.h"
 #include "compiler/lower/build_program.h"
 #include "compiler/plan/plan.h"
 #include "compiler/support/files.h"
@@ -131,7 +132,7 @@ class Compilation {
                           BuildProgram(result_.graph, std::move(fused_), schedule));
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
-    return absl::OkStatus();
+    return options_.passes.verify_each ? VerifyVariants(result_.program) : absl::OkStatus();
   }
 
   absl::Status Plan() {

@@ -82,6 +82,7 @@ Constant Constant::Dense(DType dtype, std::vector<int64_t> dims, std::vector<uin
   Constant result;
   result.dtype_ = dtype;
   result.dims_ = std::move(dims);
+  result.given_hash_.reset();
   int64_t expected = StorageBytes(dtype, result.element_count());
   AOTC_CHECK(static_cast<int64_t>(bytes.size()) == expected)
       << bytes.size() << " bytes for " << result.element_count() << " of " << DTypeName(dtype);
@@ -105,6 +106,7 @@ Constant Constant::SplatBytes(DType dtype, std::vector<int64_t> dims, std::vecto
   Constant result;
   result.dtype_ = dtype;
   result.dims_ = std::move(dims);
+  result.given_hash_.reset();
   result.splat_ = true;
   result.bytes_ = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   return result;
@@ -120,6 +122,7 @@ Constant Constant::Strings(std::vector<int64_t> dims, std::vector<std::string> s
   Constant result;
   result.dtype_ = DType::kString;
   result.dims_ = std::move(dims);
+  result.given_hash_.reset();
   AOTC_CHECK(static_cast<int64_t>(strings.size()) == result.element_count());
   result.strings_ = std::make_shared<const std::vector<std::string>>(std::move(strings));
   return result;
@@ -141,6 +144,18 @@ Constant Constant::Random(DType dtype, std::vector<int64_t> dims, uint64_t seed)
   return Dense(dtype, std::move(dims), std::move(bytes));
 }
 
+Constant Constant::StandIn(DType dtype, std::vector<int64_t> dims, uint64_t hash) {
+  Constant result;
+  if (dtype == DType::kString) {
+    std::vector<std::string> strings(static_cast<size_t>(Product(dims)));
+    result = Strings(std::move(dims), std::move(strings));
+  } else {
+    result = Random(dtype, std::move(dims), hash);
+  }
+  result.given_hash_ = hash;
+  return result;
+}
+
 int64_t Constant::element_count() const { return Product(dims_); }
 
 std::span<const uint8_t> Constant::bytes() const {
@@ -158,6 +173,7 @@ Constant Constant::Reshaped(std::vector<int64_t> dims) const {
   AOTC_CHECK(Product(dims) == element_count());
   Constant result = *this;
   result.dims_ = std::move(dims);
+  result.given_hash_.reset();
   return result;
 }
 
@@ -203,6 +219,7 @@ bool Constant::SameValue(const Constant& other) const {
 }
 
 uint64_t Constant::ContentHash() const {
+  if (given_hash_) return *given_hash_;
   uint64_t hash = Mix(0x5bd1e995, static_cast<uint64_t>(dtype_));
   for (int64_t dim : dims_) hash = Mix(hash, static_cast<uint64_t>(dim));
   if (dtype_ == DType::kString) {

@@ -31,6 +31,8 @@ class Constant {
   static Constant Strings(std::vector<int64_t> dims, std::vector<std::string> strings);
   // Values of a seeded generator, spread over the dtype's useful range: for tests and text cases.
   static Constant Random(DType dtype, std::vector<int64_t> dims, uint64_t seed);
+  // For a constant whose values a text does not give: random ones, under the hash that it gives.
+  static Constant StandIn(DType dtype, std::vector<int64_t> dims, uint64_t hash);
 
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& dims() const { return dims_; }
@@ -55,12 +57,13 @@ class Constant {
 
   // Same dtype, dims and values bit by bit (a splat equals its dense form).
   bool SameValue(const Constant& other) const;
-  // Stable over runs and machines.
+  // Stable over runs and machines; of a stand-in what was given.
   uint64_t ContentHash() const;
 
  private:
   DType dtype_ = DType::kUndefined;
   bool splat_ = false;
+  std::optional<uint64_t> given_hash_;  // of a stand-in
   std::vector<int64_t> dims_;
   std::shared_ptr<const std::vector<uint8_t>> bytes_;
   std::shared_ptr<const std::vector<std::string>> strings_;

@@ -1,5 +1,7 @@
 #include "compiler/ir/constant_text.h"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -108,6 +110,22 @@ absl::StatusOr<Constant> ParseSplat(Scanner& scanner, DType dtype,
   return Constant::SplatBytes(dtype, dims, std::move(element));
 }
 
+// 0123456789abcdef after the #. The scanner sees it as numbers and words side by side.
+absl::StatusOr<Constant> ParseStandIn(Scanner& scanner, DType dtype,
+                                      const std::vector<int64_t>& dims) {
+  constexpr size_t kDigits = 16;
+  const Token first = scanner.Peek();
+  std::string digits;
+  while (digits.size() < kDigits && !scanner.AtEnd()) digits += scanner.Take().text;
+  uint64_t hash = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, hash, 16);
+  if (digits.size() != kDigits || stop != end || error != std::errc()) {
+    return scanner.ErrorAt(first, "expected a hash of 16 hexadecimal digits");
+  }
+  return Constant::StandIn(dtype, dims, hash);
+}
+
 }  // namespace
 
 std::string PrintConstantValue(const Constant& constant, int limit) {
@@ -123,11 +141,11 @@ std::string PrintConstantValue(const Constant& constant, int limit) {
 absl::StatusOr<Constant> ParseConstantValue(Scanner& scanner, DType dtype,
                                             const std::vector<int64_t>& dims) {
   AOTC_ASSIGN_OR_RETURN(int64_t count, CheckedCount(scanner, dims));
+  if (scanner.TryConsume("#")) return ParseStandIn(scanner, dtype, dims);
   if (dtype == DType::kString) return ParseStrings(scanner, dims, count);
   if (IsComplex(dtype)) return scanner.Error("complex constants have no text form");
   if (scanner.TryConsume("random")) return ParseRandom(scanner, dtype, dims);
   if (scanner.TryConsume("splat")) return ParseSplat(scanner, dtype, dims);
-  if (scanner.At("#")) return scanner.Error("a constant given by its hash has lost its values");
   return ParseList(scanner, dtype, dims, count);
 }
 

@@ -2,7 +2,8 @@
 //
 //   splat(1.0)   [1, 2, 3]   ["a", "b"]   random(seed=7)   #0123456789abcdef
 //
-// random is only parsed; a hash stands for a long constant and is not parsed back.
+// random is only parsed. A hash stands for the values of a long constant: it is parsed to random
+// values that print as this hash, so that every dump can be read, though not compared in numbers.
 #ifndef AOTC_COMPILER_IR_CONSTANT_TEXT_H_
 #define AOTC_COMPILER_IR_CONSTANT_TEXT_H_
 

@@ -175,7 +175,7 @@ class Parser {
     if (!scanner_.At("(") && !lanes_first) return ParseVar(word);
     Call call{.name = word};
     if (lanes_first) {
-      AOTC_ASSIGN_OR_RETURN(call.lanes, ParseLanes());
+      AOTC_ASSIGN_OR_RETURN(call.lanes, ParseLanes(scanner_));
     }
     AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
     AOTC_ASSIGN_OR_RETURN(call.args, ParseList(")"));
@@ -184,23 +184,10 @@ class Parser {
     return Cast(*dtype, call.args[0]);
   }
 
-  // `<8>`, or nothing for one lane.
-  absl::StatusOr<int> ParseLanes() {
-    constexpr int64_t kMaxLanes = 1024;
-    bool present = scanner_.At("<") && scanner_.Peek(1).kind == TokenKind::kInteger &&
-                   scanner_.Peek(2).text == ">";
-    if (!present) return 1;
-    scanner_.Take();
-    AOTC_ASSIGN_OR_RETURN(int64_t lanes, scanner_.ExpectInteger());
-    if (lanes < 1 || lanes > kMaxLanes) return scanner_.Error("impossible number of lanes");
-    AOTC_RETURN_IF_ERROR(scanner_.Expect(">"));
-    return static_cast<int>(lanes);
-  }
-
   absl::StatusOr<Expr> ParseVar(const Token& token) {
     auto found = scope_.vars.find(token.text);
     DType dtype = found == scope_.vars.end() ? DType::kI64 : found->second;
-    AOTC_ASSIGN_OR_RETURN(int lanes, ParseLanes());
+    AOTC_ASSIGN_OR_RETURN(int lanes, ParseLanes(scanner_));
     return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = token.text});
   }
 
@@ -210,7 +197,7 @@ class Parser {
     if (found == scope_.tensors.end()) {
       return scanner_.ErrorAt(token, StrCat("unknown tensor %", token.text));
     }
-    AOTC_ASSIGN_OR_RETURN(int lanes, ParseLanes());
+    AOTC_ASSIGN_OR_RETURN(int lanes, ParseLanes(scanner_));
     AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> indices, ParseList("]"));
     for (const Expr& index : indices) {
@@ -268,6 +255,18 @@ class Parser {
 };
 
 }  // namespace
+
+absl::StatusOr<int> ParseLanes(Scanner& scanner) {
+  constexpr int64_t kMaxLanes = 1024;
+  const bool present =
+      scanner.At("<") && scanner.Peek(1).kind == TokenKind::kInteger && scanner.Peek(2).text == ">";
+  if (!present) return 1;
+  scanner.Take();
+  AOTC_ASSIGN_OR_RETURN(const int64_t lanes, scanner.ExpectInteger());
+  if (lanes < 1 || lanes > kMaxLanes) return scanner.Error("impossible number of lanes");
+  AOTC_RETURN_IF_ERROR(scanner.Expect(">"));
+  return static_cast<int>(lanes);
+}
 
 absl::StatusOr<Expr> ParseExpr(Scanner& scanner, const ExprScope& scope) {
   return Parser(scanner, scope).Parse();

@@ -34,6 +34,8 @@ struct ExprScope {
 };
 absl::StatusOr<Expr> ParseExpr(Scanner& scanner, const ExprScope& scope = {});
 absl::StatusOr<Expr> ParseExpr(std::string_view text, const ExprScope& scope = {});
+// `<8>`, or nothing for one lane.
+absl::StatusOr<int> ParseLanes(Scanner& scanner);
 
 }  // namespace aotc
 

@@ -16,6 +16,21 @@ struct ResultText {
   std::vector<Axis> axes = {};
 };
 
+// `(a, b)` with `count` items where that is above 0.
+absl::StatusOr<std::vector<Expr>> ParseTuple(Scanner& scanner, size_t count,
+                                             const ExprScope& scope) {
+  const Token token = scanner.Peek();
+  AOTC_RETURN_IF_ERROR(scanner.Expect("("));
+  std::vector<Expr> items;
+  do {
+    AOTC_ASSIGN_OR_RETURN(Expr item, ParseExpr(scanner, scope));
+    items.push_back(std::move(item));
+  } while (scanner.TryConsume(","));
+  AOTC_RETURN_IF_ERROR(scanner.Expect(")"));
+  if (count == 0 || items.size() == count) return items;
+  return scanner.ErrorAt(token, StrCat("expected ", count, " items"));
+}
+
 class Parser {
  public:
   explicit Parser(Scanner& scanner) : scanner_(scanner) {}
@@ -55,13 +70,10 @@ class Parser {
     KernelTensor tensor{.role = role};
     AOTC_ASSIGN_OR_RETURN(tensor.name, scanner_.ExpectName('%'));
     AOTC_RETURN_IF_ERROR(scanner_.Expect(":"));
-    AOTC_ASSIGN_OR_RETURN(tensor.dtype, ExpectDType(scanner_));
-    const DType dtype = tensor.dtype;
-    AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
-    AOTC_ASSIGN_OR_RETURN(tensor.shape, ExpectDims(scanner_, "]", scope_));
-    if (scanner_.At("(")) {
-      AOTC_ASSIGN_OR_RETURN(tensor.layout, ParseLayout(scanner_));
-    }
+    AOTC_ASSIGN_OR_RETURN(TensorText type, ExpectTensorText(scanner_, scope_));
+    const DType dtype = tensor.dtype = type.dtype;
+    tensor.shape = std::move(type.shape);
+    tensor.layout = std::move(type.layout);
     if (scanner_.TryConsume("strides")) {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
       AOTC_ASSIGN_OR_RETURN(tensor.strides, ExpectDims(scanner_, "]", scope_));
@@ -143,7 +155,7 @@ class Parser {
 
   absl::Status ParsePointwise(Stage& stage) {
     if (stage.results.size() > 1) {
-      AOTC_ASSIGN_OR_RETURN(stage.body, ParseTuple(stage.results.size(), scope_));
+      AOTC_ASSIGN_OR_RETURN(stage.body, ParseTuple(scanner_, stage.results.size(), scope_));
       return absl::OkStatus();
     }
     AOTC_ASSIGN_OR_RETURN(Expr body, ParseExpr(scanner_, scope_));
@@ -174,32 +186,8 @@ class Parser {
   absl::Status ParseTupleReduction(const std::string& name, Stage& stage) {
     size_t count = stage.results.size();
     stage.combiner.name = name;
-    AOTC_ASSIGN_OR_RETURN(stage.body, ParseTuple(count, scope_));
-    AOTC_RETURN_IF_ERROR(scanner_.Expect("identity"));
-    AOTC_ASSIGN_OR_RETURN(stage.combiner.identity, ParseTuple(count, {}));
-    ExprScope scope;
-    for (size_t i = 0; i < count; ++i) {
-      DType dtype = stage.combiner.identity[i].dtype();
-      scope.vars[StrCat("a", i)] = dtype;
-      scope.vars[StrCat("b", i)] = dtype;
-    }
-    AOTC_RETURN_IF_ERROR(scanner_.Expect("combine"));
-    AOTC_ASSIGN_OR_RETURN(stage.combiner.combine, ParseTuple(count, scope));
-    return absl::OkStatus();
-  }
-
-  // `(a, b)` with as many items as there are results.
-  absl::StatusOr<std::vector<Expr>> ParseTuple(size_t count, const ExprScope& scope) {
-    Token token = scanner_.Peek();
-    AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
-    std::vector<Expr> items;
-    do {
-      AOTC_ASSIGN_OR_RETURN(Expr item, ParseExpr(scanner_, scope));
-      items.push_back(std::move(item));
-    } while (scanner_.TryConsume(","));
-    AOTC_RETURN_IF_ERROR(scanner_.Expect(")"));
-    if (items.size() != count) return scanner_.ErrorAt(token, StrCat("expected ", count, " items"));
-    return items;
+    AOTC_ASSIGN_OR_RETURN(stage.body, ParseTuple(scanner_, count, scope_));
+    return ParseCombiner(scanner_, count, stage.combiner);
   }
 
   Scanner& scanner_;
@@ -208,6 +196,19 @@ class Parser {
 };
 
 }  // namespace
+
+absl::Status ParseCombiner(Scanner& scanner, size_t count, Combiner& combiner) {
+  AOTC_RETURN_IF_ERROR(scanner.Expect("identity"));
+  AOTC_ASSIGN_OR_RETURN(combiner.identity, ParseTuple(scanner, count, {}));
+  ExprScope scope;
+  for (size_t i = 0; i < combiner.identity.size(); ++i) {
+    const DType dtype = combiner.identity[i].dtype();
+    scope.vars[StrCat("a", i)] = scope.vars[StrCat("b", i)] = dtype;
+  }
+  AOTC_RETURN_IF_ERROR(scanner.Expect("combine"));
+  AOTC_ASSIGN_OR_RETURN(combiner.combine, ParseTuple(scanner, combiner.identity.size(), scope));
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Kernel> ParseKernel(Scanner& scanner) { return Parser(scanner).Parse(); }
 

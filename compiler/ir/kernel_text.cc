@@ -44,8 +44,7 @@ class Printer {
     const Combiner& combiner = stage.combiner;
     StrAppend(&text, "reduce ", combiner.name, "(", PrintAxes(stage.reduce_axes), ") ");
     if (IsStockCombiner(combiner.name)) return StrCat(text, Text(stage.body[0]));
-    return StrCat(text, PrintList(stage.body), " identity ", PrintList(combiner.identity),
-                  " combine ", PrintList(combiner.combine));
+    return StrCat(text, PrintList(stage.body), " ", PrintCombiner(combiner));
   }
 
  private:
@@ -69,8 +68,8 @@ class Printer {
   }
 
   std::string PrintTensor(const KernelTensor& tensor) const {
-    std::string text = StrCat("%", tensor.name, ": ", DTypeName(tensor.dtype), "[",
-                              PrintExprs(tensor.shape), "]", PrintLayout(tensor.layout));
+    std::string text = StrCat("%", tensor.name, ": ",
+                              PrintTensorText({tensor.dtype, tensor.shape, tensor.layout}));
     if (!tensor.strides.empty()) StrAppend(&text, " strides [", PrintExprs(tensor.strides), "]");
     return text;
   }
@@ -104,6 +103,11 @@ class Printer {
 }  // namespace
 
 std::string PrintKernel(const Kernel& kernel) { return Printer(kernel).Print(); }
+
+std::string PrintCombiner(const Combiner& combiner) {
+  return StrCat("identity (", PrintExprList(combiner.identity), ") combine (",
+                PrintExprList(combiner.combine), ")");
+}
 
 std::string PrintStages(const Kernel& kernel) {
   Printer printer(kernel);

@@ -18,6 +18,11 @@ std::string PrintStages(const Kernel& kernel);
 absl::StatusOr<Kernel> ParseKernel(Scanner& scanner);
 absl::StatusOr<Kernel> ParseKernel(std::string_view text);
 
+// What follows the name of a combiner that is no stock one: identity (0.0, 0) combine (a0 + b0, b1)
+std::string PrintCombiner(const Combiner& combiner);
+// The same into a combiner that has its name. Error: not `count` components, where that is above 0.
+absl::Status ParseCombiner(Scanner& scanner, size_t count, Combiner& combiner);
+
 // Every tensor is defined before use and once; loads have the tensor's rank and dtype and are in
 // bounds (or under a select that proves it) for all values of axes and symbols where that can be
 // decided; dtypes of bodies, combiners and results agree; names are unique.

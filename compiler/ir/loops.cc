@@ -155,7 +155,6 @@ Stmt TransformExprs(const Stmt& stmt, const ExprMap& rewrite) {
   if (node.tile != nullptr) {
     TileCall tile = *node.tile;
     for (TileArgument& argument : tile.args) argument = Map(std::move(argument), rewrite);
-    if (tile.meaning.valid()) tile.meaning = TransformExprs(tile.meaning, rewrite);
     node.tile = std::make_shared<const TileCall>(std::move(tile));
   }
   return Stmt(std::move(node));

@@ -1,10 +1,13 @@
 // Loops: a kernel after a schedule was applied. A tree of loops, stores and calls of tile
 // functions.
 //
-//   loops @dense(%x, %w, %y; m) tasks ceil_div(m, 14) scratch 0 {
-//     for serial j in 0..3 {
-//       declare acc: f32 = 0.0
-//       for serial k in 0..512 { assign acc = acc + %x[task*512 + k] * %w[k*40 + j] }
+//   loops @dense(%x: f32, %w: f32, out %y: f32) tasks m {
+//     symbol m in 1..200
+//     for j in 0..40 {
+//       declare acc = 0.0
+//       for k in 0..512 {
+//         assign acc = acc + %x[task*512 + k] * %w[k*40 + j]
+//       }
 //       store %y[task*40 + j] = max(acc, 0.0)
 //     }
 //   }
@@ -147,7 +150,6 @@ struct TileCall {
   std::vector<TileArgument> args = {};
   // Declared variables whose values, as one state, are the first argument and then the result.
   std::vector<std::string> state = {};
-  Stmt meaning = {};  // plain statements that compute the same: for the interpreter
 };
 
 // Where a buffer of the function lives.
@@ -175,8 +177,6 @@ struct LoopFunction {
   int64_t group = 0;
   Stmt body = {};
 };
-
-std::string PrintLoops(const LoopFunction& function);
 
 // All statements and expressions in order, outer before inner (tile functors included).
 void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);

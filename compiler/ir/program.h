@@ -2,7 +2,7 @@
 //
 // A step launches a kernel on buffers, copies, or checks. Buffers are inputs and outputs (the
 // caller's memory), slices of the weights, slices of the arena, or views: another buffer at an
-// offset with strides.
+// offset with strides. Text form: program_text.h.
 #ifndef AOTC_COMPILER_IR_PROGRAM_H_
 #define AOTC_COMPILER_IR_PROGRAM_H_
 
@@ -84,12 +84,12 @@ struct Program {
 // How many steps launch each kernel.
 IdVector<KernelId, int64_t> LaunchCounts(const Program& program);
 
-// The text form; one line per symbol, buffer, kernel variant and step.
-std::string PrintProgram(const Program& program);
-
 // Ids in range, args match kernel params (dtype, bytes), views lie within their base, outputs
 // written.
 absl::Status VerifyProgram(const Program& program);
+// The loops of all variants. Not the kernels: after a schedule they may read the lanes that pad
+// storage, beyond the shape of a tensor.
+absl::Status VerifyVariants(const Program& program);
 
 }  // namespace aotc
 

@@ -3,7 +3,9 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/ir/loops_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/support/names.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -12,13 +14,6 @@ namespace {
 template <class... Parts>
 absl::Status Wrong(const Parts&... parts) {
   return absl::InternalError(absl::StrCat("program: ", parts...));
-}
-
-bool IsIdentifier(std::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
 }
 
 class Verifier {
@@ -232,8 +227,30 @@ class Verifier {
   std::set<BufferId> written_;
 };
 
+// The loops take and write what the kernel says.
+absl::Status CheckSameParams(const Kernel& kernel, const LoopFunction& loops) {
+  bool same = kernel.params.size() == loops.params.size();
+  for (size_t i = 0; same && i < kernel.params.size(); ++i) {
+    const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
+    const LoopBuffer& buffer = loops.buffers[loops.params[i]];
+    same = tensor.dtype == buffer.dtype && (tensor.role == TensorRole::kOutput) == buffer.written;
+  }
+  if (same) return absl::OkStatus();
+  return Wrong("loops @", loops.name, " has other parameters than kernel @", kernel.name);
+}
+
 }  // namespace
 
 absl::Status VerifyProgram(const Program& program) { return Verifier(program).Run(); }
+
+absl::Status VerifyVariants(const Program& program) {
+  for (const ProgramKernel& kernel : program.kernels) {
+    for (const KernelVariant& variant : kernel.variants) {
+      AOTC_RETURN_IF_ERROR(VerifyLoops(variant.loops));
+      AOTC_RETURN_IF_ERROR(CheckSameParams(kernel.kernel, variant.loops));
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace aotc

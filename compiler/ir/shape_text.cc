@@ -38,4 +38,20 @@ absl::StatusOr<std::vector<Expr>> ExpectDims(Scanner& scanner, std::string_view 
   return dims;
 }
 
+std::string PrintTensorText(const TensorText& tensor) {
+  return StrCat(DTypeName(tensor.dtype), "[", PrintExprList(tensor.shape), "]",
+                PrintLayout(tensor.layout));
+}
+
+absl::StatusOr<TensorText> ExpectTensorText(Scanner& scanner, const ExprScope& scope) {
+  TensorText tensor;
+  AOTC_ASSIGN_OR_RETURN(tensor.dtype, ExpectDType(scanner));
+  AOTC_RETURN_IF_ERROR(scanner.Expect("["));
+  AOTC_ASSIGN_OR_RETURN(tensor.shape, ExpectDims(scanner, "]", scope));
+  if (scanner.At("(")) {
+    AOTC_ASSIGN_OR_RETURN(tensor.layout, ParseLayout(scanner));
+  }
+  return tensor;
+}
+
 }  // namespace aotc

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/layout.h"
 #include "compiler/ir/shape.h"
 
 namespace aotc {
@@ -25,6 +26,15 @@ absl::StatusOr<Expr> ExpectDim(Scanner& scanner, const ExprScope& scope = {});
 // Those up to and with the punctuation `end`, separated by commas; there may be none.
 absl::StatusOr<std::vector<Expr>> ExpectDims(Scanner& scanner, std::string_view end,
                                              const ExprScope& scope = {});
+
+// What is known of a tensor in kernels and programs: f32[m, 24](0, 1/8, 1%8)
+struct TensorText {
+  DType dtype = DType::kF32;
+  Shape shape = {};
+  Layout layout = {};
+};
+std::string PrintTensorText(const TensorText& tensor);
+absl::StatusOr<TensorText> ExpectTensorText(Scanner& scanner, const ExprScope& scope = {});
 
 }  // namespace aotc
 

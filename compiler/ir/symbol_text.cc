@@ -4,16 +4,12 @@
 
 #include "absl/strings/ascii.h"
 #include "compiler/support/literals.h"
+#include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-bool IsWord(std::string_view text) {
-  return !text.empty() && !absl::ascii_isdigit(text[0]) &&
-         std::ranges::all_of(text, [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
-}
 
 absl::StatusOr<std::string> ParseSymbolName(Scanner& scanner) {
   if (scanner.Peek().kind == TokenKind::kString) return scanner.ExpectString();
@@ -24,7 +20,7 @@ absl::StatusOr<std::string> ParseSymbolName(Scanner& scanner) {
 
 std::string PrintSymbol(const Symbol& symbol) {
   std::string text = "symbol ";
-  text += IsWord(symbol.name) ? symbol.name : QuotedText(symbol.name);
+  text += IsIdentifier(symbol.name) ? symbol.name : QuotedText(symbol.name);
   if (symbol.var != symbol.name) StrAppend(&text, " as ", symbol.var);
   StrAppend(&text, " in ", symbol.min, "..", symbol.max);
   if (symbol.step != 1) StrAppend(&text, " step ", symbol.step);

@@ -173,6 +173,12 @@ bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 }  // namespace
 
+bool IsIdentifier(std::string_view name) {
+  return !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name,
+                             [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
+}
+
 bool IsReservedWord(std::string_view word) {
   return std::binary_search(std::begin(kReserved), std::end(kReserved), word);
 }

@@ -15,6 +15,9 @@
 
 namespace aotc {
 
+// Letters, digits and _, no digit first.
+bool IsIdentifier(std::string_view name);
+
 // Whether C, C++ or CUDA give the word a meaning of its own, or a header or compiler defines it as
 // a macro, or the sources that we emit use it as a type.
 bool IsReservedWord(std::string_view word);

@@ -65,8 +65,10 @@ SubtestResult EvaluateText(const Graph& graph, const SubtestLine& line) {
 }  // namespace
 
 SubtestResult RunEval(const GoldenCase& golden, const SubtestLine& line) {
-  AOTC_ASSIGN_OR_RETURN(const AirModule module, ParseAir(golden.input, golden.place));
-  return std::visit([&line](const auto& ir) { return EvaluateText(ir, line); }, module);
+  AOTC_ASSIGN_OR_RETURN(const std::vector<AirModule> modules, ParseAir(golden.input, golden.place));
+  if (const auto* graph = std::get_if<Graph>(&modules[0])) return EvaluateText(*graph, line);
+  if (const auto* kernel = std::get_if<Kernel>(&modules[0])) return EvaluateText(*kernel, line);
+  return absl::InvalidArgumentError("only graphs and kernels are evaluated");
 }
 
 }  // namespace aotc

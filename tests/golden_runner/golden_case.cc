@@ -38,9 +38,9 @@ int64_t SubtestLine::Number(const std::string& option, int64_t fallback) const {
   return value;
 }
 
-std::string GoldenCase::InputWithoutComments() const {
+std::string WithoutComments(std::string_view text) {
   std::string result;
-  for (absl::string_view line : absl::StrSplit(input, '\n')) {
+  for (absl::string_view line : absl::StrSplit(View(text), '\n')) {
     const absl::string_view content = absl::StripLeadingAsciiWhitespace(line);
     if (!content.empty() && !absl::StartsWith(content, "//")) StrAppend(&result, line, "\n");
   }

@@ -40,11 +40,12 @@ struct GoldenCase {
   std::string input = {};                            // up to the first divider
   std::map<std::string, std::string> expected = {};  // by SubtestLine::text
 
-  // The input without comment lines and blank lines.
-  std::string InputWithoutComments() const;
   // The inputs between lines `// ----`, each after as many newlines as keep its line numbers.
   std::vector<std::string> Pieces() const;
 };
+
+// The text without comment lines and blank lines.
+std::string WithoutComments(std::string_view text);
 
 absl::StatusOr<GoldenCase> ParseGoldenCase(std::string_view place, std::string_view text);
 // The file with other expectations, in the order of its sub-tests.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_text.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/plan/order_steps.h"
 #include "gtest/gtest.h"

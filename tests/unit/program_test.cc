@@ -1,6 +1,7 @@
 #include "compiler/ir/program.h"
 
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_text.h"
 #include "gtest/gtest.h"
 
 namespace aotc {
@@ -50,7 +51,10 @@ Program Sample() {
   variant.realisation = "loops";
   variant.reason = "the only one";
   variant.loops.name = "half";
+  variant.loops.buffers.Add({.name = "x"});
+  variant.loops.buffers.Add({.name = "y", .written = true});
   variant.loops.params = kernel.kernel.params;
+  variant.loops.body = Comment("nothing");
   variant.loops.tasks = Var("m");
   kernel.variants = {variant};
   const KernelId half = program.kernels.Add(kernel);
@@ -64,21 +68,32 @@ std::string MessageOf(const Program& program) {
   return std::string(VerifyProgram(program).message());
 }
 
-TEST(Program, PrintsAsText) {
-  EXPECT_EQ(PrintProgram(Sample()), R"(program @sample arena 0 align 64 bound 0 {
-  symbol m in 1..8 step 2 of "rows"
+constexpr char kSampleText[] =
+    R"(program @sample(%input) -> (%output) arena 0 align 64 bound 0 workers 16 weights 0 {
+  symbol rows as m in 1..8 step 2
   input %input: f32[m, 4] bytes 128
   arena %sum: f32[m, 4] bytes 128 offset 0
   output %output: f32[m, 4] bytes 128
   view %right = %sum + 2: f32[m, 2] bytes 64
-  kernel @half {
-    variant @half tasks m scratch 0 loops reason "the only one"
+  kernel @half(in %x: f32[m, 4], out %y: f32[m, 2] strides [4, 1]) {
   }
-  step 0: launch @half(%input, %sum)
-  step 1: launch @half(%input, %right)
-  step 2: copy(%sum, %output)
+  variant loops reason "the only one"
+  loops @half(%x: f32, out %y: f32) tasks m {
+    comment "nothing"
+  }
+  step launch @half(%input, %sum)
+  step launch @half(%input, %right)
+  step copy(%sum, %output)
 }
-)");
+)";
+
+TEST(Program, PrintsAsText) { EXPECT_EQ(PrintProgram(Sample()), kSampleText); }
+
+TEST(Program, IsTheSameAfterParsing) {
+  const absl::StatusOr<Program> parsed = ParseProgram(kSampleText);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(PrintProgram(*parsed), kSampleText);
+  EXPECT_EQ(VerifyProgram(*parsed), absl::OkStatus());
 }
 
 TEST(VerifyProgram, AcceptsASoundProgram) { EXPECT_EQ(MessageOf(Sample()), ""); }

@@ -1,0 +1,127 @@
+#include "compiler/ir/program_text.h"
+
+#include "compiler/ir/kernel_text.h"
+#include "compiler/ir/loops_text.h"
+#include "compiler/ir/shape_text.h"
+#include "compiler/ir/symbol_text.h"
+#include "compiler/support/code_writer.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program) {}
+
+  std::string Run() {
+    {
+      const auto scope = writer_.Block(Header());
+      for (const Symbol& symbol : program_.symbols) writer_.Line(PrintSymbol(symbol));
+      for (const Buffer& buffer : program_.buffers) writer_.Line(BufferText(buffer));
+      for (const ProgramKernel& kernel : program_.kernels) PrintKernelAndVariants(kernel);
+      for (const Step& step : program_.steps) writer_.Line(StrCat("step ", StepText(step)));
+    }
+    return writer_.Take();
+  }
+
+ private:
+  std::string Name(BufferId id) const {
+    return program_.buffers.Contains(id) ? StrCat("%", program_.buffers[id].name) : "%?";
+  }
+
+  std::string Names(const std::vector<BufferId>& ids) const {
+    return StrCat("(", StrJoin(ids, ", ", [this](BufferId id) { return Name(id); }), ")");
+  }
+
+  std::string Header() const {
+    return StrCat("program @", program_.name, Names(program_.inputs), " -> ",
+                  Names(program_.outputs), " arena ", program_.arena_bytes, " align ",
+                  program_.arena_align, " bound ", program_.lower_bound, " workers ",
+                  program_.max_workers, " weights ", program_.weights.size(), " {");
+  }
+
+  std::string BufferText(const Buffer& buffer) const {
+    std::string text = StrCat(BufferKindName(buffer.kind), " %", buffer.name);
+    if (buffer.kind == BufferKind::kView) {
+      StrAppend(&text, " = ", Name(buffer.base), " + ", PrintExpr(buffer.element_offset));
+    }
+    StrAppend(&text, ": ", PrintTensorText({buffer.dtype, buffer.shape, buffer.layout}), " bytes ",
+              buffer.bytes);
+    const bool placed = buffer.kind == BufferKind::kWeights || buffer.kind == BufferKind::kArena;
+    if (placed) StrAppend(&text, " offset ", buffer.offset);
+    if (buffer.first_step >= 0) {
+      StrAppend(&text, " steps ", buffer.first_step, "..", buffer.last_step);
+    }
+    if (buffer.value != buffer.name) StrAppend(&text, " of ", QuotedText(buffer.value));
+    return text;
+  }
+
+  void PrintKernelAndVariants(const ProgramKernel& kernel) {
+    writer_.Emit("$kernel$", {{"kernel", WithoutEnd(PrintKernel(kernel.kernel))}});
+    for (const std::string& source : kernel.also) {
+      writer_.Line(StrCat("also ", QuotedText(source)));
+    }
+    for (const KernelVariant& variant : kernel.variants) {
+      writer_.Line(VariantText(variant));
+      writer_.Emit("$loops$", {{"loops", WithoutEnd(PrintLoops(variant.loops))}});
+    }
+  }
+
+  // Without the newline at the end.
+  static std::string WithoutEnd(std::string text) {
+    if (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+
+  static std::string VariantText(const KernelVariant& variant) {
+    std::string text = StrCat("variant ", variant.realisation);
+    if (!variant.guard.IsInt(1)) StrAppend(&text, " if ", PrintExpr(variant.guard));
+    auto quoted = [&text](std::string_view word, const std::string& value) {
+      if (!value.empty()) StrAppend(&text, " ", word, " ", QuotedText(value));
+    };
+    quoted("feature", variant.feature);
+    quoted("schedule", variant.schedule);
+    quoted("reason", variant.reason);
+    return text;
+  }
+
+  std::string StepText(const Step& step) const {
+    std::string text = step.kind == StepKind::kCheck ? "check" : "copy";
+    if (step.kind == StepKind::kLaunch) {
+      const bool exists = program_.kernels.Contains(step.kernel);
+      text = StrCat("launch @", exists ? program_.kernels[step.kernel].kernel.name : "?");
+    }
+    text += Names(step.args);
+    for (const auto& [output, input] : step.in_place) {
+      StrAppend(&text, " in_place ", output, " <- ", input);
+    }
+    if (step.scratch.valid()) StrAppend(&text, " scratch ", Name(step.scratch));
+    if (!step.barrier) text += " no_barrier";
+    if (!step.sources.empty()) {
+      StrAppend(&text, " of ", StrJoin(step.sources, ", ", QuotedText));
+    }
+    return text;
+  }
+
+  const Program& program_;
+  CodeWriter writer_;
+};
+
+}  // namespace
+
+std::string_view BufferKindName(BufferKind kind) {
+  switch (kind) {
+    case BufferKind::kInput: return "input";
+    case BufferKind::kOutput: return "output";
+    case BufferKind::kWeights: return "weights";
+    case BufferKind::kArena: return "arena";
+    case BufferKind::kView: return "view";
+  }
+  return "?";
+}
+
+std::string PrintProgram(const Program& program) { return Printer(program).Run(); }
+
+}  // namespace aotc

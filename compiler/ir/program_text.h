@@ -1,0 +1,41 @@
+// Text form of programs.
+//
+//   program @net(%x) -> (%y) arena 4096 align 64 bound 4000 workers 16 weights 512 {
+//     symbol m in 1..8
+//     input %x: f32[m, 4] bytes 128
+//     output %y: f32[m, 4] bytes 128 of "y:0"                    // the graph's name
+//     weights %w: f32[4, 4] bytes 64 offset 0
+//     arena %sum: f32[m, 4](0, 1/4, 1%4) bytes 128 offset 64 steps 0..1
+//     view %right = %sum + 2: f32[m, 2] bytes 64
+//     kernel @dense(...) { ... }                                 // kernel_text.h
+//     also "fc2 (Gemm)"                                          // nodes of a further launch
+//     variant contract_tile if m == 1 feature "x86-64-v4" schedule "..." reason "..."
+//     loops @dense(...) tasks m { ... }                          // loops_text.h
+//     step launch @dense(%x, %w, %sum) in_place 2 <- 0 scratch %space no_barrier of "fc (Gemm)"
+//     step copy(%sum, %y)
+//     step check(%fits)
+//   }
+//
+// The bytes of the weights are not part of the text: they are zero after parsing.
+#ifndef AOTC_COMPILER_IR_PROGRAM_TEXT_H_
+#define AOTC_COMPILER_IR_PROGRAM_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/program.h"
+
+namespace aotc {
+
+class Scanner;  // compiler/support/scanner.h
+
+std::string PrintProgram(const Program& program);
+absl::StatusOr<Program> ParseProgram(Scanner& scanner);
+absl::StatusOr<Program> ParseProgram(std::string_view text);
+
+std::string_view BufferKindName(BufferKind kind);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_PROGRAM_TEXT_H_
