@@ -4,9 +4,8 @@ namespace aotc {
 namespace {
 
 constexpr Subtest kSubtests[] = {
-    {"error", RunError},
-    {"eval", RunEval},
-    {"roundtrip", RunRoundtrip},
+    {"emit", RunEmit},   {"error", RunError}, {"eval", RunEval},
+    {"lower", RunLower}, {"pass", RunPass},   {"roundtrip", RunRoundtrip},
 };
 
 }  // namespace

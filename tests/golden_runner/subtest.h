@@ -29,6 +29,17 @@ SubtestResult RunEval(const GoldenCase& golden, const SubtestLine& line);
 // Parsing or verification of every piece fails: the messages.
 SubtestResult RunError(const GoldenCase& golden, const SubtestLine& line);
 
+// `pass a,b seed=1`: the graph after the passes. It evaluates to the same outputs as before on
+// seeded inputs, and the passes change nothing when they run again.
+SubtestResult RunPass(const GoldenCase& golden, const SubtestLine& line);
+
+// `lower cpu=x86-64-v3` or `lower cuda`: the loops of each variant of a kernel, as scheduled for
+// the target; they verify and round-trip. With the word `plain`: without tile functions.
+SubtestResult RunLower(const GoldenCase& golden, const SubtestLine& line);
+
+// `emit cpu=x86-64-v3` or `emit cuda`: the source text of the kernel's file, or files.
+SubtestResult RunEmit(const GoldenCase& golden, const SubtestLine& line);
+
 struct Subtest {
   std::string_view name;
   SubtestResult (*run)(const GoldenCase& golden, const SubtestLine& line);
