@@ -29,8 +29,9 @@ SubtestResult RunEval(const GoldenCase& golden, const SubtestLine& line);
 // Parsing or verification of every piece fails: the messages.
 SubtestResult RunError(const GoldenCase& golden, const SubtestLine& line);
 
-// `pass a,b seed=1`: the graph after the passes. It evaluates to the same outputs as before on
-// seeded inputs, and the passes change nothing when they run again.
+// `pass a,b seed=1 key=value`: the graph after the passes, with settings as --config takes them. It
+// evaluates to the same outputs as before on seeded inputs, and the passes change nothing when they
+// run again.
 SubtestResult RunPass(const GoldenCase& golden, const SubtestLine& line);
 
 // `lower cpu=x86-64-v3` or `lower cuda`: the loops of each variant of a kernel, as scheduled for
