@@ -1,8 +1,21 @@
 // NAME_device.cu: the few calls of the CUDA runtime that a host program needs.
-#include "compiler/emit/parts.h"
+#include "compiler/emit/host_parts.h"
 #include "compiler/support/code_writer.h"
 
 namespace aotc {
+
+void DeclareCudaDevice(const EmitContext& context, CodeWriter& w) {
+  w.Emit(R"(
+    $NAME$_LOCAL aotc_status $name$_device_allocate(void **memory, size_t bytes);
+    $NAME$_LOCAL aotc_status $name$_device_free(void *memory);
+    $NAME$_LOCAL aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
+                                                struct CUstream_st *stream);
+    $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
+    $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
+    $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);)",
+         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  w.Line();
+}
 
 std::string EmitCudaDevice(const EmitContext& context) {
   CodeWriter w;
@@ -10,16 +23,11 @@ std::string EmitCudaDevice(const EmitContext& context) {
     // $name$: all that its host program asks of the CUDA runtime.
     #include "aotc/cuda_host.h"
 
-    #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden")))
-
-    $NAME$_LOCAL aotc_status $name$_device_allocate(void **memory, size_t bytes);
-    $NAME$_LOCAL aotc_status $name$_device_free(void *memory);
-    $NAME$_LOCAL aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
-                                                struct CUstream_st *stream);
-    $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
-    $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
-    $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);
-
+    #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden"))))",
+         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  w.Line();
+  DeclareCudaDevice(context, w);
+  w.Emit(R"(
     aotc_status $name$_device_allocate(void **memory, size_t bytes) {
       *memory = nullptr;
       return bytes == 0 ? AOTC_OK : aotc_cuda_status(cudaMalloc(memory, bytes));
@@ -47,7 +55,7 @@ std::string EmitCudaDevice(const EmitContext& context) {
     aotc_status $name$_device_stream_destroy(struct CUstream_st *stream) {
       return aotc_cuda_status(cudaStreamDestroy(stream));
     })",
-         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+         {{"name", context.interface.prefix}});
   return w.Take();
 }
 

@@ -37,7 +37,12 @@ class CpuHostWriter {
     w_.Line("}  // namespace\n");
     EntryPoints();
     EmitCpuTable(context_, w_);
-    return StrCat(Opening(w_.text()), w_.text());
+    const HostOpening opening = {
+        .title = StrCat("the host program, ", program_.steps.size(),
+                        " steps in one straight run: no lookups, no allocation."),
+        .system_header = "#include <string.h>",
+        .own_header = "#include \"aotc/parallel.h\""};
+    return StrCat(EmitHostOpening(context_, opening, w_.text()), w_.text());
   }
 
  private:
@@ -59,44 +64,8 @@ class CpuHostWriter {
     return absl::OkStatus();
   }
 
-  std::string Opening(const std::string& code) const {
-    const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
-    const bool math = std::any_of(calls.begin(), calls.end(),
-                                  [&](const char* call) { return absl::StrContains(code, call); });
-    CodeWriter w;
-    w.Emit(R"(
-      // $name$: the host program, $count$ steps in one straight run: no lookups, no allocation.
-      #include "$name$.h"
-
-      #include <stddef.h>
-      #include <stdint.h>
-      #include <string.h>
-
-      #include "aotc/check.h"
-      #include "aotc/parallel.h"
-      $math$
-      #include "aotc/status.h"
-      $weights$
-
-      // Shared between the files of this model, and invisible outside it.
-      #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden"))))",
-           {{"name", m_.prefix},
-            {"NAME", m_.macro},
-            {"count", StrCat(program_.steps.size())},
-            {"math", math ? "#include \"aotc/scalar_math.h\"" : ""},
-            {"weights", context_.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
-    w.Line();
-    return w.Take();
-  }
-
   void Declarations() {
-    if (context_.LinksWeights()) {
-      w_.Emit(R"(
-        // The packed weights, header first.
-        $NAME$_LOCAL const uint8_t $name$_weights_blob[];)",
-              {{"name", m_.prefix}, {"NAME", m_.macro}});
-      w_.Line();
-    }
+    DeclareWeights(context_, w_);
     if (program_.kernels.empty()) return;
     w_.Line(
         "// The kernels: what one does with tasks task_begin to task_end - 1. `scratch` is the "

@@ -31,7 +31,10 @@ class CudaHostWriter {
     Lifetime();
     Enqueue();
     EmitCudaTable(context_, w_);
-    return StrCat(Opening(), w_.text());
+    const HostOpening opening = {.title = StrCat("the host program, which queues ",
+                                                 program_.steps.size(),
+                                                 " steps on a stream: no lookups, no allocation.")};
+    return StrCat(EmitHostOpening(context_, opening, w_.text()), w_.text());
   }
 
  private:
@@ -39,52 +42,11 @@ class CudaHostWriter {
     w_.Emit(snippet, {{"name", m_.prefix}, {"NAME", m_.macro}});
   }
 
-  std::string Opening() const {
-    const std::string& code = w_.text();
-    const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
-    bool math = false;
-    for (const char* call : calls) math = math || absl::StrContains(code, call);
-    CodeWriter w;
-    w.Emit(R"(
-      // $name$: the host program, which queues $count$ steps on a stream: no lookups, no allocation.
-      #include "$name$.h"
-
-      #include <stddef.h>
-      #include <stdint.h>
-
-      #include "aotc/check.h"
-      $math$
-      #include "aotc/status.h"
-      $weights$
-
-      // Shared between the files of this model, and invisible outside it.
-      #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden"))))",
-           {{"name", m_.prefix},
-            {"NAME", m_.macro},
-            {"count", StrCat(program_.steps.size())},
-            {"math", math ? "#include \"aotc/scalar_math.h\"" : ""},
-            {"weights", context_.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
-    w.Line();
-    return w.Take();
-  }
-
   void Declarations() {
-    if (context_.LinksWeights()) {
-      Emit(R"(
-        // The packed weights, header first.
-        $NAME$_LOCAL const uint8_t $name$_weights_blob[];)");
-      w_.Line();
-    }
-    Emit(R"(
-      // The CUDA runtime, from $name$_device.cu. Copies are between any two places and wait for nothing.
-      $NAME$_LOCAL aotc_status $name$_device_allocate(void **memory, size_t bytes);
-      $NAME$_LOCAL aotc_status $name$_device_free(void *memory);
-      $NAME$_LOCAL aotc_status $name$_device_copy(void *to, const void *from, size_t bytes,
-                                                  struct CUstream_st *stream);
-      $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
-      $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
-      $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);)");
-    w_.Line();
+    DeclareWeights(context_, w_);
+    w_.Line(StrCat("// The CUDA runtime, from ", m_.prefix,
+                   "_device.cu. Copies are between any two places ", "and wait for nothing."));
+    DeclareCudaDevice(context_, w_);
     if (program_.kernels.empty()) return;
     w_.Line("// The launchers of the kernels.");
     for (const ProgramKernel& kernel : program_.kernels) {

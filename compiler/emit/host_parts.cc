@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/ir/program_access.h"
@@ -31,6 +32,48 @@ std::string DescribeBuffer(const Buffer& buffer, const std::vector<Symbol>& symb
 }
 
 }  // namespace
+
+std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening,
+                            const std::string& code) {
+  const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
+  const bool math = std::any_of(calls.begin(), calls.end(),
+                                [&](const char* call) { return absl::StrContains(code, call); });
+  CodeWriter w;
+  w.Emit(R"(
+    // $name$: $title$
+    #include "$name$.h"
+
+    #include <stddef.h>
+    #include <stdint.h>
+    $system$
+
+    #include "aotc/check.h"
+    $own$
+    $math$
+    #include "aotc/status.h"
+    $weights$
+
+    // Shared between the files of this model, and invisible outside it.
+    #define $NAME$_LOCAL extern "C" __attribute__((visibility("hidden"))))",
+         {{"name", context.interface.prefix},
+          {"NAME", context.interface.macro},
+          {"title", opening.title},
+          {"system", opening.system_header},
+          {"own", opening.own_header},
+          {"math", math ? "#include \"aotc/scalar_math.h\"" : ""},
+          {"weights", context.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
+  w.Line();
+  return w.Take();
+}
+
+void DeclareWeights(const EmitContext& context, CodeWriter& w) {
+  if (!context.LinksWeights()) return;
+  w.Emit(R"(
+    // The packed weights, header first.
+    $NAME$_LOCAL const uint8_t $name$_weights_blob[];)",
+         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  w.Line();
+}
 
 void EmitPlaces(const EmitContext& context, CodeWriter& w) {
   const Program& program = context.program;

@@ -11,6 +11,23 @@
 
 namespace aotc {
 
+// How the file of a host program begins.
+struct HostOpening {
+  std::string title = {};          // what it is, behind the model's name
+  std::string system_header = {};  // a further #include, or none
+  std::string own_header = {};     // the same, of runtime-lite
+};
+
+// Title, includes (those that `code` needs among them) and the macro of the model's shared names.
+std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening,
+                            const std::string& code);
+
+// The declaration of weights that are linked in. Nothing where they are not.
+void DeclareWeights(const EmitContext& context, CodeWriter& w);
+
+// The functions of NAME_device.cu, which calls the CUDA runtime.
+void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
+
 // Constants `at::NAME` and `packed::NAME`: offsets of arena buffers and of weights that steps use.
 void EmitPlaces(const EmitContext& context, CodeWriter& w);
 
