@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from random_ops import OPS
+
 OPSET = 21
 BATCH = "n"
 BATCH_BOUNDS = (1, 3)
@@ -104,7 +106,6 @@ class GraphBuilder:
 
 
 def make_graph(rng, number):
-    from random_ops import OPS
     builder = GraphBuilder(rng, f"g{number}", batched=number % 2 == 1)
     rank = builder.pick([1, 2, 3, 3, 3, 4])
     shape = [builder.dim(1, 20 if rank < 3 else 9) for _ in range(rank)]

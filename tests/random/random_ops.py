@@ -128,7 +128,7 @@ def image(g):
 
 
 def conv(g):
-    x, shape, rank = image(g)
+    x, shape, _ = image(g)
     if x is None:
         return
     channels, windows = shape[0], [window(g, d) for d in shape[1:]]
@@ -162,7 +162,7 @@ def batch_norm(g):
 
 
 def pool(g):
-    x, shape, rank = image(g)
+    x, shape, _ = image(g)
     if x is None:
         return
     windows = [window(g, d) for d in shape[1:]]
