@@ -104,15 +104,21 @@ static inline bool aotc_emulation_append(aotc_emulation_operation ***array, uint
   return true;
 }
 
-// Does the oldest piece of queued work. Called with the mutex held.
-static inline void aotc_emulation_step(cudaStream_t stream) {
-  aotc_emulation_operation *operation = stream->queue[stream->head++];
-  if (stream->head == stream->tail) stream->head = stream->tail = 0;
+// Does a piece of work unless an earlier one failed, and drops it. Called with the mutex held.
+static inline void aotc_emulation_perform(cudaStream_t stream,
+                                          aotc_emulation_operation *operation) {
   if (stream->error == cudaSuccess || operation->always) {
     const cudaError_t error = operation->run(operation, stream);
     if (stream->error == cudaSuccess) stream->error = error;
   }
   aotc_emulation_operation_drop(operation);
+}
+
+// Does the oldest piece of queued work. Called with the mutex held.
+static inline void aotc_emulation_step(cudaStream_t stream) {
+  aotc_emulation_operation *operation = stream->queue[stream->head++];
+  if (stream->head == stream->tail) stream->head = stream->tail = 0;
+  aotc_emulation_perform(stream, operation);
 }
 
 // Does the queued work until `*progress` (null: all of it) reaches `goal`.
@@ -134,7 +140,16 @@ static inline cudaError_t aotc_emulation_drain(cudaStream_t stream, const uint64
   return aotc_emulation_note(error);
 }
 
-// Queues `operation` (null: no memory was left for it) and takes it over.
+// Queues `operation` where the stream captures or works later; false when there is no memory.
+static inline bool aotc_emulation_keep(cudaStream_t stream, aotc_emulation_operation *operation) {
+  CUgraph_st *graph = stream->capture;
+  return graph != nullptr
+             ? aotc_emulation_append(&graph->operations, &graph->count, &graph->capacity, operation)
+             : aotc_emulation_append(&stream->queue, &stream->tail, &stream->capacity, operation);
+}
+
+// Queues `operation` (null: no memory was left for it) and takes it over. The null stream, which
+// nobody destroys, keeps no queue: it does the work at once.
 static inline cudaError_t aotc_emulation_enqueue(cudaStream_t handle,
                                                  aotc_emulation_operation *operation) {
   if (operation == nullptr) return aotc_emulation_note(cudaErrorMemoryAllocation);
@@ -144,16 +159,13 @@ static inline cudaError_t aotc_emulation_enqueue(cudaStream_t handle,
     return aotc_emulation_note(cudaErrorInvalidResourceHandle);
   }
   pthread_mutex_lock(&stream->mutex);
-  CUgraph_st *graph = stream->capture;
-  const bool kept =
-      graph != nullptr
-          ? aotc_emulation_append(&graph->operations, &graph->count, &graph->capacity, operation)
-          : aotc_emulation_append(&stream->queue, &stream->tail, &stream->capacity, operation);
-  cudaError_t error = kept ? stream->error : cudaErrorMemoryAllocation;
-  if (kept && handle == nullptr) {
-    aotc_emulation_step(stream);
-    error = stream->error;
+  bool kept = true;
+  if (handle == nullptr) {
+    aotc_emulation_perform(stream, operation);
+  } else {
+    kept = aotc_emulation_keep(stream, operation);
   }
+  const cudaError_t error = kept ? stream->error : cudaErrorMemoryAllocation;
   pthread_mutex_unlock(&stream->mutex);
   if (!kept) aotc_emulation_operation_drop(operation);
   return aotc_emulation_note(error);
