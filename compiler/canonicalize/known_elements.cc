@@ -14,7 +14,9 @@ bool IsSmall(const ValueType& type) {
   if (!dims || type.kind != ValueKind::kTensor || type.dtype == DType::kString) return false;
   int64_t count = 1;
   for (int64_t dim : *dims) {
-    if (dim > kLargest || (count *= dim) > kLargest) return false;
+    if (dim > kLargest) return false;
+    count *= dim;
+    if (count > kLargest) return false;
   }
   return true;
 }
@@ -41,7 +43,7 @@ std::optional<std::vector<Expr>> KnownElements::Find(const Graph& graph, ValueId
   const Value& value = graph.values[id];
   if (!IsSmall(value.type)) return std::nullopt;
   if (value.constant) return ElementsOf(*value.constant);
-  if (value.elements) return *value.elements;
+  if (value.elements) return value.elements;
   auto step = steps_.find(id);
   return step == steps_.end() ? std::nullopt : std::optional(step->second);
 }

@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<std::string>> CheckOutput(const std::string& outdir,
   AOTC_ASSIGN_OR_RETURN(const OutputFiles files, CompileAgain(outdir, model, diagnostics));
   std::vector<std::string> lines;
   for (const auto& [path, content] : files) {
-    const absl::StatusOr<std::string> present = ReadFile(outdir + "/" + path);
+    const absl::StatusOr<std::string> present = ReadFile(StrCat(outdir, "/", path));
     if (!present.ok()) {
       lines.push_back("missing: " + path);
     } else if (*present != content) {

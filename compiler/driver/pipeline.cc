@@ -194,7 +194,7 @@ absl::Status SetConfig(std::string_view setting, PassOptions& options) {
 
 absl::Status CheckPassOptions(const PassOptions& options) {
   Diagnostics findings;
-  auto check = [&](absl::Status status) {
+  auto check = [&](const absl::Status& status) {
     if (!status.ok()) findings.AddStatus(status);
   };
   if (options.level < 0 || options.level > kMostLevel) {

@@ -285,38 +285,42 @@ class Emitter {
 
   Captures CapturesOf(const TileObject& object) {
     Captures captures;
-    std::set<TensorId> pointers;  // what methods are given, and the object has not
-    for (const TileFunctor& method : object.methods) {
-      std::set<std::string> own;
+    for (const TileFunctor& method : object.methods) AddCaptures(method, captures);
+    for (const TileFunctor& method : object.methods) {  // what methods are given, the object lacks
       for (const FunctorParam& param : method.params) {
-        own.insert(param.name);
-        if (param.pointer.valid()) pointers.insert(param.pointer);
+        if (param.pointer.valid()) captures.buffers.erase(param.pointer);
       }
-      auto see = [&](const Expr& e) {
-        Visit(e, [&](const Expr& node) {
-          if (node.op() == ExprOp::kLoad) captures.buffers.insert(node->tensor);
-          if (!node.IsVar() || own.contains(node->name)) return;
-          auto found = types_.find(node->name);
-          captures.vars[node->name] =
-              found == types_.end() ? std::pair(node.dtype(), node.lanes()) : found->second;
-        });
-      };
-      for (const Stmt& stmt : method.body) {
-        VisitStmts(stmt, [&](const Stmt& inner) {
-          const StmtKind kind = inner.kind();
-          if (kind == StmtKind::kLet || kind == StmtKind::kDeclare || kind == StmtKind::kFor) {
-            own.insert(inner->name);
-          }
-          if (kind == StmtKind::kStore) captures.buffers.insert(inner->buffer);
-        });
-        VisitExprs(stmt, see);
-      }
-      if (method.result.valid()) see(method.result);
-      if (method.result_offset.valid()) see(method.result_offset);
-      if (method.result_pointer.valid()) captures.buffers.insert(method.result_pointer);
     }
-    for (TensorId id : pointers) captures.buffers.erase(id);
     return captures;
+  }
+
+  void AddCaptures(const TileFunctor& method, Captures& captures) {
+    std::set<std::string> own;
+    for (const FunctorParam& param : method.params) own.insert(param.name);
+    auto see = [&](const Expr& e) {
+      Visit(e, [&](const Expr& node) { See(node, own, captures); });
+    };
+    for (const Stmt& stmt : method.body) {
+      VisitStmts(stmt, [&](const Stmt& inner) {
+        const StmtKind kind = inner.kind();
+        if (kind == StmtKind::kLet || kind == StmtKind::kDeclare || kind == StmtKind::kFor) {
+          own.insert(inner->name);
+        }
+        if (kind == StmtKind::kStore) captures.buffers.insert(inner->buffer);
+      });
+      VisitExprs(stmt, see);
+    }
+    if (method.result.valid()) see(method.result);
+    if (method.result_offset.valid()) see(method.result_offset);
+    if (method.result_pointer.valid()) captures.buffers.insert(method.result_pointer);
+  }
+
+  void See(const Expr& node, const std::set<std::string>& own, Captures& captures) {
+    if (node.op() == ExprOp::kLoad) captures.buffers.insert(node->tensor);
+    if (!node.IsVar() || own.contains(node->name)) return;
+    auto found = types_.find(node->name);
+    captures.vars[node->name] =
+        found == types_.end() ? std::pair(node.dtype(), node.lanes()) : found->second;
   }
 
   const LoopFunction& function_;

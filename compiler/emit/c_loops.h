@@ -22,7 +22,7 @@ struct CKernelText {
 // How a target spells what is not plain C++.
 struct CSpelling {
   std::string object_qualifier = {};  // before methods of function objects: "AOTC_MEMBER"
-  std::string barrier = "";           // statement of kBarrier
+  std::string barrier = {};           // statement of kBarrier
   bool vectors = false;               // lanes are printed as vector types
 };
 

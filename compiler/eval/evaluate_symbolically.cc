@@ -22,7 +22,8 @@ absl::StatusOr<std::vector<int64_t>> StaticExtents(const std::vector<Axis>& axes
   int64_t count = 1;
   for (const Axis& axis : axes) {
     std::optional<int64_t> extent = Simplify(axis.extent).AsInt();
-    if (!extent || *extent > limit || (count *= *extent) > limit) {
+    if (extent) count *= std::min(*extent, limit + 1);
+    if (!extent || count > limit) {
       return absl::OutOfRangeError("too many elements to be known one by one");
     }
     extents.push_back(*extent);

@@ -30,7 +30,7 @@ void RowCompiler::Emit(RowInstruction instruction, int level) {
   Scope& scope = scopes_.back();
   scope.level = std::max(scope.level, level);
   RowBlock& block = scopes_.size() == 1 ? program_.levels[static_cast<size_t>(level)] : scope.block;
-  block.push_back(std::move(instruction));
+  block.push_back(instruction);
 }
 
 void RowCompiler::Bind(const std::string& name, Reg reg) { bound_[name] = reg; }

@@ -140,9 +140,9 @@ void IntUnaryRow(ExprOp op, DType dtype, RowOperand<int64_t> a, int64_t* result,
   if (!IsWide(dtype)) WrapRow(dtype, {result, false}, result, count);
 }
 
-void IntBinaryRow(ExprOp op, DType dtype, RowOperand<int64_t> a, RowOperand<int64_t> b,
-                  int64_t* result, int count) {
-  Row row = {a, b, result, count};
+void IntBinaryRow(ExprOp op, DType dtype, const RowOperand<int64_t> (&operands)[2], int64_t* result,
+                  int count) {
+  Row row = {operands[0], operands[1], result, count};
   bool done = CommonOp(op, row) || (dtype == DType::kU64 ? UnsignedOp(op, row) : SignedOp(op, row));
   AOTC_CHECK(done) << ExprOpName(op) << " of integers";
   if (!IsWide(dtype) && MayLeaveRange(op)) WrapRow(dtype, {result, false}, result, count);

@@ -103,8 +103,8 @@ void RowMachine::Binary(const RowInstruction& instruction, int first, int last) 
   int count = last - first;
   Reg result = instruction.result, a = instruction.a, b = instruction.b;
   if (!a.is_float) {
-    return IntBinaryRow(instruction.op, instruction.dtype, IntOperand(a, first),
-                        IntOperand(b, first), Ints(result) + first, count);
+    return IntBinaryRow(instruction.op, instruction.dtype,
+                        {IntOperand(a, first), IntOperand(b, first)}, Ints(result) + first, count);
   }
   if (result.is_float) {
     return FloatBinaryRow(instruction.op, FloatOperand(a, first), FloatOperand(b, first),

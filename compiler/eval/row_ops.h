@@ -26,8 +26,8 @@ void FloatCompareRow(ExprOp op, RowOperand<double> a, RowOperand<double> b, int6
 // Operands are in range of `dtype`; results wrap to it.
 void IntUnaryRow(ExprOp op, DType dtype, RowOperand<int64_t> a, int64_t* result, int count);
 // Comparisons and logic too.
-void IntBinaryRow(ExprOp op, DType dtype, RowOperand<int64_t> a, RowOperand<int64_t> b,
-                  int64_t* result, int count);
+void IntBinaryRow(ExprOp op, DType dtype, const RowOperand<int64_t> (&operands)[2], int64_t* result,
+                  int count);
 // result += a * b
 void MulAddRow(RowOperand<double> a, RowOperand<double> b, double* result, int count);
 double SumOfLanes(const double* lanes, int count);

@@ -8,15 +8,23 @@
 namespace aotc {
 namespace {
 
+// Where lanes go: cells `step` apart.
+struct LaneCells {
+  uint8_t* data;
+  int64_t offset;
+  int64_t step;
+  int count;
+};
+
 template <class T, class Lane, class F>
-void StoreLanes(uint8_t* data, int64_t offset, int64_t step, RowOperand<Lane> lanes, int count,
-                F convert) {
-  if (step == 1 && !lanes.uniform) {
-    for (int i = 0; i < count; ++i) WriteCell<T>(data, offset + i, convert(lanes.lanes[i]));
+void StoreLanes(const LaneCells& to, RowOperand<Lane> lanes, F convert) {
+  if (to.step == 1 && !lanes.uniform) {
+    for (int i = 0; i < to.count; ++i)
+      WriteCell<T>(to.data, to.offset + i, convert(lanes.lanes[i]));
     return;
   }
-  for (int i = 0; i < count; ++i) {
-    WriteCell<T>(data, offset + i * step, convert(lanes.lanes[lanes.uniform ? 0 : i]));
+  for (int i = 0; i < to.count; ++i) {
+    WriteCell<T>(to.data, to.offset + i * to.step, convert(lanes.lanes[lanes.uniform ? 0 : i]));
   }
 }
 
@@ -142,24 +150,23 @@ void StageRunner::Store() {
 }
 
 void StageRunner::StoreComponent(const Component& component, TensorData& tensor) {
-  int64_t offset = component.store.At(machine_->vars());
-  int64_t step = component.store.Coefficient(plan_.row);
-  int count = step == 0 ? 1 : lanes_;
-  uint8_t* data = tensor.cells.data();
-  DType dtype = tensor.dtype;
+  const int64_t step = component.store.Coefficient(plan_.row);
+  const LaneCells to = {.data = tensor.cells.data(),
+                        .offset = component.store.At(machine_->vars()),
+                        .step = step,
+                        .count = step == 0 ? 1 : lanes_};
+  const DType dtype = tensor.dtype;
   WithCell(tensor.cell, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_floating_point_v<T>) {
-      RowOperand<double> lanes = machine_->FloatOperand(component.accumulator, 0);
-      if (SmallFloatOf(dtype) == nullptr) {
-        return StoreLanes<T>(data, offset, step, lanes, count,
-                             [](double x) { return static_cast<T>(x); });
-      }
-      StoreLanes<T>(data, offset, step, lanes, count,
-                    [dtype](double x) { return static_cast<T>(RoundToDType(dtype, x)); });
-    } else {
-      StoreLanes<T>(data, offset, step, machine_->IntOperand(component.accumulator, 0), count,
+    if constexpr (!std::is_floating_point_v<T>) {
+      StoreLanes<T>(to, machine_->IntOperand(component.accumulator, 0),
                     [](int64_t x) { return static_cast<T>(x); });
+    } else if (SmallFloatOf(dtype) == nullptr) {
+      StoreLanes<T>(to, machine_->FloatOperand(component.accumulator, 0),
+                    [](double x) { return static_cast<T>(x); });
+    } else {
+      StoreLanes<T>(to, machine_->FloatOperand(component.accumulator, 0),
+                    [dtype](double x) { return static_cast<T>(RoundToDType(dtype, x)); });
     }
   });
 }

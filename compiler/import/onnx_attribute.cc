@@ -60,7 +60,7 @@ absl::StatusOr<AttributeValue> AttributeOf(const pb::AttributeProto& attribute,
                                            TensorReader& tensors) {
   switch (KindOf(attribute)) {
     case pb::AttributeProto::FLOAT: return attribute.f();
-    case pb::AttributeProto::INT: return int64_t{attribute.i()};
+    case pb::AttributeProto::INT: return attribute.i();
     case pb::AttributeProto::STRING: return attribute.s();
     case pb::AttributeProto::TENSOR: {
       AOTC_ASSIGN_OR_RETURN(Constant constant, tensors.Read(attribute.t()));

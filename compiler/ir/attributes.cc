@@ -8,9 +8,9 @@ namespace aotc {
 namespace {
 
 template <class T>
-T ValueOr(const AttributeValue* value, T fallback) {
+T ValueOr(const AttributeValue* value, const T& fallback) {
   const T* found = value == nullptr ? nullptr : std::get_if<T>(value);
-  return found == nullptr ? std::move(fallback) : *found;
+  return found == nullptr ? fallback : *found;
 }
 
 bool SameFloat(float a, float b) {

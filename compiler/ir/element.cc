@@ -26,8 +26,8 @@ void WriteAs(uint8_t* bytes, int64_t index, T value) {
 // Truncates; what is out of range becomes the nearest value of T, a NaN becomes 0.
 template <class T>
 T ToInteger(double value) {
-  constexpr double kLimit =
-      static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;  // max + 1
+  constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
+  constexpr double kLimit = static_cast<double>(kHalf) * 2;  // max + 1
   if (value != value) return 0;
   if (value >= kLimit) return std::numeric_limits<T>::max();
   if constexpr (std::is_signed_v<T>) {

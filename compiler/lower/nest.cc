@@ -25,25 +25,34 @@ bool IsDefined(const Kernel& kernel, TensorId id) {
 
 using Stages = std::span<const Stage>;
 
+// How many of the stage's leading axes have `first`'s extents.
+size_t EqualExtents(const Stage& stage, const Stage& first) {
+  const size_t most = std::min(stage.axes.size(), first.axes.size());
+  size_t equal = 0;
+  while (equal < most && ProveEqual(stage.axes[equal].extent, first.axes[equal].extent)) ++equal;
+  return equal;
+}
+
+// How many leading indices of a load are the stage's own axes.
+size_t OwnIndices(const Expr& load, const Stage& stage) {
+  const size_t most = std::min(stage.axes.size(), load.args().size());
+  size_t own = 0;
+  while (own < most && IsOwnIndex(load.arg(own), stage.axes[own])) ++own;
+  return own;
+}
+
 // How many leading axes of all stages agree in extent, and index every temp that is read by
 // themselves.
 size_t SharedAxes(const Kernel& kernel, Stages stages) {
   size_t shared = stages.front().axes.size();
   for (const Stage& stage : stages) {
-    shared = std::min(shared, stage.axes.size());
+    shared = std::min(shared, EqualExtents(stage, stages.front()));
     for (const StageResult& result : stage.results) {
       shared = std::min(shared, static_cast<size_t>(result.axis_count));
     }
-    for (size_t i = 0; i < shared; ++i) {
-      if (!ProveEqual(stage.axes[i].extent, stages.front().axes[i].extent)) shared = i;
-    }
     for (const Expr& body : stage.body) {
       for (const Expr& load : LoadsOf(body)) {
-        if (!IsDefined(kernel, load->tensor)) continue;
-        shared = std::min(shared, load.args().size());
-        for (size_t i = 0; i < shared; ++i) {
-          if (!IsOwnIndex(load.arg(i), stage.axes[i])) shared = i;
-        }
+        if (IsDefined(kernel, load->tensor)) shared = std::min(shared, OwnIndices(load, stage));
       }
     }
   }

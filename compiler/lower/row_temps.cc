@@ -9,31 +9,47 @@ namespace {
 
 constexpr int64_t kSharedBytes = 40 * 1024;  // of the 48 KiB that every block has
 
+// What a pointwise stage stored at an element, in place of a load of that element.
+class StoredValue {
+ public:
+  explicit StoredValue(const FlatStage& writer) : writer_(writer) {
+    for (const Axis& axis : writer.inner) extents_.push_back(axis.extent);
+    strides_ = RowMajorStrides(extents_);
+  }
+
+  Expr In(const Expr& body, const Bounds& bounds) const {
+    const Expr replaced = Transform(body, [&](const Expr& node) {
+      const bool reads = node.op() == ExprOp::kLoad && node->tensor == writer_.results[0].tensor;
+      return reads ? At(node.arg(0), bounds) : node;
+    });
+    return Simplify(replaced, bounds);
+  }
+
+ private:
+  Expr At(const Expr& offset, const Bounds& bounds) const {
+    Substitution at;
+    for (size_t i = 0; i < extents_.size(); ++i) {
+      const Expr number = FloorDiv(offset, strides_[i]);
+      at[writer_.inner[i].name] = Simplify(i == 0 ? number : Mod(number, extents_[i]), bounds);
+    }
+    return Substitute(writer_.bodies[0], at);
+  }
+
+  const FlatStage& writer_;
+  std::vector<Expr> extents_ = {};
+  std::vector<Expr> strides_ = {};
+};
+
 // Replaces loads of a pointwise temp of a row nest by what was stored.
 void InlineTemp(Nest& nest, size_t index) {
   const FlatStage writer = nest.stages[index];
-  const TensorId tensor = writer.results[0].tensor;
-  const std::vector<Axis>& axes = writer.inner;
-  std::vector<Expr> extents;
-  for (const Axis& axis : axes) extents.push_back(axis.extent);
-  const std::vector<Expr> strides = RowMajorStrides(extents);
+  const StoredValue stored(writer);
   for (size_t s = index + 1; s < nest.stages.size(); ++s) {
     FlatStage& stage = nest.stages[s];
     const Bounds bounds = StageBounds(nest, stage);
-    for (Expr& body : stage.bodies) {
-      body = Transform(body, [&](const Expr& node) {
-        if (node.op() != ExprOp::kLoad || node->tensor != tensor) return node;
-        Substitution at;
-        for (size_t i = 0; i < axes.size(); ++i) {
-          const Expr number = FloorDiv(node.arg(0), strides[i]);
-          at[axes[i].name] = Simplify(i == 0 ? number : Mod(number, extents[i]), bounds);
-        }
-        return Substitute(writer.bodies[0], at);
-      });
-      body = Simplify(body, bounds);
-    }
+    for (Expr& body : stage.bodies) body = stored.In(body, bounds);
   }
-  nest.buffers[tensor].elements = 0;
+  nest.buffers[writer.results[0].tensor].elements = 0;
   nest.stages.erase(nest.stages.begin() + static_cast<long>(index));
 }
 

@@ -83,7 +83,7 @@ struct OpDef {
   absl::Status (*compute)(OpContext& op) = nullptr;
   // Emits an equivalent of `node` through the rebuilder and replaces its outputs.
   absl::Status (*expand)(class Rebuilder& rebuilder, const Node& node) = nullptr;
-  std::string_view summary = "";
+  std::string_view summary = {};
 };
 
 // The definition of an op, or null. Names of other domains carry their prefix.

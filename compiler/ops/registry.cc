@@ -28,8 +28,8 @@ OpTable MakeTable() {
 }
 
 const OpTable& Table() {
-  static const OpTable table = MakeTable();
-  return table;
+  static const OpTable kTable = MakeTable();
+  return kTable;
 }
 
 }  // namespace

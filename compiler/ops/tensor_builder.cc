@@ -81,7 +81,8 @@ std::vector<Axis> TensorBuilder::MakeAxes(const Shape& shape, std::string_view p
   return axes;
 }
 
-Tensor TensorBuilder::Compute(DType dtype, Shape shape, const Body& body, std::string_view name) {
+Tensor TensorBuilder::Compute(DType dtype, const Shape& shape, const Body& body,
+                              std::string_view name) {
   Stage stage;
   stage.axes = MakeAxes(shape, "i");
   stage.body = {Cast(dtype, body(VarsOf(stage.axes)))};
@@ -108,8 +109,8 @@ Tensor TensorBuilder::Map(const std::vector<Tensor>& inputs,
   return Compute(dtype, *shape, body_at);
 }
 
-std::vector<Tensor> TensorBuilder::ReduceTuple(const Combiner& combiner, Shape shape,
-                                               Shape reduce_shape, const TupleBody& body) {
+std::vector<Tensor> TensorBuilder::ReduceTuple(const Combiner& combiner, const Shape& shape,
+                                               const Shape& reduce_shape, const TupleBody& body) {
   Stage stage;
   stage.axes = MakeAxes(shape, "i");
   stage.reduce_axes = MakeAxes(reduce_shape, "r");
@@ -124,8 +125,8 @@ std::vector<Tensor> TensorBuilder::ReduceTuple(const Combiner& combiner, Shape s
   return results;
 }
 
-Tensor TensorBuilder::Reduce(std::string_view combiner, DType dtype, Shape shape,
-                             Shape reduce_shape, const ReduceBody& body) {
+Tensor TensorBuilder::Reduce(std::string_view combiner, DType dtype, const Shape& shape,
+                             const Shape& reduce_shape, const ReduceBody& body) {
   DType accumulator =
       body(Indices(shape.size(), Expr(0)), Indices(reduce_shape.size(), Expr(0))).dtype();
   auto lifted = [&](const Indices& i, const Indices& r) { return std::vector<Expr>{body(i, r)}; };

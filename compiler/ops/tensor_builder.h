@@ -58,7 +58,7 @@ class TensorBuilder {
   Tensor Input(std::string_view name, DType dtype, Shape shape);
 
   // Pointwise stage: result[i] = body(i), cast to dtype.
-  Tensor Compute(DType dtype, Shape shape, const Body& body, std::string_view name = "t");
+  Tensor Compute(DType dtype, const Shape& shape, const Body& body, std::string_view name = "t");
   // Elementwise with numpy broadcasting of the inputs, whose shapes must broadcast. The dtype,
   // unless given, is the storage type of the first input that computes in the type of the body (f16
   // for a body in f32 over f16), else the type of the body.
@@ -67,12 +67,12 @@ class TensorBuilder {
              DType dtype = DType::kUndefined);
   // result[i] = combine over r of body(i, r). `accumulator` is the dtype of body and combiner;
   // the result is cast to `dtype` by a following stage only where they differ.
-  Tensor Reduce(std::string_view combiner, DType dtype, Shape shape, Shape reduce_shape,
-                const ReduceBody& body);
+  Tensor Reduce(std::string_view combiner, DType dtype, const Shape& shape,
+                const Shape& reduce_shape, const ReduceBody& body);
   // Tuple reduction: one tensor per component, in the combiner's order, of the accumulators'
   // dtypes.
-  std::vector<Tensor> ReduceTuple(const Combiner& combiner, Shape shape, Shape reduce_shape,
-                                  const TupleBody& body);
+  std::vector<Tensor> ReduceTuple(const Combiner& combiner, const Shape& shape,
+                                  const Shape& reduce_shape, const TupleBody& body);
   // A stock reduction of x over `axes` (normalised, ascending); accumulates, and gives a result, in
   // the compute type of x. `lift` maps each element first.
   Tensor ReduceAxes(std::string_view combiner, const Tensor& x, const std::vector<int>& axes,

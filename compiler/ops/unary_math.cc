@@ -17,9 +17,9 @@ absl::Status UnaryOp(OpContext& op) {
 }
 
 template <ExprOp kOp>
-constexpr auto FloatOp = UnaryOp<kOp, Operands::kFloats>;
+constexpr auto kFloatOp = UnaryOp<kOp, Operands::kFloats>;
 template <ExprOp kOp>
-constexpr auto NumberOp = UnaryOp<kOp, Operands::kNumbers>;
+constexpr auto kNumberOp = UnaryOp<kOp, Operands::kNumbers>;
 
 absl::Status Reciprocal(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
@@ -52,32 +52,32 @@ absl::Status IsInf(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Abs", .compute = NumberOp<ExprOp::kAbs>, .summary = "|x|"},
-    {.name = "Acos", .compute = FloatOp<ExprOp::kAcos>, .summary = "arc cosine"},
-    {.name = "Acosh", .compute = FloatOp<ExprOp::kAcosh>, .summary = "inverse hyperbolic cosine"},
-    {.name = "Asin", .compute = FloatOp<ExprOp::kAsin>, .summary = "arc sine"},
-    {.name = "Asinh", .compute = FloatOp<ExprOp::kAsinh>, .summary = "inverse hyperbolic sine"},
-    {.name = "Atan", .compute = FloatOp<ExprOp::kAtan>, .summary = "arc tangent"},
-    {.name = "Atanh", .compute = FloatOp<ExprOp::kAtanh>, .summary = "inverse hyperbolic tangent"},
-    {.name = "Ceil", .compute = FloatOp<ExprOp::kCeil>, .summary = "rounds up"},
-    {.name = "Cos", .compute = FloatOp<ExprOp::kCos>, .summary = "cosine"},
-    {.name = "Cosh", .compute = FloatOp<ExprOp::kCosh>, .summary = "hyperbolic cosine"},
-    {.name = "Erf", .compute = FloatOp<ExprOp::kErf>, .summary = "error function"},
-    {.name = "Exp", .compute = FloatOp<ExprOp::kExp>, .summary = "e to the power of x"},
-    {.name = "Floor", .compute = FloatOp<ExprOp::kFloor>, .summary = "rounds down"},
+    {.name = "Abs", .compute = kNumberOp<ExprOp::kAbs>, .summary = "|x|"},
+    {.name = "Acos", .compute = kFloatOp<ExprOp::kAcos>, .summary = "arc cosine"},
+    {.name = "Acosh", .compute = kFloatOp<ExprOp::kAcosh>, .summary = "inverse hyperbolic cosine"},
+    {.name = "Asin", .compute = kFloatOp<ExprOp::kAsin>, .summary = "arc sine"},
+    {.name = "Asinh", .compute = kFloatOp<ExprOp::kAsinh>, .summary = "inverse hyperbolic sine"},
+    {.name = "Atan", .compute = kFloatOp<ExprOp::kAtan>, .summary = "arc tangent"},
+    {.name = "Atanh", .compute = kFloatOp<ExprOp::kAtanh>, .summary = "inverse hyperbolic tangent"},
+    {.name = "Ceil", .compute = kFloatOp<ExprOp::kCeil>, .summary = "rounds up"},
+    {.name = "Cos", .compute = kFloatOp<ExprOp::kCos>, .summary = "cosine"},
+    {.name = "Cosh", .compute = kFloatOp<ExprOp::kCosh>, .summary = "hyperbolic cosine"},
+    {.name = "Erf", .compute = kFloatOp<ExprOp::kErf>, .summary = "error function"},
+    {.name = "Exp", .compute = kFloatOp<ExprOp::kExp>, .summary = "e to the power of x"},
+    {.name = "Floor", .compute = kFloatOp<ExprOp::kFloor>, .summary = "rounds down"},
     {.name = "IsInf", .compute = IsInf, .summary = "whether x is infinite"},
     {.name = "IsNaN", .compute = IsNan, .summary = "whether x is not a number"},
-    {.name = "Log", .compute = FloatOp<ExprOp::kLog>, .summary = "natural logarithm"},
-    {.name = "Neg", .compute = NumberOp<ExprOp::kNeg>, .summary = "-x"},
+    {.name = "Log", .compute = kFloatOp<ExprOp::kLog>, .summary = "natural logarithm"},
+    {.name = "Neg", .compute = kNumberOp<ExprOp::kNeg>, .summary = "-x"},
     {.name = "Reciprocal", .compute = Reciprocal, .summary = "1 / x"},
-    {.name = "Round", .compute = FloatOp<ExprOp::kRound>, .summary = "rounds, halves to even"},
-    {.name = "Sigmoid", .compute = FloatOp<ExprOp::kSigmoid>, .summary = "1 / (1 + exp(-x))"},
-    {.name = "Sign", .compute = NumberOp<ExprOp::kSign>, .summary = "-1, 0 or 1"},
-    {.name = "Sin", .compute = FloatOp<ExprOp::kSin>, .summary = "sine"},
-    {.name = "Sinh", .compute = FloatOp<ExprOp::kSinh>, .summary = "hyperbolic sine"},
-    {.name = "Sqrt", .compute = FloatOp<ExprOp::kSqrt>, .summary = "square root"},
-    {.name = "Tan", .compute = FloatOp<ExprOp::kTan>, .summary = "tangent"},
-    {.name = "Tanh", .compute = FloatOp<ExprOp::kTanh>, .summary = "hyperbolic tangent"},
+    {.name = "Round", .compute = kFloatOp<ExprOp::kRound>, .summary = "rounds, halves to even"},
+    {.name = "Sigmoid", .compute = kFloatOp<ExprOp::kSigmoid>, .summary = "1 / (1 + exp(-x))"},
+    {.name = "Sign", .compute = kNumberOp<ExprOp::kSign>, .summary = "-1, 0 or 1"},
+    {.name = "Sin", .compute = kFloatOp<ExprOp::kSin>, .summary = "sine"},
+    {.name = "Sinh", .compute = kFloatOp<ExprOp::kSinh>, .summary = "hyperbolic sine"},
+    {.name = "Sqrt", .compute = kFloatOp<ExprOp::kSqrt>, .summary = "square root"},
+    {.name = "Tan", .compute = kFloatOp<ExprOp::kTan>, .summary = "tangent"},
+    {.name = "Tanh", .compute = kFloatOp<ExprOp::kTanh>, .summary = "hyperbolic tangent"},
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string Tail(const std::string& output) {
   return text;
 }
 
-absl::Status RunOrFail(ProcessOptions options, const std::string& what) {
+absl::Status RunOrFail(const ProcessOptions& options, const std::string& what) {
   AOTC_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(options));
   if (result.exit_code == 0) return absl::OkStatus();
   return absl::UnknownError(

@@ -22,7 +22,7 @@ absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage) 
   const bool a_constant = kernel.tensors[a->tensor].role == TensorRole::kConstant;
   const bool b_constant = kernel.tensors[b->tensor].role == TensorRole::kConstant;
   if (a_constant == b_constant) return Refuse("no operand, or both, is constant");
-  const Operands operands = a_constant ? Operands{b, a} : Operands{a, b};
+  Operands operands = a_constant ? Operands{b, a} : Operands{a, b};
   const bool is_integer = stage.body[0].dtype() == DType::kI32 &&
                           operands.input.dtype() == DType::kU8 &&
                           operands.weights.dtype() == DType::kI8;
@@ -205,7 +205,8 @@ int64_t ChoosePanel(int64_t columns) {
   for (const int64_t panel : {32, 48, 16}) {
     // One vector per row keeps about four fifths of the speed (measured).
     const double slowness = panel == 16 ? 1.25 : 1.0;
-    const double cost = static_cast<double>((columns + panel - 1) / panel * panel) * slowness;
+    const int64_t padded = (columns + panel - 1) / panel * panel;
+    const double cost = static_cast<double>(padded) * slowness;
     if (best_cost == 0 || cost < best_cost) {
       best = panel;
       best_cost = cost;
