@@ -72,11 +72,16 @@ def where(g):
     g.add("Where", [mask, y, g.weights(x.shape[-1:])], x.shape)
 
 
+def columns(g):
+    """Of a matrix; a single one is a case of its own."""
+    return 1 if g.chance(0.1) else g.dim(2, 40)
+
+
 def matmul(g):
     x = g.value(lambda v: len(v.shape) + g.lead >= 2 and v.shape)
     if x is None:
         return
-    k, n = x.shape[-1], g.dim(1, 40)
+    k, n = x.shape[-1], columns(g)
     out = g.add("MatMul", [x, g.weights((k, n), k)], (*x.shape[:-1], n))
     if g.chance(0.7):
         out = g.add("Add", [out, g.weights((n,))], out.shape)
@@ -102,7 +107,7 @@ def gemm(g):
     x = g.value(lambda v: len(v.shape) + g.lead == 2 and v.shape)
     if x is None:
         return
-    k, n = x.shape[-1], g.dim(1, 40)
+    k, n = x.shape[-1], columns(g)
     transposed = int(g.chance(0.5))
     weights = g.weights((n, k) if transposed else (k, n), k)
     g.add("Gemm", [x, weights, g.weights((n,))], (*x.shape[:-1], n), alpha=0.5, beta=1.5,
@@ -133,7 +138,7 @@ def conv(g):
         return
     channels, windows = shape[0], [window(g, d) for d in shape[1:]]
     groups = g.pick([1, 1, 1, channels] + [d for d in (2, 4) if channels % d == 0])
-    out_channels = groups * g.dim(1, 6) if groups > 1 else g.pick([g.dim(1, 20), 16, 32])
+    out_channels = groups * g.dim(1, 6) if groups > 1 else g.pick([g.dim(1, 20), 1, 16, 32])
     kernel = [w[0] for w in windows]
     fan_in = channels // groups * math.prod(kernel)
     inputs = [x, g.weights((out_channels, channels // groups, *kernel), fan_in)]

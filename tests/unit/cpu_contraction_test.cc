@@ -37,5 +37,17 @@ TEST(CpuContraction, PixelsAreNoColumns) {
   EXPECT_EQ(kernel.variants[0].reason, "the columns are not innermost in the output");
 }
 
+// A single column has no loop, and the rows are what lies innermost: as columns they would be
+// stored side by side, and all but the first from weights that are not there.
+TEST(CpuContraction, RowsAreNoColumns) {
+  const ProgramKernel kernel = Schedule(R"air(
+    kernel @dense(in %x: f32[7, 32], const %w: f32[1, 32], out %y: f32[7, 1]) {
+      %y[i<7, j<1] = reduce sum(k<32) %x[i, k] * %w[0, k]
+    })air");
+  ASSERT_FALSE(kernel.variants.empty());
+  EXPECT_EQ(kernel.variants[0].realisation, "vector_loops");
+  EXPECT_EQ(kernel.variants[0].reason, "the only column has no axis of its own");
+}
+
 }  // namespace
 }  // namespace aotc

@@ -60,16 +60,20 @@ std::vector<std::string> NamesOf(const Nest& nest) {
   return names;
 }
 
-// Sorts the nest's axes into columns, the innermost one always among them, rows and the rest.
-absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights) {
+// Sorts the nest's axes into columns, rows and the rest. The innermost axis is a column unless it
+// moves the input: lanes beyond a single column move neither operand.
+absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights, const Expr& flat_input) {
   if (c.nest.outer.empty()) return Refuse("the output has no axes");
   for (const NestAxis& axis : c.nest.outer) {
-    if (UsesVar(flat_weights, axis.name) || axis.name == c.nest.outer.back().name) {
+    const bool is_last = axis.name == c.nest.outer.back().name;
+    if (UsesVar(flat_weights, axis.name) || (is_last && !UsesVar(flat_input, axis.name))) {
       c.column_axes.push_back(axis.name);
     } else {
       c.outer.push_back(axis);
     }
   }
+  if (c.column_axes.empty() || c.column_axes.back() != c.nest.outer.back().name)
+    return Refuse("the only column has no axis of its own");
   if (c.column_axes.size() > 2) return Refuse("the columns span more than two axes");
   if (c.nest.outer.back().halo != Halo{}) return Refuse("the columns have a halo");
   if (c.column_axes.size() == 2) c.column_block = c.nest.outer.back().extent.AsInt().value_or(0);
@@ -237,7 +241,9 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   MergeAxes(c.nest);
   const Expr& product = c.nest.stages[0].bodies[0];
   const bool weights_first = OperandLoad(product.arg(0))->tensor == c.weights;
-  AOTC_RETURN_IF_ERROR(ClassifyAxes(c, weights_first ? product.arg(0) : product.arg(1)));
+  const Expr& flat_input = weights_first ? product.arg(1) : product.arg(0);
+  AOTC_RETURN_IF_ERROR(
+      ClassifyAxes(c, weights_first ? product.arg(0) : product.arg(1), flat_input));
   AOTC_RETURN_IF_ERROR(CheckStatistics(c));
   const KernelTensor& main = kernel.tensors[MainOutput(kernel)];
   c.stored_columns = main.layout.IsRowMajor()
@@ -250,7 +256,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   c.panel_stride = Coefficient(weights, "panel");
   c.weight_offset = weights.rest;
   c.column_stride = Coefficient(weights, "lane").AsInt().value_or(1);
-  AOTC_RETURN_IF_ERROR(ReadInput(c, weights_first ? product.arg(1) : product.arg(0), weights));
+  AOTC_RETURN_IF_ERROR(ReadInput(c, flat_input, weights));
   return c;
 }
 
