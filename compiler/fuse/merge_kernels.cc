@@ -181,7 +181,8 @@ void InlineProducer(Kernel& kernel, size_t count) {
 bool IsContraction(const Stage& stage) {
   if (!stage.IsReduction() || stage.combiner.name != "sum" || stage.body.size() != 1) return false;
   const Expr& product = stage.body[0];
-  return product.op() == ExprOp::kMul && IsOperand(product.arg(0)) && IsOperand(product.arg(1));
+  return product.op() == ExprOp::kMul && IsOperand(product.arg(0)) && IsOperand(product.arg(1)) &&
+         !Same(product.arg(0), product.arg(1));
 }
 
 bool HasReduction(const Kernel& kernel) {

@@ -10,7 +10,7 @@
 
 namespace aotc {
 
-// A contraction: a sum over reduce axes of a product of two loads.
+// A contraction: a sum over reduce axes of a product of two loads; a sum of squares is not one.
 bool IsContraction(const Stage& stage);
 bool HasReduction(const Kernel& kernel);
 
