@@ -7,6 +7,7 @@
 import numpy as np
 import onnx
 import onnxruntime
+from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument
 
 LEAST_MAGNITUDE = 1e-6
 
@@ -61,8 +62,15 @@ def run(path, inputs, optimised):
 
 
 def expected_outputs(path, inputs):
-    """Outputs by name without graph optimisation, and per output how far optimisation moves it."""
-    plain, optimised = run(path, inputs, False), run(path, inputs, True)
+    """Outputs by name without graph optimisation, and per output how far optimisation moves it.
+
+    Where the optimiser itself makes a model that onnxruntime then refuses, nothing is allowed for.
+    """
+    plain = run(path, inputs, False)
+    try:
+        optimised = run(path, inputs, True)
+    except InvalidArgument:
+        return plain, dict.fromkeys(plain, 0.0)
     return plain, {name: error_of(optimised[name], plain[name]) for name in plain}
 
 
