@@ -278,7 +278,8 @@ TEST_F(EmitBuildTest, TwoModelsShareOneProgram) {
 TEST_F(EmitBuildTest, TheBuildFileBuilds) {
   if (!Exists("cmake")) GTEST_SKIP() << "cmake is not installed";
   EmitSample({.example = true});
-  EXPECT_THAT(Run({"cmake", "-S", Path("out"), "-B", Path("build")}), HasSubstr("Generating done"));
+  EXPECT_THAT(Run({"cmake", "-G", "Ninja", "-S", Path("out"), "-B", Path("build")}),
+              HasSubstr("Generating done"));
   EXPECT_THAT(Run({"cmake", "--build", Path("build")}), HasSubstr("sample_example"));
   EXPECT_THAT(Run({Path("build/sample_example")}), HasSubstr("output_1.npy: copy"));
 }
