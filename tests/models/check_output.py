@@ -175,7 +175,7 @@ def entry_of(text):
     if entry:
         return entry, model_list.locate(entry)
     path = pathlib.Path(text)
-    return model_list.Entry(path.stem, "file", False, 1.0, {}, [{}]), path
+    return model_list.Entry(path.stem, "file", False, {}, {}, {}, [{}]), path
 
 
 def main():

@@ -30,7 +30,8 @@ class Entry:
     name: str
     source: str  # "shared" or "light"
     short: bool
-    scale: float  # of the random inputs
+    scale: dict    # of the random inputs, by name; "" is of the others
+    plain: dict    # target -> number of contractions on plain loops; percent -> most of the FLOP
     dims: dict   # symbol -> bounds of the compile, such as "1..4"
     sizes: list  # one dict of symbol -> number per run; [{}] where the model is static
 
@@ -47,13 +48,21 @@ def read(path=TABLE):
 
 
 def parse_entry(line, long_names):
-    name, source, short, scale, dims, sizes = (field.strip() for field in line.split("|"))
+    name, source, short, scale, plain, dims, sizes = map(str.strip, line.split("|"))
 
     def symbols(values):
         return {long_names.get(symbol, symbol): value for symbol, value in values.items()}
 
     runs = [symbols(parse_sizes(text)) for text in sizes.split("/")]
-    return Entry(name, source, short == "short", float(scale or 1), symbols(parse_dims(dims)), runs)
+    bounds = symbols(parse_dims(dims))
+    return Entry(name, source, short == "short", parse_scale(scale), parse_sizes(plain), bounds,
+                 runs)
+
+
+def parse_scale(text):
+    """"10 ids=500" to {"": 10.0, "ids": 500.0}."""
+    words = [word if "=" in word else f"={word}" for word in text.split()]
+    return {name: float(value) for name, value in parse_dims(" ".join(words)).items()}
 
 
 def find(name):

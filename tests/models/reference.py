@@ -34,14 +34,18 @@ def image_like(rng, shape):
     return 0.7 * rng.standard_normal(shape) + 0.7 * patches[..., :shape[-2], :shape[-1]]
 
 
-def make_inputs(path, sizes, seed, scale=1.0):
-    rng, made = np.random.default_rng(seed), {}
+def make_inputs(path, sizes, seed, scales=None):
+    """Floats are normal with a deviation of their scale (1), integers below theirs (2); `scales`
+    gives it by name, and for all others as "".
+    """
+    rng, made, scales = np.random.default_rng(seed), {}, scales or {}
     for name, (dtype, shape) in input_shapes(path, sizes).items():
+        scale = scales.get(name, scales.get("", 1.0 if dtype.kind == "f" else 2.0))
         if dtype.kind == "f":
             image = len(shape) == 4
             made[name] = scale * (image_like(rng, shape) if image else rng.standard_normal(shape))
         else:
-            made[name] = rng.integers(0, 2, shape)
+            made[name] = rng.integers(0, int(scale), shape)
         made[name] = np.ascontiguousarray(made[name], dtype)
     return made
 
