@@ -21,9 +21,9 @@ int64_t MostOf(const std::vector<Axis>& axes, const Bounds& bounds) {
 
 // Axes as one counter: the counter's name and extent, and the axes in terms of it.
 struct Joined {
-  std::string name;
+  std::string name = {};
   Expr extent = 1;
-  Substitution axes;
+  Substitution axes = {};
 };
 
 Joined Join(const std::vector<Axis>& axes) {
@@ -62,7 +62,8 @@ class RowGroupWriter {
   }
 
  private:
-  // How a temp was written: as element `index` by the thread that meets it in this deal.
+  // How a temp, or a result that a later stage reads, was written: as element `index` by the thread
+  // that meets it in this deal.
   struct Writer {
     Expr extent = {};
     Expr index = {};  // over the variable "element"
@@ -104,7 +105,7 @@ class RowGroupWriter {
 
   void RememberTemps(const FlatStage& stage, const Joined& joined, bool dealt) {
     for (const FlatResult& result : stage.results) {
-      if (!result.index.valid() || !InShared(result.tensor)) continue;
+      if (!result.index.valid() || !result.variable.empty()) continue;
       Writer writer{.extent = joined.extent, .dealt = dealt};
       writer.index = Simplify(
           Substitute(Substitute(result.index, joined.axes), {{joined.name, Var("element")}}),
@@ -178,7 +179,10 @@ class RowGroupWriter {
       if (result.index.valid()) stores.push_back(StoreOf(result, value));
     }
     if (stores.empty()) return;
-    if (stage.inner.empty()) return Once(std::move(stores));
+    if (stage.inner.empty()) {
+      Once(std::move(stores));
+      return RememberTemps(stage, {}, false);
+    }
     const Joined joined = Join(stage.inner);
     out_.push_back(Deal(joined, std::move(stores)));
     RememberTemps(stage, joined, true);
@@ -229,6 +233,7 @@ class RowGroupWriter {
     out_.push_back(Combine(stage, names));
     std::vector<Stmt> stores = Stores(stage);
     if (!stores.empty()) Once(std::move(stores));
+    RememberTemps(stage, {}, false);
   }
 
   // Every thread sums for the inner elements that it is dealt; few inner elements are taken one
@@ -265,9 +270,31 @@ class RowGroupWriter {
   const Nest& nest_;
   const RowGroups groups_;
   const Expr exists_;                  // that the row is one of the kernel's; null where all are
-  std::map<TensorId, Writer> unread_;  // temps written since the last barrier
+  std::map<TensorId, Writer> unread_;  // what was written to memory since the last barrier
   std::vector<Stmt> out_;
 };
+
+// Gives results of one element per row, which one thread stores for all, a variable that later
+// stages read.
+void KeepScalarResults(Nest& nest) {
+  for (size_t s = 0; s < nest.stages.size(); ++s) {
+    if (!nest.stages[s].inner.empty()) continue;
+    for (FlatResult& result : nest.stages[s].results) {
+      const bool rounds = ComputeType(result.dtype) != result.dtype;
+      if (!result.index.valid() || !result.variable.empty() || rounds) continue;
+      result.variable = nest.buffers[result.tensor].name + "_value";
+      const Expr value = Var(result.variable, result.dtype);
+      for (size_t reader = s + 1; reader < nest.stages.size(); ++reader) {
+        for (Expr& body : nest.stages[reader].bodies) {
+          body = Transform(body, [&](const Expr& node) {
+            const bool reads = node.op() == ExprOp::kLoad && node->tensor == result.tensor;
+            return reads && Same(node.arg(0), result.index) ? value : node;
+          });
+        }
+      }
+    }
+  }
+}
 
 absl::Status CheckResults(const Nest& nest) {
   for (const FlatStage& stage : nest.stages) {
@@ -295,6 +322,7 @@ int64_t LongestDeal(const Nest& nest) {
 absl::StatusOr<LoopFunction> LowerToRowGroups(const Kernel& kernel, Nest nest,
                                               const RowGroups& groups) {
   MakeScalars(nest);
+  KeepScalarResults(nest);
   AOTC_RETURN_IF_ERROR(CheckResults(nest));
   const int64_t rows = groups.threads / groups.group;
   AOTC_RETURN_IF_ERROR(PlaceTemps(nest, rows));
