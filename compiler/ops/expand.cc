@@ -1,4 +1,4 @@
-// Repetition of a tensor along axes, and parts of matrices: Expand, Tile, Trilu.
+// Repetition of a tensor along axes, and parts of matrices: Expand, Tile, Trilu, EyeLike.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -58,7 +58,32 @@ absl::Status Trilu(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Of the shape of a matrix: 1 on the diagonal that is k columns to the right, else 0.
+absl::Status EyeLike(OpContext& op) {
+  const ValueType& like = op.InputType(0);
+  if (like.kind != ValueKind::kTensor || !like.ranked || like.dims.size() != 2) {
+    return absl::InvalidArgumentError("needs an input of rank 2");
+  }
+  const int64_t to = op.attributes().Int("dtype", static_cast<int64_t>(like.dtype));
+  if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to))) {
+    return absl::UnimplementedError(StrCat("a result of ONNX element type ", to));
+  }
+  const auto dtype = static_cast<DType>(to);
+  if (dtype != DType::kBool && !IsFloat(dtype) && !IsInteger(dtype)) {
+    return absl::UnimplementedError(StrCat("a result of ", TypeName(dtype)));
+  }
+  const int64_t k = op.attributes().Int("k");
+  op.SetOutput(0, op.b().Compute(dtype, like.dims, [&](const Indices& i) {
+    Expr on = Eq(i[0] + k, i[1]);
+    Expr one = dtype == DType::kBool ? Bool(true) : NumberConst(1, ComputeType(dtype));
+    Expr zero = dtype == DType::kBool ? Bool(false) : Number(0, one);
+    return Select(on, one, zero);
+  }));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "EyeLike", .compute = EyeLike, .summary = "ones on a diagonal, of a tensor's shape"},
     {.name = "Expand", .compute = Expand, .summary = "broadcasts to a shape"},
     {.name = "Tile", .compute = Tile, .summary = "repeats a tensor along its axes"},
     {.name = "Trilu", .compute = Trilu, .summary = "upper or lower triangle"},

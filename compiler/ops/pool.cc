@@ -124,18 +124,23 @@ absl::Status AveragePool(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Attribute p of the p-norms.
+absl::StatusOr<double> NormExponent(const OpContext& op) {
+  int64_t p = op.attributes().Int("p", 2);
+  if (p >= 1) return static_cast<double>(p);
+  return absl::InvalidArgumentError("attribute p must be at least 1");
+}
+
+Expr Power(const Expr& x, double exponent) { return Binary(ExprOp::kPow, x, Number(exponent, x)); }
+
 // (sum of |x|^p)^(1/p)
 absl::Status LpPool(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Pool pool, PoolOf(op));
   AOTC_RETURN_IF_ERROR(RequireFloat(pool.x));
-  double p = static_cast<double>(op.attributes().Int("p", 2));
-  if (p < 1) return absl::InvalidArgumentError("attribute p must be at least 1");
-  auto power = [&](const Expr& x, double exponent) {
-    return Binary(ExprOp::kPow, x, Number(exponent, x));
-  };
-  auto lift = [&](const Expr& x) { return power(Unary(ExprOp::kAbs, x), p); };
+  AOTC_ASSIGN_OR_RETURN(double p, NormExponent(op));
+  auto lift = [&](const Expr& x) { return Power(Unary(ExprOp::kAbs, x), p); };
   Tensor total = ReduceTaps(op, pool, "sum", NumberConst(0, ComputeType(pool.x.dtype())), lift);
-  auto root = [&](const auto& v) { return power(v[0], 1 / p); };
+  auto root = [&](const auto& v) { return Power(v[0], 1 / p); };
   op.SetOutput(0, op.b().Map({total}, root, pool.x.dtype()));
   return absl::OkStatus();
 }
@@ -167,9 +172,22 @@ absl::Status GlobalAveragePool(OpContext& op) {
   return absl::OkStatus();
 }
 
+absl::Status GlobalLpPool(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int> axes, SpatialAxes(x));
+  AOTC_ASSIGN_OR_RETURN(double p, NormExponent(op));
+  auto lift = [&](const Expr& v) { return Power(Unary(ExprOp::kAbs, v), p); };
+  Tensor total = op.b().ReduceAxes("sum", x, axes, /*keep_dims=*/true, lift);
+  op.SetOutput(0,
+               op.b().Map({total}, [&](const auto& v) { return Power(v[0], 1 / p); }, x.dtype()));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
     {.name = "AveragePool", .compute = AveragePool, .summary = "mean over a sliding window"},
     {.name = "GlobalAveragePool", .compute = GlobalAveragePool, .summary = "mean of each channel"},
+    {.name = "GlobalLpPool", .compute = GlobalLpPool, .summary = "p-norm of each channel"},
     {.name = "GlobalMaxPool", .compute = GlobalMaxPool, .summary = "maximum of each channel"},
     {.name = "LpPool", .compute = LpPool, .summary = "p-norm over a sliding window"},
     {.name = "MaxPool", .compute = MaxPool, .summary = "maximum over a sliding window"},

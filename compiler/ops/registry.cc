@@ -9,10 +9,11 @@ namespace aotc {
 namespace {
 
 constexpr OpFamily kFamilies[] = {
-    ActivationOps, ArithmeticOps, ArgOps,        CastOps,     ConcatOps,    ConvOps,
-    ExpandOps,     GatherOps,     IndexCheckOps, LogicOps,    MatMulOps,    NormalizationOps,
-    PadOps,        PoolOps,       ReduceOps,     RelayoutOps, ReshapeOps,   ResizeOps,
-    SelectOps,     ShapeOps,      SliceOps,      SoftmaxOps,  TransposeOps, UnaryMathOps,
+    ActivationOps,     ArgOps,           ArithmeticOps, CastOps,   ConcatOps,     ConvOps,
+    ConvTransposeOps,  CumulativeOps,    ExpandOps,     GatherOps, IndexCheckOps, LogicOps,
+    MatMulOps,         NormalizationOps, PadOps,        PoolOps,   ReduceOps,     RelayoutOps,
+    ReshapeOps,        ResizeOps,        SelectOps,     ShapeOps,  SliceOps,      SoftmaxOps,
+    StatisticsNormOps, TransposeOps,     UnaryMathOps,
 };
 
 using OpTable = std::map<std::string_view, const OpDef*>;

@@ -11,11 +11,13 @@ namespace aotc {
 using OpFamily = std::span<const OpDef> (*)();
 
 std::span<const OpDef> ActivationOps();
-std::span<const OpDef> ArithmeticOps();
 std::span<const OpDef> ArgOps();
+std::span<const OpDef> ArithmeticOps();
 std::span<const OpDef> CastOps();
 std::span<const OpDef> ConcatOps();
 std::span<const OpDef> ConvOps();
+std::span<const OpDef> ConvTransposeOps();
+std::span<const OpDef> CumulativeOps();
 std::span<const OpDef> ExpandOps();
 std::span<const OpDef> GatherOps();
 std::span<const OpDef> IndexCheckOps();
@@ -32,6 +34,7 @@ std::span<const OpDef> SelectOps();
 std::span<const OpDef> ShapeOps();
 std::span<const OpDef> SliceOps();
 std::span<const OpDef> SoftmaxOps();
+std::span<const OpDef> StatisticsNormOps();
 std::span<const OpDef> TransposeOps();
 std::span<const OpDef> UnaryMathOps();
 

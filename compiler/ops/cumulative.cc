@@ -1,0 +1,118 @@
+// Running sums and products along an axis: CumSum and CumProd.
+//
+// The axis is cut into blocks, so that an element combines its own block and the totals of those
+// before it: about n * sqrt(n) steps, all parallel.
+#include <cmath>
+
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+struct Running {
+  Tensor x = {};
+  size_t axis = 0;
+  bool reverse = false;
+  bool exclusive = false;
+  std::string_view combiner = "sum";
+  Expr identity = {};
+  int64_t block = 1;
+
+  const Expr& length() const { return x.shape()[axis]; }
+
+  // The element that is `place`-th in the order of combination; the identity where there is none
+  // or `counted` does not hold.
+  Expr Element(const Indices& i, const Expr& place, const Expr& counted) const {
+    Indices indices = i;
+    indices[axis] = reverse ? length() - 1 - place : place;
+    return Select(And(Lt(place, length()), counted), x(indices), identity);
+  }
+
+  // Places before this one, and itself unless exclusive.
+  Expr Counted(const Expr& place, const Expr& self) const {
+    return exclusive ? Lt(place, self) : Le(place, self);
+  }
+};
+
+// [..., blocks, ...]: what all elements of each block combine to.
+Tensor BlockTotals(TensorBuilder& b, const Running& run) {
+  Shape shape = run.x.shape();
+  shape[run.axis] = CeilDiv(run.length(), run.block);
+  auto body = [&](const Indices& i, const Indices& r) {
+    return run.Element(i, i[run.axis] * run.block + r[0], Bool(true));
+  };
+  return b.Reduce(run.combiner, run.identity.dtype(), shape, {Expr(run.block)}, body);
+}
+
+// [..., blocks, ...]: what the blocks before each block combine to.
+Tensor Prefixes(TensorBuilder& b, const Running& run, const Tensor& totals) {
+  auto body = [&](const Indices& i, const Indices& r) {
+    Indices indices = i;
+    indices[run.axis] = r[0];
+    return Select(Lt(r[0], i[run.axis]), totals(indices), run.identity);
+  };
+  Expr blocks = totals.shape()[run.axis];
+  return b.Reduce(run.combiner, run.identity.dtype(), totals.shape(), {blocks}, body);
+}
+
+// [..., n, ...] in the order of combination: elements of the own block up to each place.
+Tensor WithinBlocks(TensorBuilder& b, const Running& run) {
+  auto body = [&](const Indices& i, const Indices& r) {
+    Expr place = FloorDiv(i[run.axis], run.block) * run.block + r[0];
+    return run.Element(i, place, run.Counted(place, i[run.axis]));
+  };
+  return b.Reduce(run.combiner, run.identity.dtype(), run.x.shape(), {Expr(run.block)}, body);
+}
+
+// The side of a square of the length; one block where that is short.
+int64_t BlockFor(const Expr& length) {
+  constexpr int64_t kShort = 16, kUnknown = 32;
+  std::optional<int64_t> known = length.AsInt();
+  if (!known) return kUnknown;
+  if (*known <= kShort) return std::max<int64_t>(*known, 1);
+  return static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(*known))));
+}
+
+absl::Status Cumulate(OpContext& op, std::string_view combiner) {
+  Running run = {.combiner = combiner};
+  AOTC_ASSIGN_OR_RETURN(run.x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireNumber(run.x));
+  AOTC_RETURN_IF_ERROR(RequireRank(run.x, 1));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> axis, op.ConstInts(1));
+  if (axis.size() != 1) return absl::InvalidArgumentError("needs one axis");
+  AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(axis[0], run.x.rank()));
+  run.axis = static_cast<size_t>(normalized);
+  run.reverse = op.attributes().Int("reverse") != 0;
+  run.exclusive = op.attributes().Int("exclusive") != 0;
+  run.identity = NumberConst(combiner == "prod" ? 1 : 0, ComputeType(run.x.dtype()));
+  run.block = BlockFor(run.length());
+  TensorBuilder& b = op.b();
+  const bool one_block = run.length().AsInt().value_or(INT64_MAX) <= run.block;
+  Tensor within = WithinBlocks(b, run);
+  Tensor before = one_block ? Tensor() : Prefixes(b, run, BlockTotals(b, run));
+  auto body = [&](const Indices& i) {
+    Indices place = i, block = i;
+    if (run.reverse) place[run.axis] = run.length() - 1 - i[run.axis];
+    if (one_block) return within(place);
+    block[run.axis] = FloorDiv(place[run.axis], run.block);
+    return combiner == "prod" ? before(block) * within(place) : before(block) + within(place);
+  };
+  op.SetOutput(0, b.Compute(run.x.dtype(), run.x.shape(), body));
+  return absl::OkStatus();
+}
+
+absl::Status CumSum(OpContext& op) { return Cumulate(op, "sum"); }
+absl::Status CumProd(OpContext& op) { return Cumulate(op, "prod"); }
+
+constexpr OpDef kOps[] = {
+    {.name = "CumProd", .compute = CumProd, .summary = "running products along an axis"},
+    {.name = "CumSum", .compute = CumSum, .summary = "running sums along an axis"},
+};
+
+}  // namespace
+
+std::span<const OpDef> CumulativeOps() { return kOps; }
+
+}  // namespace aotc
