@@ -10,6 +10,7 @@
 #include "compiler/canonicalize/expand_ops.h"
 #include "compiler/canonicalize/infer_and_fold.h"
 #include "compiler/canonicalize/remove_identities.h"
+#include "compiler/canonicalize/split_phases.h"
 #include "compiler/layout/choose_layouts.h"
 #include "compiler/layout/split_groups.h"
 #include "compiler/optimize/fold_scale.h"
@@ -43,6 +44,8 @@ constexpr Pass kPasses[] = {
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
     {"eliminate-dead", EliminateDead, 1, 0, 0, "drops what no output needs"},
+    {"split-phases", SplitPhases, 1, kTyped | kExpanded, 0,
+     "writes transposed convolutions as convolutions whose channels are phases of pixels"},
     {"split-groups", SplitGroups, 2, kTyped | kExpanded, 0,
      "writes grouped convolutions as one per group, where the target has no tile for groups"},
     {"layout", ChooseLayouts, 1, kTyped | kExpanded, 0,
