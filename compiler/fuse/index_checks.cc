@@ -18,7 +18,10 @@ struct IndexOperand {
   bool positions;    // the last axis of the indices holds one per axis
 };
 constexpr IndexOperand kOperands[] = {
-    {"Gather", "axis", false}, {"GatherElements", "axis", false}, {"GatherND", "batch_dims", true}};
+    {"Gather", "axis", false},        {"GatherElements", "axis", false},
+    {"GatherND", "batch_dims", true}, {"ScatterElements", "axis", false},
+    {"ScatterND", "", true},  // from the first axis on
+};
 
 // Whether all indices are known to be valid; an error where one is known not to be.
 absl::StatusOr<bool> AreValid(const Value& indices, const ValueType& data, int64_t axis,

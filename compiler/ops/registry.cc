@@ -9,11 +9,13 @@ namespace aotc {
 namespace {
 
 constexpr OpFamily kFamilies[] = {
-    ActivationOps,     ArgOps,           ArithmeticOps, CastOps,   ConcatOps,     ConvOps,
-    ConvTransposeOps,  CumulativeOps,    ExpandOps,     GatherOps, IndexCheckOps, LogicOps,
-    MatMulOps,         NormalizationOps, PadOps,        PoolOps,   ReduceOps,     RelayoutOps,
-    ReshapeOps,        ResizeOps,        SelectOps,     ShapeOps,  SliceOps,      SoftmaxOps,
-    StatisticsNormOps, TransposeOps,     UnaryMathOps,
+    ActivationOps,   ArgOps,           ArithmeticOps, CastOps,           ConcatOps,
+    ConvOps,         ConvTransposeOps, CumulativeOps, EinsumOps,         ExpandOps,
+    GatherOps,       IndexCheckOps,    LogicOps,      MatMulOps,         NormalizationOps,
+    PadOps,          PlaceChangeOps,   PoolOps,       ReduceOps,         RelayoutOps,
+    ReshapeOps,      ResizeOps,        ScatterOps,    SelectOps,         ShapeOps,
+    SignalWindowOps, SliceOps,         SoftmaxOps,    StatisticsNormOps, TopKOps,
+    TransposeOps,    UnaryMathOps,
 };
 
 using OpTable = std::map<std::string_view, const OpDef*>;
