@@ -1,5 +1,6 @@
 #include "compiler/lower/build_program.h"
 
+#include "absl/strings/str_cat.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/ir/graph_text.h"
 #include "gtest/gtest.h"
@@ -34,6 +35,25 @@ TEST(BuildProgram, SharesKernelsThatComputeTheSame) {
   EXPECT_EQ(program->kernels[program->steps[0].kernel].also,
             std::vector<std::string>{"second (Mul)"});
   EXPECT_EQ(LaunchCounts(*program)[program->steps[0].kernel], 2);
+}
+
+TEST(BuildProgram, RefusesElementsThatNoCodeLoads) {
+  for (const std::string type : {"f8e4m3fn", "i4"}) {
+    const absl::StatusOr<Graph> graph = ParseGraph(absl::StrCat("graph @main(%x: ", type, R"air([4],
+        %s: f32[]) -> (%y) {
+      %y: f32[4] = DequantizeLinear(%x, %s) loc("small (DequantizeLinear, opset 21)")
+    })air"));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    absl::StatusOr<FusedGraph> fused = Fuse(*graph, {.enabled = false});
+    ASSERT_TRUE(fused.ok()) << fused.status();
+    const absl::Status status =
+        BuildProgram(*graph, *std::move(fused), [](Kernel kernel) -> absl::StatusOr<ProgramKernel> {
+          return ProgramKernel{.kernel = std::move(kernel)};
+        }).status();
+    EXPECT_TRUE(absl::IsUnimplemented(status));
+    EXPECT_EQ(status.message(), absl::StrCat("small (DequantizeLinear): 'x' has elements of type ",
+                                             type, ", which compiled models cannot hold"));
+  }
 }
 
 }  // namespace
