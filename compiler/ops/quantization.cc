@@ -1,0 +1,71 @@
+#include "compiler/ops/quantization.h"
+
+#include "compiler/ops/helpers.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+absl::StatusOr<QuantParam> ParamOf(OpContext& op, size_t index, const Expr& count) {
+  AOTC_ASSIGN_OR_RETURN(Tensor tensor, op.Input(index));
+  const bool one = tensor.rank() == 0 || (tensor.rank() == 1 && tensor.dim(0).IsInt(1));
+  if (one || (tensor.rank() == 1 && ProveEqual(tensor.dim(0), count, op.bounds()))) {
+    return QuantParam{tensor};
+  }
+  return absl::InvalidArgumentError(
+      StrCat("input ", index, " must be one number, or one per position of its axis"));
+}
+
+bool IsAllZero(const Constant* constant) {
+  return constant != nullptr && constant->UniformElement() && constant->FloatAt(0) == 0;
+}
+
+}  // namespace
+
+Expr QuantParam::At(const Expr& at) const {
+  if (tensor.rank() == 0) return tensor({});
+  return tensor({PerAxis() ? at : Expr(0)});
+}
+
+Expr ZeroPoint::Subtracted(const Expr& element, const Expr& at) const {
+  const Expr wide = Cast(DType::kI32, element);
+  return param ? wide - Cast(DType::kI32, param->At(at)) : wide;
+}
+
+Expr ZeroPoint::AsFloat(const Expr& at) const {
+  return param ? Cast(DType::kF32, param->At(at)) : FloatConst(0);
+}
+
+absl::StatusOr<QuantParam> ScaleOf(OpContext& op, size_t index, const Expr& count) {
+  AOTC_ASSIGN_OR_RETURN(QuantParam scale, ParamOf(op, index, count));
+  AOTC_RETURN_IF_ERROR(RequireFloat(scale.tensor));
+  return scale;
+}
+
+absl::StatusOr<ZeroPoint> ZeroPointOf(OpContext& op, size_t index, DType type, const Expr& count) {
+  if (!op.HasInput(index)) return ZeroPoint{};
+  if (op.InputType(index).dtype != type) {
+    return absl::InvalidArgumentError(
+        StrCat("the zero point, input ", index, ", must be of type ", TypeName(type)));
+  }
+  if (IsAllZero(op.ConstInput(index))) return ZeroPoint{};
+  AOTC_ASSIGN_OR_RETURN(QuantParam param, ParamOf(op, index, count));
+  return ZeroPoint{param};
+}
+
+absl::Status RequireQuantized(DType type) {
+  if (IsInteger(type) && (BitWidth(type) == 8 || BitWidth(type) == 16)) return absl::OkStatus();
+  return absl::UnimplementedError(
+      StrCat("quantised values of type ", TypeName(type), "; 8 and 16 bit integers are supported"));
+}
+
+Expr Requantized(const Expr& value, const Expr& zero, DType type) {
+  const auto [least, most] = IntegerRange(type);
+  const Expr rounded = Unary(ExprOp::kRound, value) + zero;
+  const Expr limited = Clamp(rounded, Number(static_cast<double>(least), rounded),
+                             Number(static_cast<double>(most), rounded));
+  return Cast(type, Cast(DType::kI32, limited));
+}
+
+}  // namespace aotc
