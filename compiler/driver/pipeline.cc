@@ -13,6 +13,7 @@
 #include "compiler/canonicalize/split_phases.h"
 #include "compiler/layout/choose_layouts.h"
 #include "compiler/layout/split_groups.h"
+#include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/fold_scale.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -41,6 +42,8 @@ constexpr Pass kPasses[] = {
      "gives every value its type, and constants where all inputs are"},
     {"remove-identities", RemoveIdentities, 1, kTyped | kExpanded, 0,
      "drops nodes that copy their input"},
+    {"common-subexpressions", CommonSubexpressions, 2, kTyped | kExpanded, 0,
+     "computes once what several nodes compute"},
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
     {"eliminate-dead", EliminateDead, 1, 0, 0, "drops what no output needs"},
