@@ -15,6 +15,7 @@
 #include "compiler/layout/split_groups.h"
 #include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/fold_scale.h"
+#include "compiler/optimize/simplify.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -42,6 +43,8 @@ constexpr Pass kPasses[] = {
      "gives every value its type, and constants where all inputs are"},
     {"remove-identities", RemoveIdentities, 1, kTyped | kExpanded, 0,
      "drops nodes that copy their input"},
+    {"simplify", SimplifyGraph, 1, kTyped | kExpanded, 0,
+     "algebra that changes no bit of a result: neutral operands, chains of casts and reshapes"},
     {"common-subexpressions", CommonSubexpressions, 2, kTyped | kExpanded, 0,
      "computes once what several nodes compute"},
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,

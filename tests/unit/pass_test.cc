@@ -37,9 +37,9 @@ TEST(RunPasses, LevelEnableAndDisable) {
   EXPECT_THAT(Ran({.level = 0}), ElementsAre("expand-ops", "infer-and-fold"));
   EXPECT_THAT(Ran({.level = 0, .enable = {"fold-scale"}}),
               ElementsAre("expand-ops", "infer-and-fold", "fold-scale"));
-  EXPECT_THAT(
-      Ran({.level = 1, .disable = {"eliminate-dead"}}),
-      ElementsAre("expand-ops", "infer-and-fold", "remove-identities", "split-phases", "layout"));
+  EXPECT_THAT(Ran({.level = 1, .disable = {"eliminate-dead"}}),
+              ElementsAre("expand-ops", "infer-and-fold", "remove-identities", "simplify",
+                          "split-phases", "layout"));
   EXPECT_THAT(Ran({.enable = {"fold-scale"}, .disable = {"fold-scale"}}),
               Not(Contains("fold-scale")));
 }

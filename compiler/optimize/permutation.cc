@@ -1,0 +1,60 @@
+#include "compiler/optimize/permutation.h"
+
+namespace aotc {
+
+std::vector<int64_t> PermutationOf(const Node& transpose, size_t rank) {
+  std::vector<int64_t> perm = transpose.attributes.Ints("perm");
+  const auto axes = static_cast<int64_t>(rank);
+  if (!transpose.attributes.Has("perm")) {
+    for (int64_t d = axes - 1; d >= 0; --d) perm.push_back(d);
+  }
+  for (int64_t& axis : perm) axis = axis < 0 ? axis + axes : axis;
+  return perm;
+}
+
+Attributes PermutationAttribute(const std::vector<int64_t>& perm) {
+  Attributes attributes;
+  attributes.Set("perm", perm);
+  return attributes;
+}
+
+bool IsIdentityPermutation(const std::vector<int64_t>& perm) {
+  for (size_t d = 0; d < perm.size(); ++d) {
+    if (perm[d] != static_cast<int64_t>(d)) return false;
+  }
+  return true;
+}
+
+std::vector<int64_t> Compose(const std::vector<int64_t>& first,
+                             const std::vector<int64_t>& second) {
+  std::vector<int64_t> both;
+  both.reserve(second.size());
+  for (int64_t axis : second) both.push_back(first[static_cast<size_t>(axis)]);
+  return both;
+}
+
+std::vector<int64_t> InversePermutation(const std::vector<int64_t>& perm) {
+  std::vector<int64_t> inverse(perm.size());
+  for (size_t d = 0; d < perm.size(); ++d) {
+    inverse[static_cast<size_t>(perm[d])] = static_cast<int64_t>(d);
+  }
+  return inverse;
+}
+
+Shape PermuteShape(const Shape& dims, const std::vector<int64_t>& perm) {
+  Shape result;
+  for (int64_t axis : perm) result.push_back(dims[static_cast<size_t>(axis)]);
+  return result;
+}
+
+bool KeepsOrder(const Shape& dims, const std::vector<int64_t>& perm, const Bounds& bounds) {
+  int64_t last = -1;
+  for (int64_t axis : perm) {
+    if (ProveEqual(dims[static_cast<size_t>(axis)], 1, bounds)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+}  // namespace aotc

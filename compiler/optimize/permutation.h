@@ -1,0 +1,31 @@
+// Permutations of axes, as the attribute of Transpose states them.
+//
+//   std::vector<int64_t> perm = PermutationOf(transpose, /*rank=*/4);   // [0, 2, 3, 1]
+//   Compose(first, second);                                             // second after first
+#ifndef AOTC_COMPILER_OPTIMIZE_PERMUTATION_H_
+#define AOTC_COMPILER_OPTIMIZE_PERMUTATION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace aotc {
+
+// Axis d of the result is axis perm[d] of the input. Reversed where the attribute is absent.
+std::vector<int64_t> PermutationOf(const Node& transpose, size_t rank);
+Attributes PermutationAttribute(const std::vector<int64_t>& perm);
+
+bool IsIdentityPermutation(const std::vector<int64_t>& perm);
+// What two transposes in a row do.
+std::vector<int64_t> Compose(const std::vector<int64_t>& first, const std::vector<int64_t>& second);
+std::vector<int64_t> InversePermutation(const std::vector<int64_t>& perm);
+// dims in the order of a transpose's result.
+Shape PermuteShape(const Shape& dims, const std::vector<int64_t>& perm);
+
+// True where only axes of dim 1 change their place among the others: the elements stay in order.
+bool KeepsOrder(const Shape& dims, const std::vector<int64_t>& perm, const Bounds& bounds);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPTIMIZE_PERMUTATION_H_

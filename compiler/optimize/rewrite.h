@@ -1,0 +1,95 @@
+// Local rewrites: rules that look at a node and at what defines its inputs, applied until none
+// fires.
+//
+//   bool DoubleNegation(RewriteSite& site) {
+//     if (site.node().op != "Neg") return false;
+//     const Node* inner = site.Producer(0);
+//     if (inner == nullptr || inner->op != "Neg") return false;
+//     return site.ReplaceBy(inner->inputs[0]);
+//   }
+//   constexpr RewriteRule kRules[] = {DoubleNegation};
+//   return RewriteUntilDone(graph, kRules);
+//
+// A rule sees a typed node with one output and no regions, as it stands in the graph in work: what
+// rules made of the nodes before it is what it finds.
+#ifndef AOTC_COMPILER_OPTIMIZE_REWRITE_H_
+#define AOTC_COMPILER_OPTIMIZE_REWRITE_H_
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/graph_rebuild.h"
+
+namespace aotc {
+
+// Node that defines each value of a graph that grows.
+class ProducerIndex {
+ public:
+  // Null for inputs and constants.
+  const Node* Find(const Graph& graph, ValueId value);
+
+ private:
+  std::vector<NodeId> producer_;
+  size_t seen_ = 0;  // nodes entered so far
+};
+
+// The outputs of a node of the old graph that anything reads.
+std::vector<ValueId> UsedOutputs(const Node& node);
+
+class RewriteSite {
+ public:
+  RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const IdVector<ValueId, int>& uses,
+              const Node& old);
+
+  // The node with the inputs that it would have in the graph in work.
+  const Node& node() const { return node_; }
+  const Graph& graph() const { return rebuilder_.graph(); }
+  Bounds bounds() const { return BoundsOf(rebuilder_.graph().symbols); }
+  // Of the node's one output.
+  const ValueType& type() const { return rebuilder_.old_graph().values[output_].type; }
+
+  bool HasInput(size_t index) const;
+  const ValueType& TypeOf(ValueId value) const { return graph().values[value].type; }
+  const ValueType& InputType(size_t index) const { return TypeOf(node_.inputs[index]); }
+  // Null where the input is absent or no constant.
+  const Constant* ConstantInput(size_t index) const;
+  const Constant* ConstantOf(ValueId value) const;
+  // How many read what this node reads there, this node included.
+  int Readers(size_t index) const { return uses_[old_.inputs[index]]; }
+  // The node that defines an input; null for inputs of the graph and constants. Only until the next
+  // Emit.
+  const Node* Producer(size_t index) const;
+  const Node* ProducerOf(ValueId value) const;
+
+  // Adds a node, or a constant, for the result. What reads constants only becomes one itself.
+  ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
+               ValueType type);
+  ValueId EmitConstant(std::string_view suffix, Constant constant);
+  // `value` under another shape of as many elements; `value` itself where it has that shape.
+  ValueId EmitReshape(ValueId value, const Shape& dims);
+
+  // Ends the node: its readers read `value` from now on. True, so that rules end with it.
+  bool ReplaceBy(ValueId value);
+  bool ReplaceBy(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {});
+
+ private:
+  Rebuilder& rebuilder_;
+  ProducerIndex& producers_;
+  const IdVector<ValueId, int>& uses_;
+  const Node& old_;
+  Node node_;
+  ValueId output_;  // in the old graph
+};
+
+// True where the rule has replaced the node.
+using RewriteRule = bool (*)(RewriteSite& site);
+
+// Error (ours): the rules go round in circles.
+absl::StatusOr<Graph> RewriteUntilDone(const Graph& graph, std::span<const RewriteRule> rules);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPTIMIZE_REWRITE_H_

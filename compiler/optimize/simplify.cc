@@ -1,0 +1,19 @@
+#include "compiler/optimize/simplify.h"
+
+#include <vector>
+
+#include "compiler/optimize/rewrite.h"
+#include "compiler/optimize/simplify_rules.h"
+
+namespace aotc {
+
+absl::StatusOr<Graph> SimplifyGraph(const Graph& graph, PassContext&) {
+  std::vector<RewriteRule> rules;
+  for (std::span<const RewriteRule> table :
+       {ArithmeticRules(), CastRules(), ClampRules(), ReshapeRules(), SliceRules()}) {
+    rules.insert(rules.end(), table.begin(), table.end());
+  }
+  return RewriteUntilDone(graph, rules);
+}
+
+}  // namespace aotc
