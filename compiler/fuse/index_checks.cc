@@ -23,9 +23,10 @@ constexpr IndexOperand kOperands[] = {
     {"ScatterND", "", true},  // from the first axis on
 };
 
-// Whether all indices are known to be valid; an error where one is known not to be.
+// Whether all indices are known to be valid, whatever the sizes; an error where one is known not to
+// be.
 absl::StatusOr<bool> AreValid(const Value& indices, const ValueType& data, int64_t axis,
-                              bool positions) {
+                              bool positions, const Bounds& bounds) {
   if (!indices.constant || !IsKnownType(data)) return false;
   const auto rank = static_cast<int64_t>(data.dims.size());
   if (axis < 0) axis += rank;
@@ -34,16 +35,39 @@ absl::StatusOr<bool> AreValid(const Value& indices, const ValueType& data, int64
   if (axis < 0 || axis + depth > rank) return false;  // the op itself complains
   bool known = true;
   for (int64_t i = 0; i < constant.element_count(); ++i) {
-    const auto dim = data.dims[static_cast<size_t>(axis + i % depth)].AsInt();
+    const Expr& dim = data.dims[static_cast<size_t>(axis + i % depth)];
     const int64_t index = constant.IntAt(i);
-    if (dim && (index < -*dim || index >= *dim)) {
+    const int64_t least = RangeOf(dim, bounds).min;
+    if (index >= -least && index < least) continue;
+    if (dim.IsConst()) {
       return absl::InvalidArgumentError(
-          StrCat("index ", index, " is out of range: the axis has ", *dim, " elements"));
+          StrCat("index ", index, " is out of range: the axis has ", least, " elements"));
     }
-    known = known && dim.has_value();
+    known = false;
   }
   return known;
 }
+
+// Checks that were made, so that indices into several tables of one size are checked once.
+class KnownChecks {
+ public:
+  // True where the check is a new one.
+  bool Add(const Graph& graph, const Node& check) {
+    const bool equal = std::ranges::any_of(
+        checks_, [&](const Node& other) { return Checks(graph, other, check); });
+    if (!equal) checks_.push_back(check);
+    return !equal;
+  }
+
+ private:
+  static bool Checks(const Graph& graph, const Node& a, const Node& b) {
+    if (a.inputs[0] != b.inputs[0] || !SameAttributes(a.attributes, b.attributes)) return false;
+    return a.inputs[1] == b.inputs[1] ||
+           SameShape(graph.values[a.inputs[1]].type.dims, graph.values[b.inputs[1]].type.dims);
+  }
+
+  std::vector<Node> checks_;
+};
 
 Node CheckOf(const Node& node, const IndexOperand& operand) {
   Node check{
@@ -130,6 +154,8 @@ class Adder {
 
 absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
   std::vector<ValueId> results;
+  KnownChecks checks;
+  const Bounds bounds = BoundsOf(graph.symbols);
   const std::vector<NodeId> nodes = graph.main_region().nodes;
   for (NodeId id : nodes) {
     const Node node = graph.nodes[id];
@@ -137,13 +163,14 @@ absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
     if (operand == std::end(kOperands) || node.inputs.size() < 2) continue;
     absl::StatusOr<bool> valid =
         AreValid(graph.values[node.inputs[1]], graph.values[node.inputs[0]].type,
-                 node.attributes.Int(operand->axis), operand->positions);
+                 node.attributes.Int(operand->axis), operand->positions, bounds);
     if (!valid.ok()) {
       const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
       return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
     }
     if (*valid) continue;
     Node check = CheckOf(node, *operand);
+    if (!checks.Add(graph, check)) continue;
     const std::string& data = graph.values[node.inputs[1]].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));
     check.outputs = {results.back()};

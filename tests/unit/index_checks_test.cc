@@ -59,6 +59,36 @@ graph @g(%x: f32[2, 7, 3], %i: i64[2, 2]) -> (%y) {
   EXPECT_FALSE(IsValid(text, x, Ints({2, 2}, {2, 2, 7, 0})));
 }
 
+TEST(IndexChecks, ConstantIndicesBelowTheLeastSizeAreValid) {
+  const std::string text = R"(
+graph @g(%x: f32[n, 3]) -> (%y) {
+  symbol n in 4..9
+  const %i: i64[2] = [LOW, 3]
+  %y: f32[2, 3] = Gather(%x, %i)
+})";
+  for (const auto& [low, count] : {std::pair("-4", 0), std::pair("-5", 1), std::pair("4", 1)}) {
+    std::string changed = text;
+    changed.replace(changed.find("LOW"), 3, low);
+    Graph graph = Parse(changed);
+    const absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+    ASSERT_TRUE(checks.ok()) << checks.status();
+    EXPECT_EQ(checks->size(), count) << low;
+  }
+}
+
+TEST(IndexChecks, IndicesOfTablesOfOneSizeAreCheckedOnce) {
+  Graph graph = Parse(R"(
+graph @g(%x: f32[5, 3], %y: i64[5, 3], %z: f32[6, 3], %i: i64[2]) -> (%p, %q, %r, %s) {
+  %p: f32[2, 3] = Gather(%x, %i)
+  %q: i64[2, 3] = Gather(%y, %i) {axis=0}
+  %r: f32[5, 2] = Gather(%x, %i) {axis=1}
+  %s: f32[2, 3] = Gather(%z, %i)
+})");
+  const absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+  ASSERT_TRUE(checks.ok()) << checks.status();
+  EXPECT_EQ(checks->size(), 3);
+}
+
 TEST(IndexChecks, ConstantIndicesAreJudgedAtOnce) {
   Graph valid = Parse(R"(
 graph @g(%x: f32[5, 3]) -> (%y) {
