@@ -15,6 +15,7 @@
 #include "compiler/layout/split_groups.h"
 #include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/fold_scale.h"
+#include "compiler/optimize/recognize.h"
 #include "compiler/optimize/simplify.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -47,6 +48,8 @@ constexpr Pass kPasses[] = {
      "algebra that changes no bit of a result: neutral operands, chains of casts and reshapes"},
     {"common-subexpressions", CommonSubexpressions, 2, kTyped | kExpanded, 0,
      "computes once what several nodes compute"},
+    {"recognize", RecognizeFunctions, 2, kTyped | kExpanded, 0,
+     "makes one op of activations and normalisations that are written in parts"},
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
     {"eliminate-dead", EliminateDead, 1, 0, 0, "drops what no output needs"},

@@ -28,10 +28,10 @@ std::optional<Constant> Folded(const Graph& graph, const Node& node) {
 absl::StatusOr<Graph> RewriteOnce(const Graph& graph, std::span<const RewriteRule> rules,
                                   bool& changed) {
   ProducerIndex producers;
-  const IdVector<ValueId, int> uses = UseCounts(graph);
+  const GraphFacts facts = {.producers = Producers(graph), .uses = UseCounts(graph)};
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     if (!node.regions.empty() || UsedOutputs(node).size() != 1) return false;
-    RewriteSite site(rebuilder, producers, uses, node);
+    RewriteSite site(rebuilder, producers, facts, node);
     const bool fired =
         std::any_of(rules.begin(), rules.end(), [&](RewriteRule rule) { return rule(site); });
     changed |= fired;
@@ -62,11 +62,11 @@ std::vector<ValueId> UsedOutputs(const Node& node) {
   return used;
 }
 
-RewriteSite::RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers,
-                         const IdVector<ValueId, int>& uses, const Node& old)
+RewriteSite::RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const GraphFacts& facts,
+                         const Node& old)
     : rebuilder_(rebuilder),
       producers_(producers),
-      uses_(uses),
+      facts_(facts),
       old_(old),
       node_(old),
       output_(UsedOutputs(old)[0]) {
@@ -91,6 +91,11 @@ const Node* RewriteSite::Producer(size_t index) const {
 }
 
 const Node* RewriteSite::ProducerOf(ValueId value) const { return producers_.Find(graph(), value); }
+
+const Node* RewriteSite::ProducerBefore(ValueId value_before) const {
+  const NodeId id = value_before.valid() ? facts_.producers[value_before] : NodeId();
+  return id.valid() ? &before().nodes[id] : nullptr;
+}
 
 ValueId RewriteSite::Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
                           ValueType type) {

@@ -36,12 +36,18 @@ class ProducerIndex {
   size_t seen_ = 0;  // nodes entered so far
 };
 
+// Of the graph that a round begins with.
+struct GraphFacts {
+  IdVector<ValueId, NodeId> producers;
+  IdVector<ValueId, int> uses;
+};
+
 // The outputs of a node of the old graph that anything reads.
 std::vector<ValueId> UsedOutputs(const Node& node);
 
 class RewriteSite {
  public:
-  RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const IdVector<ValueId, int>& uses,
+  RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const GraphFacts& facts,
               const Node& old);
 
   // The node with the inputs that it would have in the graph in work.
@@ -57,8 +63,15 @@ class RewriteSite {
   // Null where the input is absent or no constant.
   const Constant* ConstantInput(size_t index) const;
   const Constant* ConstantOf(ValueId value) const;
+  // The node and the graph as they were when the round began, for patterns that need to know who
+  // else reads what is inside of them; and what became of a value of that graph.
+  const Graph& before() const { return rebuilder_.old_graph(); }
+  const Node& node_before() const { return old_; }
+  ValueId Now(ValueId value_before) const { return rebuilder_.Mapped(value_before); }
+  const Node* ProducerBefore(ValueId value_before) const;
+  int ReadersBefore(ValueId value_before) const { return facts_.uses[value_before]; }
   // How many read what this node reads there, this node included.
-  int Readers(size_t index) const { return uses_[old_.inputs[index]]; }
+  int Readers(size_t index) const { return facts_.uses[old_.inputs[index]]; }
   // The node that defines an input; null for inputs of the graph and constants. Only until the next
   // Emit.
   const Node* Producer(size_t index) const;
@@ -78,7 +91,7 @@ class RewriteSite {
  private:
   Rebuilder& rebuilder_;
   ProducerIndex& producers_;
-  const IdVector<ValueId, int>& uses_;
+  const GraphFacts& facts_;
   const Node& old_;
   Node node_;
   ValueId output_;  // in the old graph

@@ -1,5 +1,6 @@
 // Neutral operands, powers, negations.
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "compiler/ops/tensor_builder.h"
@@ -44,6 +45,12 @@ bool NeutralOperand(RewriteSite& site) {
                      (op == "Add" && IsZero(site, 1, true)) ||
                      (op == "Pow" && IsUniform(site, 1, 1));
   if (right) return ReplaceByInput(site, 0);
+  // The least float changes no maximum, not that of NaN either.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double neutral = op == "Max" ? -kInfinity : kInfinity;
+  const bool extreme = (op == "Max" || op == "Min") && IsFloat(site.type().dtype);
+  if (extreme && IsUniform(site, 1, neutral)) return ReplaceByInput(site, 0);
+  if (extreme && IsUniform(site, 0, neutral)) return ReplaceByInput(site, 1);
   const bool left =
       (op == "Mul" && IsUniform(site, 0, 1)) || (op == "Add" && IsZero(site, 0, true));
   return left && ReplaceByInput(site, 1);
