@@ -4,6 +4,7 @@
 //   Mul(Mul(%x, 0.5), Add(Erf(Div(%x, 1.4142135)), 1))      =>   Gelu(%x)
 //   Mul(%x, Sigmoid(%x))                                    =>   Swish(%x)
 //   Div(Exp(Sub(%x, max)), sum of that)                     =>   Softmax(%x)
+//   (%x - mean) / sqrt(mean of its square + e) * s + b      =>   LayerNormalization(%x, s, b)
 //
 // Nothing else may read what is inside of a pattern. Results agree to within rounding.
 #ifndef AOTC_COMPILER_OPTIMIZE_RECOGNIZE_H_
