@@ -15,6 +15,7 @@
 #include "compiler/layout/split_groups.h"
 #include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/fold_scale.h"
+#include "compiler/optimize/merge_siblings.h"
 #include "compiler/optimize/recognize.h"
 #include "compiler/optimize/simplify.h"
 #include "compiler/support/status.h"
@@ -52,6 +53,8 @@ constexpr Pass kPasses[] = {
      "makes one op of activations and normalisations that are written in parts"},
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
+    {"merge-siblings", MergeSiblings, 2, kTyped | kExpanded, 0,
+     "makes one of convolutions and matrix products that read one value, where parting is free"},
     {"eliminate-dead", EliminateDead, 1, 0, 0, "drops what no output needs"},
     {"split-phases", SplitPhases, 1, kTyped | kExpanded, 0,
      "writes transposed convolutions as convolutions whose channels are phases of pixels"},
@@ -67,6 +70,7 @@ constexpr ConfigKey kConfigKeys[] = {
      "most bytes of a folded constant that no weight is made of and that is larger than its "
      "inputs"},
     {"layout.least-channels", 8, 1, 4096, "inputs of a tile with fewer channels stay row-major"},
+    {"merge.copied-parts", 0, 0, 1, "1: siblings are merged even where parting them takes a copy"},
 };
 
 std::string KnownNames(const auto& table) {

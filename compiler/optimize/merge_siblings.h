@@ -1,0 +1,22 @@
+// Makes one convolution or matrix product of several that read one value, with their weights side
+// by side, and parts the result.
+//
+//   %q = MatMul(%x, %wq)
+//   %k = MatMul(%x, %wk)      =>      %qk = MatMul(%x, %wqwk), %q = Slice(%qk), %k = Slice(%qk)
+//
+// Biases and activations that all of them have are computed before the parting. It is done where
+// the parts are contiguous (one row, one image), and so views, and kernels are saved: an
+// elementwise op behind a part would have been computed with it, but is not with all of them. The
+// setting merge.copied-parts=1 does it always.
+#ifndef AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
+#define AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
+
+#include "compiler/driver/pass.h"
+
+namespace aotc {
+
+absl::StatusOr<Graph> MergeSiblings(const Graph& graph, PassContext& context);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
