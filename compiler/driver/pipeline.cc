@@ -18,6 +18,7 @@
 #include "compiler/optimize/merge_siblings.h"
 #include "compiler/optimize/recognize.h"
 #include "compiler/optimize/simplify.h"
+#include "compiler/optimize/sink_transposes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -49,6 +50,8 @@ constexpr Pass kPasses[] = {
      "algebra that changes no bit of a result: neutral operands, chains of casts and reshapes"},
     {"common-subexpressions", CommonSubexpressions, 2, kTyped | kExpanded, 0,
      "computes once what several nodes compute"},
+    {"sink-transposes", SinkTransposes, 2, kTyped | kExpanded, 0,
+     "moves transposes down until they cancel or a reduction takes them in"},
     {"recognize", RecognizeFunctions, 2, kTyped | kExpanded, 0,
      "makes one op of activations and normalisations that are written in parts"},
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,

@@ -1,0 +1,21 @@
+// Moves transposes down, past ops that do not mind the order of axes, until they meet another one,
+// a reduction, or an op that does mind.
+//
+//   Relu(Transpose(%x))                         =>   Transpose(Relu(%x))
+//   Add(Transpose(%x), Transpose(%y))           =>   Transpose(Add(%x, %y))
+//   ReduceMax(Transpose(%x), last axis)         =>   ReduceMax(%x, where that axis comes from)
+//   Transpose(Transpose(%x))                    =>   %x, or one Transpose
+//
+// A transpose that others read stays where it is, and none gets a larger tensor than it had.
+#ifndef AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
+#define AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
+
+#include "compiler/driver/pass.h"
+
+namespace aotc {
+
+absl::StatusOr<Graph> SinkTransposes(const Graph& graph, PassContext& context);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
