@@ -18,6 +18,7 @@
 #include "compiler/optimize/merge_siblings.h"
 #include "compiler/optimize/recognize.h"
 #include "compiler/optimize/simplify.h"
+#include "compiler/optimize/sink_reshapes.h"
 #include "compiler/optimize/sink_transposes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -54,6 +55,8 @@ constexpr Pass kPasses[] = {
      "moves transposes down until they cancel or a reduction takes them in"},
     {"recognize", RecognizeFunctions, 2, kTyped | kExpanded, 0,
      "makes one op of activations and normalisations that are written in parts"},
+    {"sink-reshapes", SinkReshapes, 2, kTyped | kExpanded, 0,
+     "moves reshapes of contractions down, so that elementwise ops meet those"},
     {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
     {"merge-siblings", MergeSiblings, 2, kTyped | kExpanded, 0,

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/optimize/channel_affine.h"
+#include "compiler/optimize/elementwise.h"
 #include "compiler/optimize/siblings.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -107,13 +107,9 @@ bool Merger::AreContiguous(const SiblingGroup& group) const {
 }
 
 bool Merger::IsReadElementwise(ValueId value) const {
-  constexpr std::string_view kOps[] = {
-      "Add",       "Cast", "Clip",      "Div",   "Elu",  "Exp",  "Gelu", "HardSigmoid",
-      "HardSwish", "Max",  "LeakyRelu", "Min",   "Mul",  "Neg",  "Relu", "Sigmoid",
-      "Softplus",  "Sqrt", "Sub",       "Swish", "Tanh", "Where"};
   if (uses_[value] != 1) return false;
   const NodeId reader = reader_[value];
-  return reader.valid() && std::ranges::find(kOps, old_.nodes[reader].op) != std::end(kOps);
+  return reader.valid() && IsElementwise(old_.nodes[reader].op);
 }
 
 // A kernel less for each branch but one, unless an op that would have been computed with the branch

@@ -100,7 +100,8 @@ class RewriteSite {
 // True where the rule has replaced the node.
 using RewriteRule = bool (*)(RewriteSite& site);
 
-// Error (ours): the rules go round in circles.
+// Each round leaves a valid graph: rules that go round in circles, which tests would show as a
+// second run that changes something, are stopped after many.
 absl::StatusOr<Graph> RewriteUntilDone(const Graph& graph, std::span<const RewriteRule> rules);
 
 }  // namespace aotc

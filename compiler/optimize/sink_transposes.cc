@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/optimize/elementwise.h"
 #include "compiler/optimize/permutation.h"
 #include "compiler/optimize/rewrite.h"
 #include "compiler/optimize/simplify_rules.h"
@@ -12,21 +13,9 @@
 namespace aotc {
 namespace {
 
-// Each element of the result depends on the elements at its place, after broadcasting.
-constexpr std::string_view kElementwise[] = {
-    "Abs",         "Add",       "And",  "Cast", "Ceil",     "Clip",       "Cos",     "Div",
-    "Elu",         "Equal",     "Erf",  "Exp",  "Floor",    "Gelu",       "Greater", "HardSwish",
-    "HardSigmoid", "LeakyRelu", "Less", "Log",  "Max",      "Mean",       "Min",     "Mish",
-    "Mul",         "Neg",       "Not",  "Or",   "Pow",      "Reciprocal", "Relu",    "Round",
-    "Selu",        "Sigmoid",   "Sign", "Sin",  "Softplus", "Softsign",   "Sqrt",    "Sub",
-    "Sum",         "Swish",     "Tanh", "Where"};
 constexpr std::string_view kReductions[] = {
     "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
     "ReduceMean", "ReduceMin", "ReduceProd",   "ReduceSum",       "ReduceSumSquare"};
-
-bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 // The transpose that defines an input which nothing else reads.
 const Node* OwnTranspose(const RewriteSite& site, size_t index) {
@@ -76,7 +65,7 @@ std::optional<Permutation> PermutationAbove(const RewriteSite& site) {
 }
 
 bool PastElementwise(RewriteSite& site) {
-  if (!IsOneOf(kElementwise, site.node().op)) return false;
+  if (!IsElementwise(site.node().op)) return false;
   std::optional<Permutation> perm = PermutationAbove(site);
   if (!perm) return false;
   const size_t count = site.node().inputs.size();
@@ -125,7 +114,7 @@ std::optional<Permutation> ReducedAxes(const RewriteSite& site, size_t rank) {
 
 // A reduction finds its axes elsewhere; those that are left may have to be put in order.
 bool IntoReduction(RewriteSite& site) {
-  if (!IsOneOf(kReductions, site.node().op)) return false;
+  if (std::ranges::find(kReductions, site.node().op) == std::end(kReductions)) return false;
   const Node* transpose = OwnTranspose(site, 0);
   if (transpose == nullptr) return false;
   const Shape dims = site.InputType(0).dims;
