@@ -30,6 +30,9 @@ class Inference {
   // The copy that gives a constant the name of an output: it must not be folded away.
   bool NamesOutput(const Node& node) const;
   absl::Status Visit(Rebuilder& rebuilder, const Node& node);
+  // The branch of an If that is always taken; nothing where that is not known.
+  std::optional<RegionId> DecidedBranch(Rebuilder& rebuilder, const Node& node) const;
+  absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
   bool InputsAreTyped(const Graph& graph, const Node& node) const;
   void SetTypes(Graph& graph, const NodeKernel& kernel);
   void SetType(Value& value, const KernelTensor& tensor);
@@ -67,7 +70,34 @@ absl::StatusOr<Graph> Inference::Run() {
   return result;
 }
 
+std::optional<RegionId> Inference::DecidedBranch(Rebuilder& rebuilder, const Node& node) const {
+  if (node.op != "If" || node.inputs.empty()) return std::nullopt;
+  const Graph& graph = rebuilder.graph();
+  const ValueId condition = rebuilder.Mapped(node.inputs[0]);
+  if (!condition.valid() || !IsKnownType(graph.values[condition].type)) return std::nullopt;
+  std::optional<std::vector<Expr>> elements = known_.Find(graph, condition);
+  if (!elements || elements->size() != 1 || (*elements)[0].dtype() != DType::kBool)
+    return std::nullopt;
+  std::optional<bool> taken = Prove((*elements)[0], BoundsOf(graph.symbols));
+  if (!taken) return std::nullopt;
+  auto branch = node.regions.find(*taken ? "then_branch" : "else_branch");
+  return branch == node.regions.end() ? std::nullopt : std::optional(branch->second);
+}
+
+absl::Status Inference::TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch) {
+  AOTC_RETURN_IF_ERROR(rebuilder.Splice(branch));
+  const std::vector<ValueId>& results = old_.regions[branch].outputs;
+  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
+    if (node.outputs[i].valid()) {
+      rebuilder.Replace(node.outputs[i], rebuilder.Mapped(results[i]));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
+  if (std::optional<RegionId> branch = DecidedBranch(rebuilder, node))
+    return TakeBranch(rebuilder, node, *branch);
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
   Graph& graph = rebuilder.graph();
   NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);

@@ -20,10 +20,10 @@ class KnownElements {
   // True where the elements of all outputs are known now: those of i32 and i64 outputs are in the
   // graph's values, those of floats and bools, which are steps on the way, stay here.
   bool Infer(Graph& graph, const NodeKernel& kernel);
-
- private:
+  // Nothing where they are not known or too many.
   std::optional<std::vector<Expr>> Find(const Graph& graph, ValueId id) const;
 
+ private:
   std::map<ValueId, std::vector<Expr>> steps_;
 };
 

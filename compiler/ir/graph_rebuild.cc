@@ -116,7 +116,17 @@ absl::Status Rebuilder::FillRegion(RegionId old_region, RegionId new_region) {
     ValueId copy = CopyValue(input);
     new_.regions[new_region].inputs.push_back(copy);
   }
-  for (NodeId id : region.nodes) {
+  AOTC_RETURN_IF_ERROR(Splice(old_region));
+  for (ValueId output : region.outputs) {
+    ValueId copy = Mapped(output);
+    new_.regions[new_region].outputs.push_back(copy);
+  }
+  region_ = enclosing;
+  return absl::OkStatus();
+}
+
+absl::Status Rebuilder::Splice(RegionId old_region) {
+  for (NodeId id : old_.regions[old_region].nodes) {
     const Node& node = old_.nodes[id];
     if (!AnyNeeded(node.outputs, needed_)) continue;
     bool replaced = false;
@@ -125,11 +135,6 @@ absl::Status Rebuilder::FillRegion(RegionId old_region, RegionId new_region) {
     }
     if (!replaced) AOTC_RETURN_IF_ERROR(Copy(node));
   }
-  for (ValueId output : region.outputs) {
-    ValueId copy = Mapped(output);
-    new_.regions[new_region].outputs.push_back(copy);
-  }
-  region_ = enclosing;
   return absl::OkStatus();
 }
 

@@ -40,6 +40,9 @@ class Rebuilder {
   // Copies a node of the old graph, regions too, with mapped inputs; its outputs become new values.
   // Outputs that nothing needs become invalid.
   absl::Status Copy(const Node& node);
+  // Walks the nodes of a region of the old graph as if they stood here: for a branch that is always
+  // taken, whose outputs are Mapped afterwards.
+  absl::Status Splice(RegionId old_region);
   // Adds a node with one output of the given type and returns that.
   ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
                ValueType type, const Node& origin);
