@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
+
+#include "compiler/plan/search_arena.h"
 
 namespace aotc {
 namespace {
 
-// Up to here all orders are tried: 7! = 5040.
-constexpr size_t kExhaustiveBlocks = 7;
-// Placements that the search of larger cases may cost.
-constexpr int64_t kSearchBudget = 40'000'000;
+// Blocks that the exact search may touch, for each of two tries: about half a second.
+constexpr int64_t kSearchWork = 200'000'000;
 
 using Blocks = std::vector<ArenaBlock>;
 using Order = std::vector<int>;
@@ -55,89 +56,16 @@ std::vector<Order> GreedyOrders(const Blocks& blocks) {
   };
 }
 
-class Search {
- public:
-  Search(const Blocks& blocks, int64_t align)
-      : blocks_(blocks), align_(align), bound_(LiveBytesBound(blocks, align)) {}
-
-  ArenaAssignment Run() {
-    for (const Order& order : GreedyOrders(blocks_)) {
-      if (Try(order)) best_order_ = order;
-      if (Done()) return best_;
-    }
-    if (blocks_.size() <= kExhaustiveBlocks) {
-      TryAllOrders();
-    } else {
-      MovePeaksForward();
-    }
-    return best_;
+// The smallest of what the greedy orders give.
+ArenaAssignment PlaceGreedily(const Blocks& blocks, int64_t align, int64_t bound) {
+  ArenaAssignment best;
+  for (const Order& order : GreedyOrders(blocks)) {
+    ArenaAssignment found = PlaceInOrder(blocks, order, align);
+    if (best.offsets.empty() || found.bytes < best.bytes) best = std::move(found);
+    if (best.bytes == bound) break;
   }
-
- private:
-  bool Done() const { return best_.bytes == bound_; }
-
-  // True if the order is better than the best so far.
-  bool Try(const Order& order) {
-    ArenaAssignment found = PlaceInOrder(blocks_, order, align_);
-    const bool better = best_.offsets.empty() || found.bytes < best_.bytes;
-    if (better) best_ = std::move(found);
-    return better;
-  }
-
-  void TryAllOrders() {
-    Order order(blocks_.size());
-    std::iota(order.begin(), order.end(), 0);
-    do {
-      Try(order);
-    } while (!Done() && std::next_permutation(order.begin(), order.end()));
-  }
-
-  // Hill climb: a block that ends at the peak goes to the front, or swaps with an earlier one.
-  void MovePeaksForward() {
-    const int64_t size = static_cast<int64_t>(blocks_.size());
-    const int64_t rounds = std::min<int64_t>(2000, kSearchBudget / (size * size));
-    Order order = best_order_;
-    int64_t current = best_.bytes;
-    uint64_t state = 0x9e3779b97f4a7c15u;
-    for (int64_t round = 0; round < rounds && !Done(); ++round) {
-      Order next = order;
-      MutateAtPeak(next, state);
-      const ArenaAssignment found = PlaceInOrder(blocks_, next, align_);
-      if (found.bytes > current) continue;
-      order = std::move(next);
-      current = found.bytes;
-      if (found.bytes < best_.bytes) best_ = found;
-    }
-  }
-
-  void MutateAtPeak(Order& order, uint64_t& state) const {
-    const ArenaAssignment placed = PlaceInOrder(blocks_, order, align_);
-    std::vector<int> peaks;
-    for (size_t position = 0; position < order.size(); ++position) {
-      const int block = order[position];
-      const int64_t end = placed.offsets[block] + RoundUp(blocks_[block].bytes, align_);
-      if (end == placed.bytes && position > 0) peaks.push_back(static_cast<int>(position));
-    }
-    const int chosen =
-        peaks.empty() ? static_cast<int>(order.size()) - 1 : peaks[Random(state) % peaks.size()];
-    const int target = static_cast<int>(Random(state) % static_cast<uint64_t>(chosen));
-    std::rotate(order.begin() + target, order.begin() + chosen, order.begin() + chosen + 1);
-  }
-
-  // A fixed sequence (xorshift), so that plans repeat.
-  static uint64_t Random(uint64_t& state) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 1;
-  }
-
-  const Blocks& blocks_;
-  const int64_t align_;
-  const int64_t bound_;
-  ArenaAssignment best_;
-  Order best_order_;
-};
+  return best;
+}
 
 }  // namespace
 
@@ -181,8 +109,12 @@ ArenaAssignment PlaceInOrder(const std::vector<ArenaBlock>& blocks, const std::v
 }
 
 ArenaAssignment AssignArena(const std::vector<ArenaBlock>& blocks, int64_t align) {
-  if (blocks.empty()) return {};
-  return Search(blocks, align).Run();
+  if (blocks.empty()) return {.is_smallest = true};
+  ArenaAssignment best = PlaceGreedily(blocks, align, LiveBytesBound(blocks, align));
+  ArenaSearch search = SearchArena(blocks, align, best.bytes, kSearchWork);
+  if (search.assignment) best = *std::move(search.assignment);
+  best.is_smallest = search.complete;
+  return best;
 }
 
 }  // namespace aotc

@@ -6,9 +6,8 @@
 //   a.bytes     // 384, which is also LiveBytesBound
 //
 // Blocks are placed in some order, each in the lowest gap that fits between those already placed
-// that live at the same time. Several orders are tried; where the best stays above the bound, small
-// cases are searched exhaustively and large ones by moving blocks at the peak forward. Some order
-// always gives the optimum: the one by offset in an optimal assignment.
+// that live at the same time. Several orders are tried; where the best stays above the bound,
+// search_arena.h looks for the smallest.
 #ifndef AOTC_COMPILER_PLAN_ASSIGN_ARENA_H_
 #define AOTC_COMPILER_PLAN_ASSIGN_ARENA_H_
 
@@ -26,6 +25,7 @@ struct ArenaBlock {
 struct ArenaAssignment {
   std::vector<int64_t> offsets = {};  // multiples of the alignment, one per block
   int64_t bytes = 0;                  // end of the last block, rounded up to the alignment
+  bool is_smallest = false;           // proven: no assignment has fewer bytes
 };
 
 // Largest sum of bytes, each rounded up to `align`, of the blocks alive at one step.

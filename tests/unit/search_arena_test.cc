@@ -1,0 +1,132 @@
+// The exact search for a small arena, against all orders on small cases and against instances of
+// known optimum on hard ones.
+#include "compiler/plan/search_arena.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace aotc {
+namespace {
+
+using Blocks = std::vector<ArenaBlock>;
+
+constexpr int64_t kMuch = int64_t{1} << 40;
+constexpr int64_t kWork = 400'000'000;
+
+// The smallest arena of all orders.
+int64_t SmallestOfAllOrders(const Blocks& blocks) {
+  std::vector<int> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  int64_t best = kMuch;
+  do {
+    best = std::min(best, PlaceInOrder(blocks, order, 1).bytes);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+void ExpectApart(const Blocks& blocks, const ArenaAssignment& assignment) {
+  for (size_t a = 0; a < blocks.size(); ++a) {
+    EXPECT_LE(assignment.offsets[a] + blocks[a].bytes, assignment.bytes);
+    for (size_t b = 0; b < a; ++b) {
+      const bool meet = blocks[a].first_step <= blocks[b].last_step &&
+                        blocks[b].first_step <= blocks[a].last_step;
+      const bool overlap = assignment.offsets[a] < assignment.offsets[b] + blocks[b].bytes &&
+                           assignment.offsets[b] < assignment.offsets[a] + blocks[a].bytes;
+      EXPECT_FALSE(meet && overlap) << "blocks " << a << " and " << b;
+    }
+  }
+}
+
+TEST(SearchArena, FindsTheSmallestOfAllOrders) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    Blocks blocks(3 + random() % 5);
+    for (ArenaBlock& block : blocks) {
+      const int first = static_cast<int>(random() % 6);
+      block = {static_cast<int64_t>(random() % 9), first, first + static_cast<int>(random() % 4)};
+    }
+    const ArenaSearch search = SearchArena(blocks, 1, kMuch, kWork);
+    EXPECT_TRUE(search.complete);
+    ASSERT_TRUE(search.assignment.has_value());
+    ExpectApart(blocks, *search.assignment);
+    const int64_t smallest = SmallestOfAllOrders(blocks);
+    EXPECT_EQ(search.assignment->bytes, smallest);
+    const ArenaSearch none = SearchArena(blocks, 1, smallest, kWork);
+    EXPECT_TRUE(none.complete);
+    EXPECT_FALSE(none.assignment.has_value());
+  }
+}
+
+// Eight blocks that need a twelfth unit although only eleven live at once.
+TEST(SearchArena, ProvesThatTheBoundIsOutOfReach) {
+  const Blocks blocks = {{5, 1, 5}, {4, 2, 2},  {1, 1, 3},   {1, 2, 10},
+                         {5, 1, 1}, {4, 5, 10}, {6, 10, 10}, {1, 3, 5}};
+  ASSERT_EQ(LiveBytesBound(blocks, 1), 11);
+  ASSERT_EQ(SmallestOfAllOrders(blocks), 12);
+  const ArenaSearch search = SearchArena(blocks, 1, kMuch, kWork);
+  EXPECT_TRUE(search.complete);
+  ASSERT_TRUE(search.assignment.has_value());
+  EXPECT_EQ(search.assignment->bytes, 12);
+}
+
+// A rectangle of time and memory cut at random into blocks, which therefore fill it without a gap.
+class Cuts {
+ public:
+  Cuts(uint32_t seed, int count) : random_(seed), count_(count) {}
+
+  Blocks Make(int steps, int64_t bytes) {
+    Blocks pieces = {{bytes, 0, steps - 1}};
+    while (static_cast<int>(pieces.size()) < count_) Cut(pieces);
+    std::shuffle(pieces.begin(), pieces.end(), random_);
+    return pieces;
+  }
+
+ private:
+  // Cuts one of the largest pieces, through its time or its memory.
+  void Cut(Blocks& pieces) {
+    auto area = [](const ArenaBlock& p) { return p.bytes * (p.last_step - p.first_step + 1); };
+    auto chosen = pieces.begin();
+    for (int i = 0; i < 4; ++i) {
+      auto other = pieces.begin() + static_cast<long>(random_() % pieces.size());
+      if (area(*other) > area(*chosen)) chosen = other;
+    }
+    ArenaBlock& first = *chosen;
+    ArenaBlock second = first;
+    const int steps = first.last_step - first.first_step + 1;
+    if (steps > 1 && (random_() % 2 == 0 || first.bytes == 1)) {
+      const int at = first.first_step + static_cast<int>(random_() % (steps - 1));
+      first.last_step = at;
+      second.first_step = at + 1;
+    } else if (first.bytes > 1) {
+      const int64_t bytes = 1 + static_cast<int64_t>(random_() % (first.bytes - 1));
+      first.bytes -= bytes;
+      second.bytes = bytes;
+    } else {
+      return;
+    }
+    pieces.push_back(second);
+  }
+
+  std::mt19937 random_;
+  const int count_;
+};
+
+TEST(SearchArena, FillsCutRectanglesWithoutAGap) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const Blocks blocks = Cuts(seed, 40).Make(20, 1'000'000);
+    ASSERT_EQ(LiveBytesBound(blocks, 1), 1'000'000);
+    const ArenaSearch search = SearchArena(blocks, 1, kMuch, kWork);
+    EXPECT_TRUE(search.complete) << "seed " << seed;
+    ASSERT_TRUE(search.assignment.has_value());
+    ExpectApart(blocks, *search.assignment);
+    EXPECT_EQ(search.assignment->bytes, 1'000'000) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace aotc
