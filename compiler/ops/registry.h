@@ -13,6 +13,7 @@ using OpFamily = std::span<const OpDef> (*)();
 std::span<const OpDef> ActivationOps();
 std::span<const OpDef> ArgOps();
 std::span<const OpDef> ArithmeticOps();
+std::span<const OpDef> AttentionOps();
 std::span<const OpDef> CastOps();
 std::span<const OpDef> ConcatOps();
 std::span<const OpDef> ConvOps();

@@ -1,0 +1,263 @@
+// Attention: softmax(scale * Q * K^T + mask) * V by heads, with grouped heads, a key and value
+// cache, masks, soft capping and all outputs (ONNX Attention-24).
+#include <cmath>
+#include <limits>
+
+#include "compiler/ops/contraction.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// An operand by heads: [B, heads, S, D], or [B, S, heads * D].
+struct Heads {
+  Tensor tensor = {};
+  int64_t heads = 1;
+
+  const Expr& Batch() const { return tensor.dim(0); }
+  const Expr& Length() const { return tensor.dim(-2); }
+  Expr Depth() const {
+    return tensor.rank() == 4 ? tensor.dim(3) : Expr(*tensor.dim(2).AsInt() / heads);
+  }
+  Expr At(const Expr& b, const Expr& h, const Expr& s, const Expr& d) const {
+    if (tensor.rank() == 4) return tensor({b, h, s, d});
+    return tensor({b, s, h * Depth() + d});
+  }
+};
+
+absl::StatusOr<Heads> HeadsOf(OpContext& op, size_t index, std::string_view attribute) {
+  Heads heads;
+  AOTC_ASSIGN_OR_RETURN(heads.tensor, op.Input(index));
+  AOTC_RETURN_IF_ERROR(RequireFloat(heads.tensor));
+  AOTC_RETURN_IF_ERROR(RequireRank(heads.tensor, 3, 4));
+  const std::optional<int64_t> last = heads.tensor.dim(-1).AsInt();
+  const std::optional<int64_t> axis = heads.tensor.dim(1).AsInt();
+  const bool by_axis = heads.tensor.rank() == 4;
+  if (!last || (by_axis && !axis)) {
+    return absl::UnimplementedError(StrCat("needs known heads and features of input ", index));
+  }
+  heads.heads = by_axis ? *axis : op.attributes().Int(attribute);
+  if (heads.heads >= 1 && (by_axis || *last % heads.heads == 0)) return heads;
+  return absl::InvalidArgumentError(
+      StrCat(*last, " features do not divide into ", attribute, " = ", heads.heads));
+}
+
+class AttentionBuilder {
+ public:
+  explicit AttentionBuilder(OpContext& op) : op_(op), b_(op.b()) {}
+
+  absl::Status Run() {
+    AOTC_RETURN_IF_ERROR(ReadOperands());
+    AOTC_RETURN_IF_ERROR(ReadCaches());
+    AOTC_RETURN_IF_ERROR(ReadMasks());
+    compute_ = ComputeType(query_.tensor.dtype());
+    const Tensor products = Scores();
+    const Tensor capped = Capped(products);
+    const Tensor masked = Masked(capped);
+    const Tensor weights = Softmax(masked);
+    SetResult(weights);
+    const int64_t mode = op_.attributes().Int("qk_matmul_output_mode");
+    if (mode < 0 || mode > 3) return absl::InvalidArgumentError("unknown qk_matmul_output_mode");
+    const Tensor stages[] = {products, capped, masked, weights};
+    if (op_.WantsOutput(3)) op_.SetOutput(3, b_.Convert(stages[mode], query_.tensor.dtype()));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status ReadOperands() {
+    AOTC_ASSIGN_OR_RETURN(query_, HeadsOf(op_, 0, "q_num_heads"));
+    AOTC_ASSIGN_OR_RETURN(key_, HeadsOf(op_, 1, "kv_num_heads"));
+    AOTC_ASSIGN_OR_RETURN(value_, HeadsOf(op_, 2, "kv_num_heads"));
+    const Bounds bounds = op_.bounds();
+    if (query_.heads % key_.heads != 0 || key_.heads != value_.heads) {
+      return absl::InvalidArgumentError(StrCat(query_.heads, " heads of queries do not share ",
+                                               key_.heads, " of keys and ", value_.heads,
+                                               " of values"));
+    }
+    const bool fits = ProveEqual(query_.Depth(), key_.Depth(), bounds) &&
+                      ProveEqual(key_.Length(), value_.Length(), bounds) &&
+                      ProveEqual(query_.Batch(), key_.Batch(), bounds) &&
+                      ProveEqual(query_.Batch(), value_.Batch(), bounds);
+    if (fits) return absl::OkStatus();
+    return absl::InvalidArgumentError("queries, keys and values have different dims");
+  }
+
+  // Joins what is cached with the new keys and values.
+  absl::Status ReadCaches() {
+    past_ = 0;
+    if (op_.HasInput(4) != op_.HasInput(5)) {
+      return absl::InvalidArgumentError("needs both past_key and past_value, or none");
+    }
+    if (op_.HasInput(4)) {
+      AOTC_ASSIGN_OR_RETURN(const Tensor keys, op_.Input(4));
+      AOTC_ASSIGN_OR_RETURN(const Tensor values, op_.Input(5));
+      AOTC_RETURN_IF_ERROR(CheckCache(keys, key_));
+      AOTC_RETURN_IF_ERROR(CheckCache(values, value_));
+      past_ = keys.dim(2);
+      if (!ProveEqual(past_, values.dim(2), op_.bounds())) {
+        return absl::InvalidArgumentError("past_key and past_value have different lengths");
+      }
+      key_ = Joined(keys, key_);
+      value_ = Joined(values, value_);
+    }
+    if (op_.WantsOutput(1)) op_.SetOutput(1, ByHeads(key_));
+    if (op_.WantsOutput(2)) op_.SetOutput(2, ByHeads(value_));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCache(const Tensor& past, const Heads& now) const {
+    AOTC_RETURN_IF_ERROR(RequireSameType({past, now.tensor}));
+    AOTC_RETURN_IF_ERROR(RequireRank(past, 4, 4));
+    const Bounds bounds = op_.bounds();
+    if (past.dim(1).IsInt(now.heads) && ProveEqual(past.dim(0), now.Batch(), bounds) &&
+        ProveEqual(past.dim(3), now.Depth(), bounds)) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError("a cache does not have the dims of what is appended");
+  }
+
+  // [B, heads, past + S, D]
+  Heads Joined(const Tensor& past, const Heads& now) {
+    const Expr length = Simplify(past.dim(2) + now.Length(), op_.bounds());
+    const Shape shape = {now.Batch(), Expr(now.heads), length, now.Depth()};
+    Tensor joined = b_.Compute(past.dtype(), shape, [&](const Indices& i) {
+      const Expr is_past = Lt(i[2], past.dim(2));
+      const Expr before = past({i[0], i[1], Min(i[2], past.dim(2) - 1), i[3]});
+      const Expr after = now.At(i[0], i[1], Max(i[2] - past.dim(2), 0), i[3]);
+      return Select(is_past, before, after);
+    });
+    return {joined, now.heads};
+  }
+
+  Tensor ByHeads(const Heads& x) {
+    if (x.tensor.rank() == 4) return x.tensor;
+    const Shape shape = {x.Batch(), Expr(x.heads), x.Length(), x.Depth()};
+    return b_.Compute(x.tensor.dtype(), shape,
+                      [&](const Indices& i) { return x.At(i[0], i[1], i[2], i[3]); });
+  }
+
+  absl::Status ReadMasks() {
+    causal_ = op_.attributes().Int("is_causal") != 0;
+    if (op_.HasInput(6)) {
+      AOTC_ASSIGN_OR_RETURN(lengths_, op_.Input(6));
+      AOTC_RETURN_IF_ERROR(RequireRank(lengths_, 1, 1));
+      if (!IsInteger(lengths_.dtype()) ||
+          !ProveEqual(lengths_.dim(0), query_.Batch(), op_.bounds())) {
+        return absl::InvalidArgumentError("nonpad_kv_seqlen needs one integer per sample");
+      }
+    }
+    if (!op_.HasInput(3)) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(mask_, op_.Input(3));
+    AOTC_RETURN_IF_ERROR(RequireRank(mask_, 2, 4));
+    if (mask_.dtype() != DType::kBool) AOTC_RETURN_IF_ERROR(RequireFloat(mask_));
+    const Shape rows = {query_.Batch(), Expr(query_.heads), query_.Length()};
+    const Shape given(mask_.shape().begin(), mask_.shape().end() - 1);
+    AOTC_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes({rows, given}));
+    const bool short_enough = Prove(Le(mask_.dim(-1), key_.Length()), op_.bounds()) == true;
+    if (SameShape(common, rows) && short_enough) return absl::OkStatus();
+    return absl::InvalidArgumentError("the mask does not broadcast to the scores");
+  }
+
+  // [B, heads, S, T]: scale * Q * K^T
+  Tensor Scores() {
+    const auto depth = static_cast<double>(query_.Depth().AsInt().value_or(1));
+    const double scale = op_.attributes().Float("scale", static_cast<float>(1 / std::sqrt(depth)));
+    const int64_t shared = query_.heads / key_.heads;
+    const Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), key_.Length()};
+    Tensor sums =
+        Contract(b_, {.accumulator = compute_,
+                      .shape = shape,
+                      .reduce_shape = {query_.Depth()},
+                      .left = [&](const Indices& i,
+                                  const Indices& r) { return query_.At(i[0], i[1], i[2], r[0]); },
+                      .right =
+                          [&](const Indices& i, const Indices& r) {
+                            return key_.At(i[0], FloorDiv(i[1], shared), i[3], r[0]);
+                          }});
+    return b_.Map({sums}, [&](const auto& v) { return v[0] * Number(scale, v[0]); });
+  }
+
+  Tensor Capped(const Tensor& scores) {
+    const double cap = op_.attributes().Float("softcap");
+    if (cap <= 0) return scores;
+    return b_.Map({scores}, [&](const auto& v) {
+      return Unary(ExprOp::kTanh, Div(v[0], Number(cap, v[0]))) * Number(cap, v[0]);
+    });
+  }
+
+  Tensor Masked(const Tensor& scores) {
+    if (!causal_ && !mask_.valid() && !lengths_.valid()) return scores;
+    const Expr never = NumberConst(-std::numeric_limits<double>::infinity(), compute_);
+    return b_.Compute(compute_, scores.shape(), [&](const Indices& i) {
+      Expr score = scores(i);
+      Expr seen = Bool(true);
+      if (causal_) seen = And(seen, Le(i[3], i[2] + past_));
+      if (lengths_.valid()) seen = And(seen, Lt(i[3], Cast(DType::kI64, lengths_({i[0]}))));
+      if (mask_.valid()) {
+        Indices at = BroadcastIndices(Shape(mask_.shape().begin(), mask_.shape().end() - 1),
+                                      {i[0], i[1], i[2]});
+        // Beyond its last element a mask hides.
+        const bool whole = ProveEqual(mask_.dim(-1), key_.Length(), op_.bounds());
+        if (!whole) seen = And(seen, Lt(i[3], mask_.dim(-1)));
+        at.push_back(whole ? i[3] : Min(i[3], mask_.dim(-1) - 1));
+        if (mask_.dtype() == DType::kBool) seen = And(seen, mask_(at));
+        if (mask_.dtype() != DType::kBool) score = score + Cast(compute_, mask_(at));
+      }
+      return seen.IsConst() ? score : Select(seen, score, never);
+    });
+  }
+
+  Tensor Softmax(const Tensor& scores) {
+    Tensor top = b_.ReduceAxes("max", scores, {3}, /*keep_dims=*/true);
+    Tensor power = b_.Map({scores, top}, [](const auto& v) { return Exp(v[0] - v[1]); });
+    Tensor total = b_.ReduceAxes("sum", power, {3}, /*keep_dims=*/true);
+    return b_.Map({power, total}, [](const auto& v) { return Div(v[0], v[1]); });
+  }
+
+  void SetResult(const Tensor& weights) {
+    const int64_t shared = query_.heads / value_.heads;
+    const Expr depth = value_.Depth();
+    const Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), depth};
+    Tensor sums =
+        Contract(b_, {.accumulator = compute_,
+                      .shape = shape,
+                      .reduce_shape = {value_.Length()},
+                      .left = [&](const Indices& i,
+                                  const Indices& r) { return weights({i[0], i[1], i[2], r[0]}); },
+                      .right =
+                          [&](const Indices& i, const Indices& r) {
+                            return value_.At(i[0], FloorDiv(i[1], shared), r[0], i[3]);
+                          }});
+    const DType type = query_.tensor.dtype();
+    if (query_.tensor.rank() == 4) return op_.SetOutput(0, b_.Convert(sums, type));
+    const Shape joined = {query_.Batch(), query_.Length(), Simplify(depth * query_.heads)};
+    op_.SetOutput(0, b_.Compute(type, joined, [&](const Indices& i) {
+      return sums({i[0], FloorDiv(i[2], depth), i[1], Mod(i[2], depth)});
+    }));
+  }
+
+  OpContext& op_;
+  TensorBuilder& b_;
+  Heads query_, key_, value_;  // keys and values with what is cached
+  Expr past_;                  // cached length
+  Tensor mask_, lengths_;
+  bool causal_ = false;
+  DType compute_ = DType::kF32;
+};
+
+absl::Status Attention(OpContext& op) { return AttentionBuilder(op).Run(); }
+
+constexpr OpDef kOps[] = {
+    {.name = "Attention",
+     .compute = Attention,
+     .summary = "softmax of products of queries and keys, times values"},
+};
+
+}  // namespace
+
+std::span<const OpDef> AttentionOps() { return kOps; }
+
+}  // namespace aotc
