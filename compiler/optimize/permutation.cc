@@ -57,4 +57,23 @@ bool KeepsOrder(const Shape& dims, const std::vector<int64_t>& perm, const Bound
   return true;
 }
 
+std::optional<std::vector<std::pair<size_t, size_t>>> MatchAxes(const Shape& from, const Shape& to,
+                                                                const Bounds& bounds) {
+  auto wide = [&](const Shape& dims) {
+    std::vector<size_t> axes;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (!ProveEqual(dims[d], 1, bounds)) axes.push_back(d);
+    }
+    return axes;
+  };
+  const std::vector<size_t> left = wide(from), right = wide(to);
+  if (left.size() != right.size()) return std::nullopt;
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (!ProveEqual(from[left[i]], to[right[i]], bounds)) return std::nullopt;
+    pairs.emplace_back(left[i], right[i]);
+  }
+  return pairs;
+}
+
 }  // namespace aotc

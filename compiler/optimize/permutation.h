@@ -6,6 +6,8 @@
 #define AOTC_COMPILER_OPTIMIZE_PERMUTATION_H_
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -25,6 +27,10 @@ Shape PermuteShape(const Shape& dims, const std::vector<int64_t>& perm);
 
 // True where only axes of dim 1 change their place among the others: the elements stay in order.
 bool KeepsOrder(const Shape& dims, const std::vector<int64_t>& perm, const Bounds& bounds);
+
+// Axes of `from` and `to` in pairs, all but those of dim 1; nothing where other axes come or go.
+std::optional<std::vector<std::pair<size_t, size_t>>> MatchAxes(const Shape& from, const Shape& to,
+                                                                const Bounds& bounds);
 
 }  // namespace aotc
 

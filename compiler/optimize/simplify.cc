@@ -10,7 +10,7 @@ namespace aotc {
 absl::StatusOr<Graph> SimplifyGraph(const Graph& graph, PassContext&) {
   std::vector<RewriteRule> rules;
   for (std::span<const RewriteRule> table :
-       {ArithmeticRules(), CastRules(), ClampRules(), ReshapeRules(), SliceRules()}) {
+       {ArithmeticRules(), CastRules(), ClampRules(), PadRules(), ReshapeRules(), SliceRules()}) {
     rules.insert(rules.end(), table.begin(), table.end());
   }
   return RewriteUntilDone(graph, rules);

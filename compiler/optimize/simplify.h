@@ -6,6 +6,7 @@
 //   Squeeze(Reshape(%x))                            =>   Reshape(%x)
 //   Transpose(Transpose(%x))                        =>   Transpose(%x), or %x
 //   Clip(Relu(%x), 1, 6)                            =>   Clip(%x, 1, 6)
+//   Conv(Pad(%x))                                   =>   Conv(%x) with these pads
 //   Slice(Concat(%x, %y)) inside of %y              =>   Slice(%y)
 #ifndef AOTC_COMPILER_OPTIMIZE_SIMPLIFY_H_
 #define AOTC_COMPILER_OPTIMIZE_SIMPLIFY_H_

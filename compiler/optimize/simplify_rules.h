@@ -11,6 +11,7 @@ namespace aotc {
 std::span<const RewriteRule> ArithmeticRules();  // neutral operands, powers, negations
 std::span<const RewriteRule> CastRules();        // chains of casts
 std::span<const RewriteRule> ClampRules();       // Clip, Relu, Where, sizes of one
+std::span<const RewriteRule> PadRules();         // padding that convolutions do themselves
 std::span<const RewriteRule> ReshapeRules();     // what keeps the order of elements, transposes
 std::span<const RewriteRule> SliceRules();       // parts of joined tensors
 

@@ -85,7 +85,10 @@ bool ConcatOfConcat(RewriteSite& site) {
     if (!joins) parts.push_back(site.node().inputs[i]);
     found |= joins;
   }
-  return found && site.ReplaceBy("Concat", parts, site.node().attributes);
+  // Kernels have an argument for each part, and GPUs a limit for those.
+  constexpr size_t kMostParts = 64;
+  return found && parts.size() <= kMostParts &&
+         site.ReplaceBy("Concat", parts, site.node().attributes);
 }
 
 // All indices address elements of an axis.

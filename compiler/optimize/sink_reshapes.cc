@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/optimize/elementwise.h"
+#include "compiler/optimize/permutation.h"
 #include "compiler/optimize/rewrite.h"
 #include "compiler/optimize/simplify_rules.h"
 
@@ -27,26 +28,6 @@ bool WouldTakeTurns(const RewriteSite& site, size_t index) {
   const Node* node = site.Producer(index);
   if (node != nullptr && node->op == "Reshape") node = site.ProducerOf(node->inputs[0]);
   return IsComputed(node);
-}
-
-// Axes of `from` and `to` in pairs, all but those of dim 1; nothing where other axes come or go.
-std::optional<std::vector<std::pair<size_t, size_t>>> MatchAxes(const Shape& from, const Shape& to,
-                                                                const Bounds& bounds) {
-  auto wide = [&](const Shape& dims) {
-    std::vector<size_t> axes;
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (!ProveEqual(dims[d], 1, bounds)) axes.push_back(d);
-    }
-    return axes;
-  };
-  const std::vector<size_t> left = wide(from), right = wide(to);
-  if (left.size() != right.size()) return std::nullopt;
-  std::vector<std::pair<size_t, size_t>> pairs;
-  for (size_t i = 0; i < left.size(); ++i) {
-    if (!ProveEqual(from[left[i]], to[right[i]], bounds)) return std::nullopt;
-    pairs.emplace_back(left[i], right[i]);
-  }
-  return pairs;
 }
 
 // The shape under which an operand of `dims`, broadcast to `to`, means the same to `from`.
