@@ -2,6 +2,7 @@
 // cache, masks, soft capping and all outputs (ONNX Attention-24).
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
@@ -12,17 +13,28 @@
 namespace aotc {
 namespace {
 
-// An operand by heads: [B, heads, S, D], or [B, S, heads * D].
+// An operand by heads, [B, heads, S, D] or [B, S, heads * D], behind what is cached of it.
 struct Heads {
   Tensor tensor = {};
   int64_t heads = 1;
+  Tensor past = {};  // [B, heads, P, D]
 
   const Expr& Batch() const { return tensor.dim(0); }
-  const Expr& Length() const { return tensor.dim(-2); }
+  Expr Length() const {
+    return past.valid() ? Simplify(past.dim(2) + tensor.dim(-2)) : tensor.dim(-2);
+  }
   Expr Depth() const {
     return tensor.rank() == 4 ? tensor.dim(3) : Expr(*tensor.dim(2).AsInt() / heads);
   }
   Expr At(const Expr& b, const Expr& h, const Expr& s, const Expr& d) const {
+    if (!past.valid()) return Given(b, h, s, d);
+    const Expr cached = past.dim(2);
+    return Select(Lt(s, cached), past({b, h, Min(s, cached - 1), d}),
+                  Given(b, h, Max(s - cached, 0), d));
+  }
+
+ private:
+  Expr Given(const Expr& b, const Expr& h, const Expr& s, const Expr& d) const {
     if (tensor.rank() == 4) return tensor({b, h, s, d});
     return tensor({b, s, h * Depth() + d});
   }
@@ -62,7 +74,7 @@ class AttentionBuilder {
     const int64_t mode = op_.attributes().Int("qk_matmul_output_mode");
     if (mode < 0 || mode > 3) return absl::InvalidArgumentError("unknown qk_matmul_output_mode");
     const Tensor stages[] = {products, capped, masked, weights};
-    if (op_.WantsOutput(3)) op_.SetOutput(3, b_.Convert(stages[mode], query_.tensor.dtype()));
+    if (op_.WantsOutput(3)) op_.SetOutput(3, HeadsFirst(stages[mode]));
     return absl::OkStatus();
   }
 
@@ -85,7 +97,6 @@ class AttentionBuilder {
     return absl::InvalidArgumentError("queries, keys and values have different dims");
   }
 
-  // Joins what is cached with the new keys and values.
   absl::Status ReadCaches() {
     past_ = 0;
     if (op_.HasInput(4) != op_.HasInput(5)) {
@@ -100,8 +111,8 @@ class AttentionBuilder {
       if (!ProveEqual(past_, values.dim(2), op_.bounds())) {
         return absl::InvalidArgumentError("past_key and past_value have different lengths");
       }
-      key_ = Joined(keys, key_);
-      value_ = Joined(values, value_);
+      key_.past = keys;
+      value_.past = values;
     }
     if (op_.WantsOutput(1)) op_.SetOutput(1, ByHeads(key_));
     if (op_.WantsOutput(2)) op_.SetOutput(2, ByHeads(value_));
@@ -119,21 +130,9 @@ class AttentionBuilder {
     return absl::InvalidArgumentError("a cache does not have the dims of what is appended");
   }
 
-  // [B, heads, past + S, D]
-  Heads Joined(const Tensor& past, const Heads& now) {
-    const Expr length = Simplify(past.dim(2) + now.Length(), op_.bounds());
-    const Shape shape = {now.Batch(), Expr(now.heads), length, now.Depth()};
-    Tensor joined = b_.Compute(past.dtype(), shape, [&](const Indices& i) {
-      const Expr is_past = Lt(i[2], past.dim(2));
-      const Expr before = past({i[0], i[1], Min(i[2], past.dim(2) - 1), i[3]});
-      const Expr after = now.At(i[0], i[1], Max(i[2] - past.dim(2), 0), i[3]);
-      return Select(is_past, before, after);
-    });
-    return {joined, now.heads};
-  }
-
+  // [B, heads, P + S, D]
   Tensor ByHeads(const Heads& x) {
-    if (x.tensor.rank() == 4) return x.tensor;
+    if (x.tensor.rank() == 4 && !x.past.valid()) return x.tensor;
     const Shape shape = {x.Batch(), Expr(x.heads), x.Length(), x.Depth()};
     return b_.Compute(x.tensor.dtype(), shape,
                       [&](const Indices& i) { return x.At(i[0], i[1], i[2], i[3]); });
@@ -161,22 +160,37 @@ class AttentionBuilder {
     return absl::InvalidArgumentError("the mask does not broadcast to the scores");
   }
 
-  // [B, heads, S, T]: scale * Q * K^T
+  // Scores have the axes [B, heads, S, T], or [B, S, heads, T] where the operands have their heads
+  // last, so that the rows of scores and result belong together.
+  bool HeadsLast() const { return query_.tensor.rank() == 3; }
+  const Expr& Head(const Indices& i) const { return i[HeadsLast() ? 2 : 1]; }
+  const Expr& Step(const Indices& i) const { return i[HeadsLast() ? 1 : 2]; }
+
+  Tensor HeadsFirst(const Tensor& scores) {
+    const DType type = query_.tensor.dtype();
+    if (!HeadsLast()) return b_.Convert(scores, type);
+    const Shape shape = {scores.dim(0), scores.dim(2), scores.dim(1), scores.dim(3)};
+    return b_.Compute(type, shape,
+                      [&](const Indices& i) { return scores({i[0], i[2], i[1], i[3]}); });
+  }
+
+  // scale * Q * K^T
   Tensor Scores() {
     const auto depth = static_cast<double>(query_.Depth().AsInt().value_or(1));
     const double scale = op_.attributes().Float("scale", static_cast<float>(1 / std::sqrt(depth)));
     const int64_t shared = query_.heads / key_.heads;
-    const Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), key_.Length()};
-    Tensor sums =
-        Contract(b_, {.accumulator = compute_,
-                      .shape = shape,
-                      .reduce_shape = {query_.Depth()},
-                      .left = [&](const Indices& i,
-                                  const Indices& r) { return query_.At(i[0], i[1], i[2], r[0]); },
-                      .right =
-                          [&](const Indices& i, const Indices& r) {
-                            return key_.At(i[0], FloorDiv(i[1], shared), i[3], r[0]);
-                          }});
+    Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), key_.Length()};
+    if (HeadsLast()) std::swap(shape[1], shape[2]);
+    Tensor sums = Contract(
+        b_, {.accumulator = compute_,
+             .shape = shape,
+             .reduce_shape = {query_.Depth()},
+             .left = [&](const Indices& i,
+                         const Indices& r) { return query_.At(i[0], Head(i), Step(i), r[0]); },
+             .right =
+                 [&](const Indices& i, const Indices& r) {
+                   return key_.At(i[0], FloorDiv(Head(i), shared), i[3], r[0]);
+                 }});
     return b_.Map({sums}, [&](const auto& v) { return v[0] * Number(scale, v[0]); });
   }
 
@@ -194,11 +208,11 @@ class AttentionBuilder {
     return b_.Compute(compute_, scores.shape(), [&](const Indices& i) {
       Expr score = scores(i);
       Expr seen = Bool(true);
-      if (causal_) seen = And(seen, Le(i[3], i[2] + past_));
+      if (causal_) seen = And(seen, Le(i[3], Step(i) + past_));
       if (lengths_.valid()) seen = And(seen, Lt(i[3], Cast(DType::kI64, lengths_({i[0]}))));
       if (mask_.valid()) {
         Indices at = BroadcastIndices(Shape(mask_.shape().begin(), mask_.shape().end() - 1),
-                                      {i[0], i[1], i[2]});
+                                      {i[0], Head(i), Step(i)});
         // Beyond its last element a mask hides.
         const bool whole = ProveEqual(mask_.dim(-1), key_.Length(), op_.bounds());
         if (!whole) seen = And(seen, Lt(i[3], mask_.dim(-1)));
@@ -217,26 +231,28 @@ class AttentionBuilder {
     return b_.Map({power, total}, [](const auto& v) { return Div(v[0], v[1]); });
   }
 
+  // [B, heads, S, D] or [B, S, heads * D]: weights * V
   void SetResult(const Tensor& weights) {
     const int64_t shared = query_.heads / value_.heads;
     const Expr depth = value_.Depth();
-    const Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), depth};
+    Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), depth};
+    if (HeadsLast()) shape = {query_.Batch(), query_.Length(), Simplify(depth * query_.heads)};
+    auto head = [&](const Indices& i) { return HeadsLast() ? FloorDiv(i[2], depth) : i[1]; };
+    auto feature = [&](const Indices& i) { return HeadsLast() ? Mod(i[2], depth) : i[3]; };
     Tensor sums =
         Contract(b_, {.accumulator = compute_,
                       .shape = shape,
                       .reduce_shape = {value_.Length()},
-                      .left = [&](const Indices& i,
-                                  const Indices& r) { return weights({i[0], i[1], i[2], r[0]}); },
+                      .left =
+                          [&](const Indices& i, const Indices& r) {
+                            return HeadsLast() ? weights({i[0], i[1], head(i), r[0]})
+                                               : weights({i[0], i[1], i[2], r[0]});
+                          },
                       .right =
                           [&](const Indices& i, const Indices& r) {
-                            return value_.At(i[0], FloorDiv(i[1], shared), r[0], i[3]);
+                            return value_.At(i[0], FloorDiv(head(i), shared), r[0], feature(i));
                           }});
-    const DType type = query_.tensor.dtype();
-    if (query_.tensor.rank() == 4) return op_.SetOutput(0, b_.Convert(sums, type));
-    const Shape joined = {query_.Batch(), query_.Length(), Simplify(depth * query_.heads)};
-    op_.SetOutput(0, b_.Compute(type, joined, [&](const Indices& i) {
-      return sums({i[0], FloorDiv(i[2], depth), i[1], Mod(i[2], depth)});
-    }));
+    op_.SetOutput(0, b_.Convert(sums, query_.tensor.dtype()));
   }
 
   OpContext& op_;

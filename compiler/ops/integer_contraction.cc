@@ -92,28 +92,20 @@ struct Requantization {
   ZeroPoint zero;
   DType type = DType::kU8;
 
-  // [rows or 1, columns or 1]
-  Tensor Factors(TensorBuilder& b) const {
-    const Shape shape = {left.PerAxis() ? left.tensor.dim(-1) : Expr(1),
-                         right.PerAxis() ? right.tensor.dim(-1) : Expr(1)};
-    auto number = [](const Expr& e) { return Cast(DType::kF32, e); };
-    Tensor products = b.Compute(DType::kF32, shape, [&](const Indices& i) {
-      return number(left.At(i[0])) * number(right.At(i[1]));
-    });
-    return b.Compute(DType::kF32, shape,
-                     [&](const Indices& i) { return Div(products(i), number(result.At(0))); });
-  }
-
   // `row` and `column`: the index of a sum in the scales of the left and the right operand. Each
-  // step is a stage of its own, so that all round alike before they round to an integer.
+  // step is a stage of its own, so that all round alike before they round to an integer; all have
+  // the axes of the sums, so that they run element by element.
   Tensor Apply(TensorBuilder& b, const Tensor& sums, const TensorBuilder::Body& row,
                const TensorBuilder::Body& column) const {
-    Tensor factors = Factors(b);
-    Tensor scaled = b.Compute(DType::kF32, sums.shape(), [&](const Indices& i) {
-      const Expr factor =
-          factors({left.PerAxis() ? row(i) : Expr(0), right.PerAxis() ? column(i) : Expr(0)});
-      return Cast(DType::kF32, sums(i)) * factor;
+    auto number = [](const Expr& e) { return Cast(DType::kF32, e); };
+    Tensor products = b.Compute(DType::kF32, sums.shape(), [&](const Indices& i) {
+      return number(left.At(row(i))) * number(right.At(column(i)));
     });
+    Tensor factors = b.Compute(DType::kF32, sums.shape(), [&](const Indices& i) {
+      return Div(products(i), number(result.At(0)));
+    });
+    Tensor scaled = b.Compute(DType::kF32, sums.shape(),
+                              [&](const Indices& i) { return number(sums(i)) * factors(i); });
     return b.Compute(type, sums.shape(), [&](const Indices& i) {
       return Requantized(scaled(i), zero.AsFloat(0), type);
     });
