@@ -25,14 +25,15 @@ bool IsOutput(const Kernel& kernel, TensorId id) {
   return kernel.tensors[id].role == TensorRole::kOutput;
 }
 
-// Every load of `tensor` in `stage` is at exactly its own axes.
-bool ReadsAtOwnIndex(const Stage& stage, TensorId tensor, size_t rank) {
+// Every load of `tensor` in `stage` is at exactly its own axes, which end where the tensor does.
+bool ReadsAtOwnIndex(const Stage& stage, TensorId tensor, const Shape& shape) {
   for (const Expr& body : stage.body) {
     for (const Expr& load : LoadsOf(body)) {
       if (load->tensor != tensor) continue;
-      if (stage.IsReduction() || stage.axes.size() != rank) return false;
-      for (size_t i = 0; i < rank; ++i) {
+      if (stage.IsReduction() || stage.axes.size() != shape.size()) return false;
+      for (size_t i = 0; i < shape.size(); ++i) {
         if (!IsOwnIndex(load.arg(i), stage.axes[i])) return false;
+        if (!ProveEqual(stage.axes[i].extent, shape[i])) return false;
       }
     }
   }
@@ -246,9 +247,9 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
   joiner.Add(consumer);
   Kernel& kernel = joiner.kernel();
   const TensorId edge = joiner.TensorOf(value);
-  const size_t rank = kernel.tensors[edge].shape.size();
+  const Shape shape = kernel.tensors[edge].shape;
   bool same_index = true;
-  for (const Stage& stage : kernel.stages) same_index &= ReadsAtOwnIndex(stage, edge, rank);
+  for (const Stage& stage : kernel.stages) same_index &= ReadsAtOwnIndex(stage, edge, shape);
   if (!same_index) {
     if (DefiningStage(kernel, edge)->IsReduction()) {
       return absl::FailedPreconditionError(
