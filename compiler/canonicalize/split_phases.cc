@@ -103,10 +103,24 @@ std::optional<int64_t> TapOffset(const Plan& plan, const Ints& phase, const Ints
   return offset;
 }
 
+// Where the element for output m and input c of its group, at the first tap, lies in the taps of
+// all channels: of the transposed weight [C, M / groups, ...] and of one phase of the
+// convolution's.
+struct ChannelOffsets {
+  int64_t from, to;
+};
+
+ChannelOffsets OffsetsOf(const Plan& plan, int64_t phase, int64_t m, int64_t c) {
+  const int64_t group_inputs = plan.weight.dims()[0] / plan.groups;
+  const int64_t group_outputs = plan.weight.dims()[1];
+  const int64_t first_input = m / group_outputs * group_inputs;
+  const int64_t from = (first_input + c) * group_outputs + m % group_outputs;
+  return {from, (m * plan.Phases() + phase) * group_inputs + c};
+}
+
 // [M * phases, C / groups, taps...] of the convolution.
 Constant ConvolutionWeight(const Plan& plan) {
   const int64_t group_inputs = plan.weight.dims()[0] / plan.groups;
-  const int64_t group_outputs = plan.weight.dims()[1];
   const int64_t taps = ProductOf(plan.taps), kernel = ProductOf(plan.window.kernel);
   Ints dims = {plan.Outputs() * plan.Phases(), group_inputs};
   dims.insert(dims.end(), plan.taps.begin(), plan.taps.end());
@@ -116,19 +130,20 @@ Constant ConvolutionWeight(const Plan& plan) {
     std::memcpy(bytes.data() + static_cast<size_t>(to) * width,
                 plan.weight.bytes().data() + static_cast<size_t>(from) * width, width);
   };
+  const auto copy_tap = [&](int64_t phase, int64_t tap, int64_t source_tap) {
+    for (int64_t m = 0; m < plan.Outputs(); ++m) {
+      for (int64_t c = 0; c < group_inputs; ++c) {
+        const ChannelOffsets at = OffsetsOf(plan, phase, m, c);
+        copy(at.to * taps + tap, at.from * kernel + source_tap);
+      }
+    }
+  };
   int64_t phase_index = 0;
   ForEachIndex(plan.window.strides, [&](const Ints& phase) {
     int64_t tap_index = 0;
     ForEachIndex(plan.taps, [&](const Ints& tap) {
-      const std::optional<int64_t> offset = TapOffset(plan, phase, tap);
-      for (int64_t m = 0; offset && m < plan.Outputs(); ++m) {
-        const int64_t first_input = m / group_outputs * group_inputs;
-        for (int64_t c = 0; c < group_inputs; ++c) {
-          const int64_t from = (first_input + c) * group_outputs + m % group_outputs;
-          const int64_t to = (m * plan.Phases() + phase_index) * group_inputs + c;
-          copy(to * taps + tap_index, from * kernel + *offset);
-        }
-      }
+      const std::optional<int64_t> source_tap = TapOffset(plan, phase, tap);
+      if (source_tap) copy_tap(phase_index, tap_index, *source_tap);
       ++tap_index;
     });
     ++phase_index;
@@ -175,7 +190,7 @@ class Emitter {
     return StrCat(rebuilder_.old_graph().values[node_.outputs[0]].name, "_", suffix);
   }
 
-  ValueId Numbers(std::string_view suffix, Ints values) {
+  ValueId Numbers(std::string_view suffix, const Ints& values) {
     return rebuilder_.graph().AddConstant(Name(suffix), Constant::Ints(values));
   }
 
@@ -196,7 +211,7 @@ class Emitter {
   ValueId Reshape(ValueId x, Shape shape) {
     ValueId target;
     if (std::optional<Ints> dims = StaticDims(shape)) {
-      target = Numbers("shape", *std::move(dims));
+      target = Numbers("shape", *dims);
     } else {
       const Shape rank = {Expr(static_cast<int64_t>(shape.size()))};
       target = rebuilder_.Emit("Elements", {}, {}, TensorType(DType::kI64, rank), node_);

@@ -274,6 +274,18 @@ class RowGroupWriter {
   std::vector<Stmt> out_;
 };
 
+// In the stages from `first` on, reads of `result` take its variable.
+void ReadVariable(Nest& nest, size_t first, const FlatResult& result) {
+  const Expr value = Var(result.variable, result.dtype);
+  const auto take = [&](const Expr& node) {
+    const bool reads = node.op() == ExprOp::kLoad && node->tensor == result.tensor;
+    return reads && Same(node.arg(0), result.index) ? value : node;
+  };
+  for (size_t reader = first; reader < nest.stages.size(); ++reader) {
+    for (Expr& body : nest.stages[reader].bodies) body = Transform(body, take);
+  }
+}
+
 // Gives results of one element per row, which one thread stores for all, a variable that later
 // stages read.
 void KeepScalarResults(Nest& nest) {
@@ -283,15 +295,7 @@ void KeepScalarResults(Nest& nest) {
       const bool rounds = ComputeType(result.dtype) != result.dtype;
       if (!result.index.valid() || !result.variable.empty() || rounds) continue;
       result.variable = nest.buffers[result.tensor].name + "_value";
-      const Expr value = Var(result.variable, result.dtype);
-      for (size_t reader = s + 1; reader < nest.stages.size(); ++reader) {
-        for (Expr& body : nest.stages[reader].bodies) {
-          body = Transform(body, [&](const Expr& node) {
-            const bool reads = node.op() == ExprOp::kLoad && node->tensor == result.tensor;
-            return reads && Same(node.arg(0), result.index) ? value : node;
-          });
-        }
-      }
+      ReadVariable(nest, s + 1, result);
     }
   }
 }
