@@ -2,16 +2,18 @@
 //
 //   aotc-opt tests/golden/graph/model.air --passes expand-ops,infer-and-fold
 //   aotc-opt kernel.air                                  # parse, verify, print
+//   aotc-opt graph.air --passes simplify --print-before simplify --time
 //
 // The file may hold graphs, kernels, loops and programs: whatever `aotc --dump-after=PHASE` prints.
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "compiler/driver/opt.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/ir/air_text.h"
-#include "compiler/ir/graph_text.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -22,47 +24,44 @@ namespace {
 struct CommandLine {
   std::string path = {};
   std::string passes = {};
-  std::vector<std::string> config = {};
-  std::string target = {};
   bool list = false;
+  OptOptions opt = {};
 };
 
-absl::StatusOr<Graph> RunOnGraph(const Graph& graph, const CommandLine& line,
-                                 Diagnostics& diagnostics) {
-  PassOptions options{.level = 3};  // a pass that is named runs
-  for (const std::string& setting : line.config) {
-    AOTC_RETURN_IF_ERROR(SetConfig(setting, options));
-  }
-  AOTC_ASSIGN_OR_RETURN(std::vector<Pass> passes, PassesByName(line.passes));
-  // What the text states is what holds.
-  GraphProperties held = kExpanded;
-  if (VerifyGraph(graph).ok()) held |= kTyped;
-  PassContext context(options, diagnostics, PassTargetOf(line.target, /*templates=*/true));
-  return RunPasses(graph, passes, context, held);
+void AddFlags(CLI::App& app, CommandLine& line) {
+  OptOptions& opt = line.opt;
+  app.add_option("file", line.path, "a .air file");
+  app.add_option("--passes", line.passes, "names of passes, comma-separated");
+  app.add_option("--config", opt.config, "KEY=VALUE: a setting of a pass")->allow_extra_args(false);
+  app.add_option("--target", opt.target, "cpu or cuda: what passes that ask the target hear");
+  app.add_flag("--list", line.list, "prints the passes and their settings");
+  app.add_flag("--verify-each,!--no-verify-each", opt.verify_each,
+               "verifies the graph after each pass and names the one that broke it (the default)");
+  app.add_flag("--time", opt.time, "prints the time of each pass, to stderr");
+  app.add_option("--print-before", opt.print_before, "prints the graph before a pass, to stderr")
+      ->type_name("PASS")
+      ->allow_extra_args(false);
+  app.add_option("--print-after", opt.print_after, "prints the graph after a pass, to stderr")
+      ->type_name("PASS")
+      ->allow_extra_args(false);
+  app.add_flag("--print-after-all", opt.print_after_all, "prints it after every pass");
 }
 
+// The text for stdout; what was asked to be printed on the way goes to stderr.
 absl::StatusOr<std::string> Run(const CommandLine& line, Diagnostics& diagnostics) {
   if (line.list) return DescribePipeline();
   AOTC_ASSIGN_OR_RETURN(const std::string text, ReadFile(line.path));
   AOTC_ASSIGN_OR_RETURN(std::vector<AirModule> modules, ParseAir(text, line.path));
-  for (AirModule& module : modules) {
-    AOTC_RETURN_IF_ERROR(VerifyAir(module));
-    if (line.passes.empty()) continue;
-    const Graph* graph = std::get_if<Graph>(&module);
-    if (graph == nullptr) return absl::InvalidArgumentError("passes run on graphs only");
-    AOTC_ASSIGN_OR_RETURN(module, RunOnGraph(*graph, line, diagnostics));
-  }
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Pass> passes, PassesByName(line.passes));
+  AOTC_ASSIGN_OR_RETURN(modules, RunOpt(std::move(modules), passes, line.opt, diagnostics));
   return PrintAir(modules);
 }
 
 int Main(int argc, char** argv) {
   CLI::App app("Runs passes on a text IR and prints the result.");
   CommandLine line;
-  app.add_option("file", line.path, "a .air file");
-  app.add_option("--passes", line.passes, "names of passes, comma-separated");
-  app.add_option("--config", line.config, "KEY=VALUE: a setting of a pass");
-  app.add_option("--target", line.target, "cpu or cuda: what passes that ask the target hear");
-  app.add_flag("--list", line.list, "prints the passes and their settings");
+  AddFlags(app, line);
+  line.opt.log = [](const std::string& piece) { std::fputs(piece.c_str(), stderr); };
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

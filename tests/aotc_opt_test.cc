@@ -9,6 +9,7 @@
 #include "compiler/support/files.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/subprocess.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/golden_runner/golden_case.h"
 
@@ -25,16 +26,22 @@ class AotcOptTest : public ::testing::Test {
     folder_.emplace(*std::move(folder));
   }
 
-  // What the program prints for a file of this text; comments and blank lines left out.
-  std::string Print(const std::string& text) const {
+  // The program on a file of this text.
+  ProcessResult Call(const std::string& text, const std::vector<std::string>& flags = {}) const {
     const std::string path = folder_->path() + "/case.air";
     EXPECT_TRUE(WriteFileIfChanged(path, text).ok());
     const char* build = std::getenv("AOTC_BUILD_DIR");
-    const std::string program = StrCat(build != nullptr ? build : "build", "/aotc-opt");
-    const absl::StatusOr<ProcessResult> result = RunProcess({.argv = {program, path}});
-    if (!result.ok()) return std::string(result.status().message());
-    EXPECT_EQ(result->exit_code, 0);
-    return WithoutComments(result->output);
+    std::vector<std::string> argv = {StrCat(build != nullptr ? build : "build", "/aotc-opt"), path};
+    argv.insert(argv.end(), flags.begin(), flags.end());
+    const absl::StatusOr<ProcessResult> result = RunProcess({.argv = argv});
+    return result.ok() ? *result : ProcessResult{-1, std::string(result.status().message())};
+  }
+
+  // What it prints; comments and blank lines left out.
+  std::string Print(const std::string& text) const {
+    const ProcessResult result = Call(text);
+    EXPECT_EQ(result.exit_code, 0);
+    return WithoutComments(result.output);
   }
 
   // Dumps of all phases, as `aotc --dump-after` prints them.
@@ -97,6 +104,23 @@ TEST_F(AotcOptTest, ReadsTheDumpsOfEveryPhase) {
       }
     }
   }
+}
+
+TEST_F(AotcOptTest, TellsWhatHappensAtEachPass) {
+  const std::string graph =
+      "graph @main(%x: f32[2]) -> (%z) {\n  %y: f32[2] = Identity(%x)\n"
+      "  %z: f32[2] = Relu(%y)\n}\n";
+  const ProcessResult result =
+      Call(graph, {"--passes", "remove-identities,eliminate-dead", "--verify-each", "--time",
+                   "--print-before", "remove-identities", "--print-after=remove-identities"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.output, ::testing::HasSubstr("// before remove-identities\ngraph @main"));
+  EXPECT_THAT(result.output, ::testing::HasSubstr("// after remove-identities\ngraph @main"));
+  EXPECT_THAT(result.output, ::testing::ContainsRegex("eliminate-dead +[0-9.]+ s"));
+  const ProcessResult unknown = Call(graph, {"--passes=eliminate-dead", "--print-before=all"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.output, ::testing::StartsWith("error: unknown pass 'all'"));
+  EXPECT_EQ(Call(graph, {"--print-before"}).exit_code, 2);
 }
 
 }  // namespace
