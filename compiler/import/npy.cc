@@ -1,4 +1,4 @@
-#include "compiler/verify/npy.h"
+#include "compiler/import/npy.h"
 
 #include <optional>
 #include <utility>

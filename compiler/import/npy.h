@@ -2,8 +2,8 @@
 //
 //   WriteFile("input_0.npy", ToNpy(x));
 //   AOTC_ASSIGN_OR_RETURN(Constant y, ParseNpy(bytes, expected_type));
-#ifndef AOTC_COMPILER_VERIFY_NPY_H_
-#define AOTC_COMPILER_VERIFY_NPY_H_
+#ifndef AOTC_COMPILER_IMPORT_NPY_H_
+#define AOTC_COMPILER_IMPORT_NPY_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ absl::StatusOr<Constant> ParseNpy(std::string_view bytes, DType dtype,
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_VERIFY_NPY_H_
+#endif  // AOTC_COMPILER_IMPORT_NPY_H_

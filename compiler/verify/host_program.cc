@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "absl/strings/str_split.h"
+#include "compiler/import/npy.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/verify/npy.h"
 
 namespace aotc {
 namespace {

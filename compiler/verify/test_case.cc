@@ -7,11 +7,11 @@
 
 #include "compiler/eval/evaluate.h"
 #include "compiler/fuse/index_checks.h"
+#include "compiler/import/npy.h"
 #include "compiler/import/tensor_file.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/verify/npy.h"
 
 namespace aotc {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
+#include "compiler/import/npy.h"
 #include "compiler/import/onnx_proto.h"
 #include "compiler/support/files.h"
-#include "compiler/verify/npy.h"
 
 namespace aotc {
 namespace {
