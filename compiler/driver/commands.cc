@@ -152,8 +152,9 @@ absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, Comma
 }
 
 absl::Status RunCheck(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
-  AOTC_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
-                        CheckOutput(line.outdir, line.compile.model_path, diagnostics));
+  AOTC_ASSIGN_OR_RETURN(
+      const std::vector<std::string> lines,
+      CheckOutput(line.outdir, line.compile.model_path, line.compile.import.binds, diagnostics));
   for (const std::string& text : lines) StrAppend(&result.text, text, "\n");
   if (lines.empty()) StrAppend(&result.text, line.outdir, " is current\n");
   result.json["differences"] = lines;

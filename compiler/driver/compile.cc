@@ -150,6 +150,10 @@ class Compilation {
     emit.provenance.model_name = BaseName(options_.model_path);
     emit.provenance.model_sha256 = Sha256Hex(model);
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
+    for (const BindOption& bind : options_.import.binds) {
+      AOTC_ASSIGN_OR_RETURN(const std::string value, ReadFile(bind.path));
+      emit.provenance.bound_sha256[bind.name] = Sha256Hex(value);
+    }
     emit.provenance.flags = options_.flags;
     emit.provenance.passes = ran_;
     AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));

@@ -16,7 +16,7 @@ namespace {
 
 // What the flags state before it is checked beyond its syntax.
 struct Raw {
-  std::vector<std::string> shapes, dims, archs, enabled, disabled, config, assume;
+  std::vector<std::string> shapes, dims, binds, archs, enabled, disabled, config, assume;
   std::string weights = "incbin", color = "auto", math = "precise";
   bool no_templates = false, print_pipeline = false;
 };
@@ -24,15 +24,15 @@ struct Raw {
 // Flags that decide the bytes of the output: metadata.json keeps them, `aotc check` gives them
 // again.
 constexpr std::string_view kOutputFlags[] = {
-    "--target",      "--name",         "--shape",   "--dim",          "--keep-input",
-    "--cpu",         "--arch",         "--weights", "--example",      "-O",
-    "--enable-pass", "--disable-pass", "--config",  "--no-templates", "--assume",
+    "--target",       "--name",   "--shape",        "--dim",     "--keep-input", "--bind",
+    "--cpu",          "--arch",   "--weights",      "--example", "-O",           "--enable-pass",
+    "--disable-pass", "--config", "--no-templates", "--assume",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
 // refusal for a slip of the keyboard.
 constexpr std::string_view kMissingFlags[] = {
-    "--accumulate", "--bind", "--bound", "--extern", "--hpp", "--max-items", "--report",
+    "--accumulate", "--bound", "--extern", "--hpp", "--max-items", "--report",
 };
 constexpr std::string_view kMissingCommands[] = {"bench", "reduce", "tune"};
 
@@ -51,6 +51,13 @@ CLI::Validator OneOf(std::vector<std::string> values) {
   return CLI::IsMember(std::move(values)).description("");
 }
 
+void AddBindFlag(CLI::App& app, Raw& raw) {
+  AddEach(app, "--bind", raw.binds,
+          "an input or initializer takes the value of a file (.npy, or .pb with a TensorProto)")
+      ->type_name("NAME=FILE")
+      ->group("Shapes");
+}
+
 void AddShapeFlags(CLI::App& app, CommandLine& line, Raw& raw) {
   AddEach(app, "--shape", raw.shapes, "pins or bounds an input: x=1x3x224x224, x=1..4x3x32..320")
       ->type_name("NAME=DIMS")
@@ -63,6 +70,7 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, Raw& raw) {
           "an input of the graph stays one in spite of its initializer")
       ->type_name("NAME")
       ->group("Shapes");
+  AddBindFlag(app, raw);
 }
 
 void AddTargetFlags(CLI::App& app, CommandLine& line) {
@@ -247,6 +255,7 @@ class Parser {
         ->type_name("OUTDIR")
         ->required();
     AddModel(*check);
+    AddBindFlag(*check, raw_);
   }
 
   absl::Status ReadShapes() {
@@ -258,6 +267,10 @@ class Parser {
     for (const std::string& text : raw_.dims) {
       AOTC_ASSIGN_OR_RETURN(DimOption option, ParseDimOption(text));
       import.dims.push_back(std::move(option));
+    }
+    for (const std::string& text : raw_.binds) {
+      AOTC_ASSIGN_OR_RETURN(BindOption option, ParseBindOption(text));
+      import.binds.push_back(std::move(option));
     }
     return absl::OkStatus();
   }
@@ -283,7 +296,9 @@ class Parser {
         continue;
       }
       for (const std::string& value : option->results()) {
-        flags.push_back(StrCat(name, name == "-O" ? "" : "=", value));
+        const bool is_file = name == "--bind";  // outputs state no paths
+        const std::string shown = is_file ? WithoutFolder(*ParseBindOption(value)) : value;
+        flags.push_back(StrCat(name, name == "-O" ? "" : "=", shown));
       }
     }
     return flags;

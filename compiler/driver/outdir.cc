@@ -28,7 +28,20 @@ std::vector<std::string> TextsOf(const Json& metadata, const char* key) {
   return texts;
 }
 
+// Outputs state the names of bound files without their folders.
+void FindFiles(const std::vector<BindOption>& given, const std::string& model,
+               std::vector<BindOption>& binds) {
+  const std::string folder = model.substr(0, model.find_last_of('/') + 1);
+  for (BindOption& bind : binds) {
+    bind.path = folder + bind.path;
+    for (const BindOption& other : given) {
+      if (other.name == bind.name) bind.path = other.path;
+    }
+  }
+}
+
 absl::StatusOr<OutputFiles> CompileAgain(const std::string& outdir, const std::string& model,
+                                         const std::vector<BindOption>& binds,
                                          Diagnostics& diagnostics) {
   std::vector<std::string> words = {model, "-o", outdir};
   for (std::string& flag : TextsOf(ReadMetadata(outdir), "flags")) words.push_back(std::move(flag));
@@ -37,6 +50,7 @@ absl::StatusOr<OutputFiles> CompileAgain(const std::string& outdir, const std::s
     return absl::InvalidArgumentError(
         StrCat(outdir, "/metadata.json states flags that this version does not know"));
   }
+  FindFiles(binds, model, parsed.command_line->compile.import.binds);
   AOTC_ASSIGN_OR_RETURN(CompileResult result, Compile(parsed.command_line->compile, diagnostics));
   return std::move(result.files);
 }
@@ -52,12 +66,13 @@ std::vector<std::string> PreviousFiles(const std::string& outdir) {
 
 absl::StatusOr<std::vector<std::string>> CheckOutput(const std::string& outdir,
                                                      const std::string& model,
+                                                     const std::vector<BindOption>& binds,
                                                      Diagnostics& diagnostics) {
   const std::vector<std::string> previous = PreviousFiles(outdir);
   if (previous.empty()) {
     return absl::NotFoundError(StrCat("'", outdir, "' has no metadata.json of aotc"));
   }
-  AOTC_ASSIGN_OR_RETURN(const OutputFiles files, CompileAgain(outdir, model, diagnostics));
+  AOTC_ASSIGN_OR_RETURN(const OutputFiles files, CompileAgain(outdir, model, binds, diagnostics));
   std::vector<std::string> lines;
   for (const auto& [path, content] : files) {
     const absl::StatusOr<std::string> present = ReadFile(StrCat(outdir, "/", path));

@@ -1,6 +1,6 @@
 // Folders that aotc has written: what their metadata.json says, and whether they are current.
 //
-//   std::vector<std::string> differences = *CheckOutput("outdir", "model.onnx", diagnostics);
+//   std::vector<std::string> differences = *CheckOutput("outdir", "model.onnx", {}, diagnostics);
 //   // {"changed: model.cpp", "stale: model_kernels_2.cpp"}; empty where nothing differs
 #ifndef AOTC_COMPILER_DRIVER_OUTDIR_H_
 #define AOTC_COMPILER_DRIVER_OUTDIR_H_
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/import/bind_option.h"
 #include "compiler/support/diagnostics.h"
 
 namespace aotc {
@@ -18,10 +19,12 @@ namespace aotc {
 std::vector<std::string> PreviousFiles(const std::string& outdir);
 
 // Compiles the model with the flags that the folder was made with, and lists the files of ours that
-// are not as this version writes them: changed, missing, or stale. Files of others do not count.
+// are not as this version writes them: changed, missing, or stale. Files of others do not count. A
+// file that was bound to a name is the one of `binds`, else the one of its name beside the model.
 // Error: no metadata.json of ours, or the model does not compile.
 absl::StatusOr<std::vector<std::string>> CheckOutput(const std::string& outdir,
                                                      const std::string& model,
+                                                     const std::vector<BindOption>& binds,
                                                      Diagnostics& diagnostics);
 
 }  // namespace aotc

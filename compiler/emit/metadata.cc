@@ -132,6 +132,12 @@ Json Opsets(const Provenance& from) {
   return opsets;
 }
 
+Json Model(const Provenance& from) {
+  Json model = {{"name", from.model_name}, {"sha256", from.model_sha256}, {"opsets", Opsets(from)}};
+  if (!from.bound_sha256.empty()) model["bound_sha256"] = from.bound_sha256;
+  return model;
+}
+
 }  // namespace
 
 std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files) {
@@ -139,8 +145,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
   const Json metadata = {
       {"aotc", from.aotc_version},
       {"name", context.interface.prefix},
-      {"model",
-       {{"name", from.model_name}, {"sha256", from.model_sha256}, {"opsets", Opsets(from)}}},
+      {"model", Model(from)},
       {"target", context.options.target == EmitTarget::kCuda ? "cuda" : "cpu"},
       {"flags", from.flags},
       {"files", files},

@@ -40,9 +40,10 @@ struct Provenance {
   std::string aotc_version = "0.1.0";
   std::string model_name = {};  // file name without folders
   std::string model_sha256 = {};
-  std::map<std::string, int64_t> opsets = {};  // by domain; "" is ai.onnx
-  std::vector<std::string> flags = {};         // as given, without paths
-  std::vector<std::string> passes = {};        // those run, in order
+  std::map<std::string, int64_t> opsets = {};            // by domain; "" is ai.onnx
+  std::map<std::string, std::string> bound_sha256 = {};  // files of --bind, by name of the value
+  std::vector<std::string> flags = {};                   // as given, without paths
+  std::vector<std::string> passes = {};                  // those run, in order
 };
 
 struct EmitOptions {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/import/onnx_types.h"
 #include "compiler/import/opset.h"
 #include "compiler/import/schema_check.h"
 #include "compiler/support/status.h"
@@ -23,6 +22,7 @@ GraphImporter::GraphImporter(const pb::ModelProto& model, const ImportOptions& o
     : model_(model),
       options_(options),
       diagnostics_(diagnostics),
+      bindings_(model.graph(), options, diagnostics),
       tensors_(std::move(folder)),
       functions_(model) {}
 
@@ -60,10 +60,11 @@ absl::StatusOr<int> GraphImporter::OpsetOf(const pb::NodeProto& node, const Body
                                          kOldestOpset, " to ", kNewestOpset, " are supported"));
 }
 
-void GraphImporter::ImportMainInputs(Scope& scope) {
+std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
   std::set<std::string> constants, kept(options_.keep_inputs.begin(), options_.keep_inputs.end());
   for (const pb::TensorProto& tensor : model_.graph().initializer())
     constants.insert(tensor.name());
+  for (const auto& [name, value] : bindings_.values()) constants.insert(name);
   std::vector<const pb::ValueInfoProto*> inputs;
   for (const pb::ValueInfoProto& input : model_.graph().input()) {
     bool is_kept = kept.erase(input.name()) > 0;
@@ -72,7 +73,22 @@ void GraphImporter::ImportMainInputs(Scope& scope) {
   for (const std::string& name : kept) {
     diagnostics_.Error({}, StrCat("--keep-input ", DisplayName(name), ": no such graph input"));
   }
-  std::vector<ValueType> types = ImportInputTypes(inputs, options_, symbols_, diagnostics_);
+  return inputs;
+}
+
+std::vector<BoundInput> GraphImporter::BoundInputs() const {
+  std::vector<BoundInput> bound;
+  for (const pb::ValueInfoProto& input : model_.graph().input()) {
+    const Constant* value = bindings_.Find(input.name());
+    if (value != nullptr) bound.push_back({&input, value->dims()});
+  }
+  return bound;
+}
+
+void GraphImporter::ImportMainInputs(Scope& scope) {
+  const std::vector<const pb::ValueInfoProto*> inputs = MainInputs();
+  std::vector<ValueType> types =
+      ImportInputTypes({inputs, BoundInputs()}, options_, symbols_, diagnostics_);
   graph_.symbols = symbols_.Symbols();
   for (size_t i = 0; i < inputs.size(); ++i) {
     ValueId id = graph_.AddValue(DisplayName(inputs[i]->name()), types[i]);
@@ -82,11 +98,15 @@ void GraphImporter::ImportMainInputs(Scope& scope) {
                                     "' of the graph has no name of its own"));
     }
   }
+  for (const auto& [name, value] : bindings_.values()) {
+    scope.Define(name, graph_.AddConstant(DisplayName(name), value));
+  }
 }
 
 void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope,
                                        const std::string& prefix) {
   for (const pb::SparseTensorProto& sparse : graph.sparse_initializer()) {
+    if (scope.Contains(sparse.values().name())) continue;  // bound to a dense value
     diagnostics_.Error({},
                        StrCat("initializer '", DisplayName(sparse.values().name()),
                               "' is sparse, which is not supported"),
@@ -100,7 +120,7 @@ void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope
       diagnostics_.Error({}, StrCat(place, " has no name of its own"));
       continue;
     }
-    if (scope.Contains(tensor.name())) continue;  // an input that is kept
+    if (scope.Contains(tensor.name())) continue;  // an input that is kept, or bound
     absl::StatusOr<Constant> constant = tensors_.Read(tensor);
     std::string name = prefix + DisplayName(tensor.name());
     ValueId id;

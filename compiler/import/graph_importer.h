@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "compiler/import/bindings.h"
 #include "compiler/import/node_order.h"
 #include "compiler/import/onnx_functions.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/import/onnx_types.h"
 #include "compiler/import/symbol_table.h"
 
 namespace aotc {
@@ -70,6 +72,9 @@ class GraphImporter {
 
   Opsets ReadOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports);
   void ImportMainInputs(Scope& scope);
+  // The graph inputs that are no constants.
+  std::vector<const pb::ValueInfoProto*> MainInputs();
+  std::vector<BoundInput> BoundInputs() const;
   void ImportInitializers(const pb::GraphProto& graph, Scope& scope, const std::string& prefix);
   absl::Status ImportNodes(const NodeList& nodes, const Body& body);
   absl::Status ImportNode(const pb::NodeProto& node, const Body& body);
@@ -90,6 +95,7 @@ class GraphImporter {
   const pb::ModelProto& model_;
   const ImportOptions& options_;
   Diagnostics& diagnostics_;
+  Bindings bindings_;
   TensorReader tensors_;
   FunctionTable functions_;
   SymbolTable symbols_;

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -46,51 +46,136 @@ std::string Header(std::string_view type, const std::vector<int64_t>& dims) {
   return text + "\n";
 }
 
-// What lies between the key and `end`: "'<f4'" of the key "'descr'" up to a comma.
-std::string_view Field(std::string_view header, std::string_view key, char end) {
-  const size_t at = header.find(key);
-  if (at == std::string_view::npos) return "";
-  const size_t start = header.find(':', at + key.size()) + 1;
-  return header.substr(start, header.find(end, start) - start);
-}
-
-std::optional<std::vector<int64_t>> ParseDims(std::string_view text) {
-  const size_t open = text.find('(');
-  if (open == std::string_view::npos) return std::nullopt;
-  std::vector<int64_t> dims;
-  for (absl::string_view piece :
-       absl::StrSplit(View(text.substr(open + 1)), ',', absl::SkipWhitespace())) {
-    int64_t dim = 0;
-    if (!absl::SimpleAtoi(piece, &dim) || dim < 0) return std::nullopt;
-    dims.push_back(dim);
-  }
-  return dims;
-}
-
 struct Npy {
-  std::string_view type = {};
+  std::string type = {};  // "<f4"
+  bool fortran = false;
   std::vector<int64_t> dims = {};
   std::string_view data = {};
 };
 
-std::optional<Npy> Split(std::string_view bytes) {
-  constexpr size_t kShortest = 12;
-  if (bytes.size() < kShortest || bytes.substr(0, kMagic.size()) != kMagic) return std::nullopt;
+// The header's text: the literal of a Python dict with three keys, in any order.
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : text_(text) {}
+
+  absl::StatusOr<Npy> Run() {
+    if (!TryConsume('{')) return Broken();
+    while (!TryConsume('}')) {
+      AOTC_RETURN_IF_ERROR(ParseEntry());
+      if (!TryConsume(',') && Peek() != '}') return Broken();
+    }
+    const bool complete = has_type_ && has_order_ && has_shape_ && Peek() == '\0';
+    return complete ? absl::StatusOr<Npy>(npy_) : Broken();
+  }
+
+ private:
+  static absl::Status Broken() {
+    return absl::InvalidArgumentError("has a header that is damaged or not of numpy");
+  }
+
+  char Peek() {
+    while (at_ < text_.size() && absl::ascii_isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  bool TryConsume(char c) {
+    if (Peek() != c || at_ >= text_.size()) return false;
+    ++at_;
+    return true;
+  }
+
+  std::string TakeWord() {
+    const size_t start = (Peek(), at_);
+    while (at_ < text_.size() && absl::ascii_isalnum(static_cast<unsigned char>(text_[at_]))) ++at_;
+    return std::string(text_.substr(start, at_ - start));
+  }
+
+  absl::StatusOr<std::string> TakeQuoted() {
+    const char quote = Peek();
+    if (quote != '\'' && quote != '"') return Broken();
+    const size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) return Broken();
+    const std::string_view content = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    return std::string(content);
+  }
+
+  absl::Status ParseEntry() {
+    AOTC_ASSIGN_OR_RETURN(const std::string key, TakeQuoted());
+    if (!TryConsume(':')) return Broken();
+    if (key == "descr" && !std::exchange(has_type_, true)) return ParseType();
+    if (key == "fortran_order" && !std::exchange(has_order_, true)) return ParseOrder();
+    if (key == "shape" && !std::exchange(has_shape_, true)) return ParseDims();
+    return Broken();
+  }
+
+  absl::Status ParseType() {
+    if (Peek() == '[') return absl::InvalidArgumentError("has elements of several fields");
+    AOTC_ASSIGN_OR_RETURN(npy_.type, TakeQuoted());
+    return absl::OkStatus();
+  }
+
+  absl::Status ParseOrder() {
+    const std::string word = TakeWord();
+    if (word != "True" && word != "False") return Broken();
+    npy_.fortran = word == "True";
+    return absl::OkStatus();
+  }
+
+  absl::Status ParseDims() {
+    if (!TryConsume('(')) return Broken();
+    while (!TryConsume(')')) {
+      int64_t dim = 0;
+      if (!absl::SimpleAtoi(TakeWord(), &dim)) {
+        return absl::InvalidArgumentError("has a shape that is no list of numbers from 0 to 2^63");
+      }
+      npy_.dims.push_back(dim);
+      if (!TryConsume(',') && Peek() != ')') return Broken();
+    }
+    return absl::OkStatus();
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  Npy npy_;
+  bool has_type_ = false, has_order_ = false, has_shape_ = false;
+};
+
+// The file taken apart: the magic, two bytes of version, the length of the header (2 bytes in
+// version 1, 4 in later ones, little-endian), the header, the elements.
+absl::StatusOr<Npy> Split(std::string_view bytes) {
+  if (bytes.substr(0, kMagic.size()) != kMagic) {
+    return absl::InvalidArgumentError("is no .npy file");
+  }
+  constexpr size_t kVersionAt = 6, kLengthAt = 8;
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
-  const bool first_version = byte(6) == 1;
-  const size_t start = first_version ? 10 : 12;
-  size_t length = byte(8) | byte(9) << 8;
-  if (!first_version) length |= byte(10) << 16 | byte(11) << 24;
-  if (bytes.size() < start + length) return std::nullopt;
-  const std::string_view header = bytes.substr(start, length);
-  std::optional<std::vector<int64_t>> dims = ParseDims(Field(header, "'shape'", ')'));
-  const bool c_order =
-      Field(header, "'fortran_order'", ',').find("False") != std::string_view::npos;
-  const std::string_view type = Field(header, "'descr'", ',');
-  const size_t quote = type.find('\'');
-  if (!dims || !c_order || quote == std::string_view::npos) return std::nullopt;
-  const std::string_view name = type.substr(quote + 1);
-  return Npy{name.substr(0, name.find('\'')), *std::move(dims), bytes.substr(start + length)};
+  if (bytes.size() <= kLengthAt) return absl::InvalidArgumentError("ends within its header");
+  const size_t version = byte(kVersionAt);
+  if (version < 1 || version > 3) {
+    return absl::InvalidArgumentError(StrCat("is of version ", version, " of the .npy format"));
+  }
+  const size_t start = kLengthAt + (version == 1 ? 2 : 4);
+  if (bytes.size() < start) return absl::InvalidArgumentError("ends within its header");
+  size_t length = 0;
+  for (size_t i = start; i-- > kLengthAt;) length = length << 8 | byte(i);
+  if (bytes.size() - start < length) return absl::InvalidArgumentError("ends within its header");
+  AOTC_ASSIGN_OR_RETURN(Npy npy, HeaderParser(bytes.substr(start, length)).Run());
+  npy.data = bytes.substr(start + length);
+  return npy;
+}
+
+// Column-major elements and those of another machine are refused, not turned.
+absl::Status CheckForm(const Npy& npy) {
+  if (npy.fortran) {
+    return absl::InvalidArgumentError("is in Fortran order; numpy.ascontiguousarray gives C order");
+  }
+  if (npy.type.starts_with('>')) {
+    return absl::InvalidArgumentError(StrCat("is big-endian (", npy.type, ")"));
+  }
+  if (npy.type.find('O') != std::string::npos) {
+    return absl::InvalidArgumentError("holds Python objects, no numbers");
+  }
+  return absl::OkStatus();
 }
 
 // Nothing where it overflows.
@@ -98,7 +183,7 @@ std::optional<size_t> BytesOf(DType dtype, const std::vector<int64_t>& dims) {
   constexpr int64_t kMost = int64_t{1} << 48;
   int64_t count = 1;
   for (int64_t dim : dims) {
-    if (__builtin_mul_overflow(count, dim, &count) || count > kMost) return std::nullopt;
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > kMost) return std::nullopt;
   }
   return static_cast<size_t>(StorageBytes(dtype, count));
 }
@@ -119,21 +204,22 @@ std::string ToNpy(const Constant& tensor) {
 
 absl::StatusOr<Constant> ParseNpy(std::string_view bytes, DType dtype,
                                   const std::vector<int64_t>& dims) {
-  std::optional<Npy> npy = Split(bytes);
-  if (!npy) return absl::InvalidArgumentError("is no .npy file in row-major order");
-  const bool raw = NumpyName(dtype).empty() && npy->type == "|u1" && npy->dims.size() == 1 &&
-                   npy->data.size() == BytesOf(dtype, dims);
-  if (npy->type != StorageName(dtype) && !raw) {
-    return absl::InvalidArgumentError(
-        StrCat("has elements of type ", npy->type, ", not ", DTypeName(dtype)));
+  AOTC_ASSIGN_OR_RETURN(Npy npy, Split(bytes));
+  AOTC_RETURN_IF_ERROR(CheckForm(npy));
+  const bool raw = NumpyName(dtype).empty() && npy.type == "|u1" && npy.dims.size() == 1 &&
+                   npy.data.size() == BytesOf(dtype, dims);
+  if (npy.type != StorageName(dtype) && !raw) {
+    return absl::InvalidArgumentError(StrCat("has elements of type ", npy.type, ", not ",
+                                             StorageName(dtype), " (", DTypeName(dtype), ")"));
   }
-  if (raw) npy->dims = dims;
-  const std::optional<size_t> size = BytesOf(dtype, npy->dims);
-  if (!size || npy->data.size() != *size) {
-    return absl::InvalidArgumentError(
-        StrCat("has ", npy->data.size(), " bytes of data, which do not fill its dims"));
+  if (raw) npy.dims = dims;
+  const std::optional<size_t> size = BytesOf(dtype, npy.dims);
+  if (!size || npy.data.size() != *size) {
+    return absl::InvalidArgumentError(StrCat("has ", npy.data.size(),
+                                             " bytes of data, which do not fill its shape (",
+                                             StrJoin(npy.dims, ", "), ")"));
   }
-  return Constant::Dense(dtype, npy->dims, {npy->data.begin(), npy->data.end()});
+  return Constant::Dense(dtype, npy.dims, {npy.data.begin(), npy.data.end()});
 }
 
 }  // namespace aotc

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/import/bind_option.h"
 #include "compiler/import/shape_options.h"
 #include "compiler/ir/graph.h"
 #include "compiler/support/diagnostics.h"
@@ -28,7 +29,8 @@ struct ImportOptions {
   std::vector<ShapeOption> shapes = {};       // --shape
   std::vector<DimOption> dims = {};           // --dim
   std::vector<std::string> keep_inputs = {};  // --keep-input: inputs in spite of their initializers
-  int64_t max_items = 64;                     // of sequences
+  std::vector<BindOption> binds = {};  // --bind: inputs and initializers with values of files
+  int64_t max_items = 64;              // of sequences
   // Returns the graph also where ops are not supported or symbols have no bound (their errors are
   // in the diagnostics all the same): to look at a model.
   bool lenient = false;

@@ -28,14 +28,20 @@ std::string Text(const Dimension& dim) { return dim.has_dim_param() ? dim.dim_pa
 
 class InputTypes {
  public:
-  InputTypes(const std::vector<const pb::ValueInfoProto*>& inputs, const ImportOptions& options,
-             SymbolTable& symbols, Diagnostics& diagnostics)
-      : inputs_(inputs), options_(options), symbols_(symbols), diagnostics_(diagnostics) {}
+  InputTypes(const MainInputs& main, const ImportOptions& options, SymbolTable& symbols,
+             Diagnostics& diagnostics)
+      : inputs_(main.inputs),
+        bound_(main.bound),
+        options_(options),
+        symbols_(symbols),
+        diagnostics_(diagnostics) {}
 
   std::vector<ValueType> Run() {
     for (const auto* input : inputs_) CollectNames(*input);
+    for (const BoundInput& bound : bound_) CollectNames(*bound.input);
     for (const DimOption& option : options_.dims) ApplyDim(option);
     for (const ShapeOption& option : options_.shapes) ApplyShape(option);
+    for (const BoundInput& bound : bound_) ApplyBound(bound);
     std::vector<ValueType> types;
     for (const auto* input : inputs_) types.push_back(InputType(*input));
     return types;
@@ -119,6 +125,33 @@ class InputTypes {
     }
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       ApplyAxis(*input, axis, option.dims[static_cast<size_t>(axis)]);
+    }
+  }
+
+  // The dims of a value that is bound to an input must be those that the model states, and pin the
+  // symbols among them.
+  void ApplyBound(const BoundInput& bound) {
+    const std::string place = StrCat("--bind ", DisplayName(bound.input->name()));
+    const pb::TensorShapeProto* shape = ShapeOf(*bound.input);
+    if (shape == nullptr) return;
+    if (shape->dim_size() != static_cast<int>(bound.dims.size())) {
+      return Error(StrCat(place, ": the file has rank ", bound.dims.size(), ", the input rank ",
+                          shape->dim_size()),
+                   "reshape the array to the input's rank");
+    }
+    for (int axis = 0; axis < shape->dim_size(); ++axis) {
+      const int64_t value = bound.dims[static_cast<size_t>(axis)];
+      const std::string text = Text(shape->dim(axis)), at = StrCat(place, ", axis ", axis);
+      const std::optional<int64_t> number = Number(shape->dim(axis));
+      if (number && *number != value) {
+        Error(StrCat(at, ": the file has ", value, ", the model ", *number),
+              "bind an array of the input's shape");
+      } else if (!text.empty() && symbols_.NamesOf(text).contains(text)) {
+        const absl::Status status = symbols_.Bind(text, {value, value, 1});
+        if (!status.ok()) Error(StrCat(at, ": ", status.message()), "bound inputs pin their dims");
+      } else if (!text.empty()) {
+        expected_.push_back({at, text, {value, value, 1}});
+      }
     }
   }
 
@@ -233,12 +266,15 @@ class InputTypes {
   }
 
  public:
-  // A flag that pins a dim like "4*batch" must agree with what its symbols make of it.
+  // A flag that pins a dim like "4*batch" must agree with what its symbols make of it; where those
+  // are in no input that is left there is nothing to compare.
   void CheckExpected() {
     for (const Expected& expected : expected_) {
-      Interval range = RangeOf(symbols_.Dim(expected.text), BoundsOf(symbols_.Symbols()));
+      const std::optional<Expr> dim = symbols_.ExistingDim(expected.text);
+      if (!dim) continue;
+      const Interval range = RangeOf(*dim, BoundsOf(symbols_.Symbols()));
       if (range.min == expected.bound.min && range.max == expected.bound.max) continue;
-      Error(StrCat(expected.place, ": the flag says ", PrintDimBound(expected.bound),
+      Error(StrCat(expected.place, ": what is given is ", PrintDimBound(expected.bound),
                    ", but its dim is ", DisplayName(expected.text)),
             "bound its symbols with --dim");
     }
@@ -252,6 +288,7 @@ class InputTypes {
   };
 
   const std::vector<const pb::ValueInfoProto*>& inputs_;
+  const std::vector<BoundInput>& bound_;
   const ImportOptions& options_;
   SymbolTable& symbols_;
   Diagnostics& diagnostics_;
@@ -279,10 +316,9 @@ ValueType DeclaredTensor(const pb::TypeProto::Tensor& tensor, const SymbolTable&
 
 }  // namespace
 
-std::vector<ValueType> ImportInputTypes(const std::vector<const pb::ValueInfoProto*>& inputs,
-                                        const ImportOptions& options, SymbolTable& symbols,
-                                        Diagnostics& diagnostics) {
-  InputTypes types(inputs, options, symbols, diagnostics);
+std::vector<ValueType> ImportInputTypes(const MainInputs& main, const ImportOptions& options,
+                                        SymbolTable& symbols, Diagnostics& diagnostics) {
+  InputTypes types(main, options, symbols, diagnostics);
   std::vector<ValueType> result = types.Run();
   types.CheckExpected();
   return result;

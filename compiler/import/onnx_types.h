@@ -14,11 +14,21 @@
 
 namespace aotc {
 
-// Types of the graph inputs (those of them that are no constants), in order. Every finding goes
-// into `diagnostics`; an input with one has an unknown type.
-std::vector<ValueType> ImportInputTypes(const std::vector<const pb::ValueInfoProto*>& inputs,
-                                        const ImportOptions& options, SymbolTable& symbols,
-                                        Diagnostics& diagnostics);
+// An input that --bind made a constant of these dims: they state what its symbols are.
+struct BoundInput {
+  const pb::ValueInfoProto* input;
+  std::vector<int64_t> dims;
+};
+
+struct MainInputs {
+  std::vector<const pb::ValueInfoProto*> inputs;  // those that are no constants
+  std::vector<BoundInput> bound;
+};
+
+// Types of the graph inputs that are no constants, in order. Every finding goes into `diagnostics`;
+// an input with one has an unknown type.
+std::vector<ValueType> ImportInputTypes(const MainInputs& main, const ImportOptions& options,
+                                        SymbolTable& symbols, Diagnostics& diagnostics);
 
 // An error for every symbol without a bound, with the flag that gives one.
 void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics);

@@ -99,9 +99,21 @@ TEST(CommandLine, WrongUsageSaysWhatIsWrong) {
 }
 
 TEST(CommandLine, DocumentedFlagsThatAreMissingAreRefusedByName) {
-  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--bind=x=x.npy"}),
-              HasSubstr("this version has no '--bind'"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--bound=x:0=9"}),
+              HasSubstr("this version has no '--bound'"));
   EXPECT_THAT(UsageErrorOf({"tune", "m.onnx"}), HasSubstr("this version has no 'tune'"));
+}
+
+TEST(CommandLine, BoundFilesAreKeptWithoutTheirFolders) {
+  const CommandLine line =
+      Parse({"m.onnx", "-o", "o", "--bind", "w=/data/a=b/w.npy", "--bind=x.1:0=x.pb"});
+  EXPECT_THAT(line.compile.flags, ElementsAre("--bind=w=w.npy", "--bind=x.1:0=x.pb"));
+  ASSERT_EQ(line.compile.import.binds.size(), 2u);
+  EXPECT_EQ(line.compile.import.binds[0].path, "/data/a=b/w.npy");
+  EXPECT_EQ(line.compile.import.binds[1].name, "x.1:0");
+  for (const char* text : {"w", "=w.npy", "w="}) {
+    EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--bind", text}), HasSubstr("NAME=FILE"));
+  }
 }
 
 TEST(CommandLine, HelpIsNoError) {
