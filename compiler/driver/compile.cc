@@ -6,6 +6,7 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
+#include "compiler/fuse/memoized_veto.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_text.h"
@@ -106,7 +107,7 @@ class Compilation {
 
   absl::Status FuseNodes() {
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
-                           .veto = cuda_ ? CudaFusionVeto : CpuFusionVeto};
+                           .veto = Memoized(cuda_ ? CudaFusionVeto : CpuFusionVeto)};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
@@ -116,8 +117,9 @@ class Compilation {
     }
     fused_text_ = hook_ ? PrintFused(result_.graph, fused_) : "";
     if (!options_.passes.verify_each) return absl::OkStatus();
+    KernelVerifier verifier;
     for (const FusedKernel& fused : fused_.kernels) {
-      if (absl::Status status = VerifyKernel(fused.kernel); !status.ok()) {
+      if (absl::Status status = verifier.Verify(fused.kernel); !status.ok()) {
         return absl::InternalError(StrCat("after fuse: ", status.message()));
       }
     }

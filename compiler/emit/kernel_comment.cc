@@ -1,5 +1,9 @@
 #include "compiler/emit/kernel_comment.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_split.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/support/strings.h"
@@ -18,12 +22,25 @@ std::string CommentLines(const std::string& text) {
   return result;
 }
 
+// The other nodes that the kernel computes, one launch a line. metadata.json has them all.
+std::string AlsoLines(const std::vector<std::string>& also) {
+  constexpr size_t kMostLines = 32;
+  std::string text;
+  for (size_t i = 0; i < std::min(also.size(), kMostLines); ++i) {
+    StrAppend(&text, "also ", also[i], "\n");
+  }
+  if (also.size() > kMostLines) {
+    StrAppend(&text, "and ", also.size() - kMostLines, " more, listed in metadata.json\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string KernelComment(const ProgramKernel& program_kernel, const KernelVariant& variant) {
   const Kernel& kernel = program_kernel.kernel;
   std::string text = StrCat(StrJoin(kernel.sources, " + "), "\n");
-  for (const std::string& sources : program_kernel.also) StrAppend(&text, "also ", sources, "\n");
+  StrAppend(&text, AlsoLines(program_kernel.also));
   StrAppend(&text, PrintStages(kernel), "\n");
   StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason, "\n");
   StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",

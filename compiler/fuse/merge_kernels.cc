@@ -242,6 +242,12 @@ Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args) {
 
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value) {
+  // Every merge rewrites the kernel: without a limit, long chains would take quadratic time.
+  constexpr size_t kMostNodes = 64;
+  if (producer.kernel.sources.size() + consumer.kernel.sources.size() > kMostNodes) {
+    return absl::FailedPreconditionError(
+        StrCat("the kernel would have more than ", kMostNodes, " nodes"));
+  }
   Joiner joiner(value);
   joiner.Add(producer);
   joiner.Add(consumer);

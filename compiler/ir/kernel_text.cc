@@ -104,6 +104,13 @@ class Printer {
 
 std::string PrintKernel(const Kernel& kernel) { return Printer(kernel).Print(); }
 
+std::string PrintKernelWithoutNames(Kernel kernel) {
+  kernel.name = "kernel";
+  kernel.sources.clear();
+  for (TensorId id : kernel.tensors.ids()) kernel.tensors[id].name = StrCat("t", id.index());
+  return PrintKernel(kernel);
+}
+
 std::string PrintCombiner(const Combiner& combiner) {
   return StrCat("identity (", PrintExprList(combiner.identity), ") combine (",
                 PrintExprList(combiner.combine), ")");

@@ -2,6 +2,7 @@
 #ifndef AOTC_COMPILER_IR_KERNEL_TEXT_H_
 #define AOTC_COMPILER_IR_KERNEL_TEXT_H_
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace aotc {
 class Scanner;  // compiler/support/scanner.h
 
 std::string PrintKernel(const Kernel& kernel);
+// The same without what names say: equal for kernels that compute the same on tensors of the same
+// kind.
+std::string PrintKernelWithoutNames(Kernel kernel);
 // Only the stages, one a line: what the comment above a generated kernel shows.
 std::string PrintStages(const Kernel& kernel);
 absl::StatusOr<Kernel> ParseKernel(Scanner& scanner);
@@ -27,6 +31,19 @@ absl::Status ParseCombiner(Scanner& scanner, size_t count, Combiner& combiner);
 // bounds (or under a select that proves it) for all values of axes and symbols where that can be
 // decided; dtypes of bodies, combiners and results agree; names are unique.
 absl::Status VerifyKernel(const Kernel& kernel);
+
+// VerifyKernel for many kernels, as those of one model, most of which differ in names only.
+//
+//   KernelVerifier verifier;
+//   for (const Kernel& kernel : kernels) AOTC_RETURN_IF_ERROR(verifier.Verify(kernel));
+class KernelVerifier {
+ public:
+  // Of a kernel that but for names has been found right before, only the names are checked.
+  absl::Status Verify(const Kernel& kernel);
+
+ private:
+  std::set<std::string> verified_;  // texts without names
+};
 
 }  // namespace aotc
 

@@ -1,9 +1,11 @@
 // The checks that every kernel passes: structure, types, and loads in bounds.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/ir/kernel_bounds.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -15,6 +17,7 @@ class Verifier {
       : kernel_(kernel), defined_(kernel.tensors.size(), false) {}
 
   absl::Status Run() {
+    CheckNames();
     CheckTensors();
     CheckParams();
     for (const Stage& stage : kernel_.stages) {
@@ -25,18 +28,33 @@ class Verifier {
       const KernelTensor& tensor = kernel_.tensors[id];
       if (!defined_[id]) Complain(StrCat("%", tensor.name, " is never defined"));
     }
+    return Result();
+  }
+
+  absl::Status RunOnNames() {
+    CheckNames();
+    return Result();
+  }
+
+ private:
+  absl::Status Result() const {
     if (complaints_.empty()) return absl::OkStatus();
     return absl::InternalError(StrCat("kernel @", kernel_.name, ": ", StrJoin(complaints_, "; ")));
   }
 
- private:
   void Complain(std::string text) { complaints_.push_back(std::move(text)); }
   void Require(bool condition, const std::string& text) {
     if (!condition) Complain(text);
   }
 
-  void CheckTensors() {
+  void CheckNames() {
     std::set<std::string> names;
+    for (const KernelTensor& tensor : kernel_.tensors) {
+      Require(names.insert(tensor.name).second, StrCat("%", tensor.name, " is declared twice"));
+    }
+  }
+
+  void CheckTensors() {
     std::set<std::string> symbols;
     for (const Symbol& symbol : kernel_.symbols) {
       Require(symbols.insert(symbol.var).second,
@@ -45,7 +63,6 @@ class Verifier {
     }
     for (TensorId id : kernel_.tensors.ids()) {
       const KernelTensor& tensor = kernel_.tensors[id];
-      Require(names.insert(tensor.name).second, StrCat("%", tensor.name, " is declared twice"));
       for (const Expr& dim : tensor.shape)
         CheckFree(dim, symbols, StrCat("a dim of %", tensor.name));
       bool reads = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kConstant;
@@ -189,5 +206,13 @@ class Verifier {
 }  // namespace
 
 absl::Status VerifyKernel(const Kernel& kernel) { return Verifier(kernel).Run(); }
+
+absl::Status KernelVerifier::Verify(const Kernel& kernel) {
+  std::string text = PrintKernelWithoutNames(kernel);
+  if (verified_.contains(text)) return Verifier(kernel).RunOnNames();
+  AOTC_RETURN_IF_ERROR(VerifyKernel(kernel));
+  verified_.insert(std::move(text));
+  return absl::OkStatus();
+}
 
 }  // namespace aotc

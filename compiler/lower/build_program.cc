@@ -123,7 +123,7 @@ class ProgramBuilder {
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
   absl::StatusOr<KernelId> KernelOf(Kernel kernel, const Scheduler& schedule) {
     AOTC_RETURN_IF_ERROR(CheckElementTypes(kernel));
-    const std::string text = TextWithoutNames(kernel);
+    const std::string text = PrintKernelWithoutNames(kernel);
     auto found = by_text_.find(text);
     if (found != by_text_.end()) {
       NoteLaunch(program_.kernels[found->second], StrJoin(kernel.sources, " + "));
@@ -131,13 +131,6 @@ class ProgramBuilder {
     }
     AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule(std::move(kernel)));
     return by_text_[text] = program_.kernels.Add(std::move(scheduled));
-  }
-
-  static std::string TextWithoutNames(Kernel kernel) {
-    kernel.name = "kernel";
-    kernel.sources.clear();
-    for (TensorId id : kernel.tensors.ids()) kernel.tensors[id].name = StrCat("t", id.index());
-    return PrintKernel(kernel);
   }
 
   // Parts of one node are noted once.
