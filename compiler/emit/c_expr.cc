@@ -128,10 +128,11 @@ std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
 }
 
 CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
-  if (NeedsNarrowing(e)) {
-    Text inner = IsBinary(e.op()) ? PrintBinary(e) : PrintCall(e);
-    return {StrCat("(", CValueType(e.dtype()), ")(", inner.text, ")"), kPrefix};
-  }
+  if (!NeedsNarrowing(e)) return PrintOperator(e);
+  return {StrCat("(", CValueType(e.dtype()), ")(", PrintOperator(e).text, ")"), kPrefix};
+}
+
+CExprPrinter::Text CExprPrinter::PrintOperator(const Expr& e) const {
   switch (e.op()) {
     case ExprOp::kConst: return {CLiteral(e), kPostfix};
     case ExprOp::kVar: return {e->name, kPostfix};

@@ -40,6 +40,8 @@ class CExprPrinter {
     int precedence;  // of the outermost operator; higher binds tighter
   };
   Text PrintNode(const Expr& e) const;
+  // Of narrow integers in the type that C computes in.
+  Text PrintOperator(const Expr& e) const;
   Text PrintBinary(const Expr& e) const;
   Text PrintLoad(const Expr& e) const;
   Text PrintCast(const Expr& e) const;
