@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ops/empty_stages.h"
 #include "compiler/ops/trim_reduction.h"
 #include "compiler/support/strings.h"
 
@@ -133,6 +134,7 @@ Kernel CleanKernel(Kernel kernel) {
   NumberAxes(kernel);
   SimplifyKernel(kernel);
   if (TrimReduceAxes(kernel)) SimplifyKernel(kernel);
+  SimplifyEmptyStages(kernel);
   DropDeadStages(kernel);  // simplification may have removed the last load of a tensor
   DropUnusedSymbols(kernel);
   return kernel;

@@ -11,7 +11,8 @@ namespace aotc {
 // Stages whose results reach no output, tensors that nothing reads and symbols that nothing names
 // are dropped; ids are renumbered in order. Axes become i0, i1 ... and r0, r1 ..., unique in the
 // kernel and different from all symbols. Shapes and bodies are simplified within the bounds of
-// their stage, and reductions lose taps that only read padding.
+// their stage, reductions lose taps that only read padding, and stages over no elements all that
+// they read.
 Kernel CleanKernel(Kernel kernel);
 
 }  // namespace aotc

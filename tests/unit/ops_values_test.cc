@@ -1,6 +1,7 @@
 // Values of op definitions where ONNX's own test data does not reach, against loops or by hand.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compiler/eval/evaluate.h"
 #include "gtest/gtest.h"
@@ -33,6 +34,15 @@ std::vector<double> Evaluate(const OpCase& op, const std::vector<Constant>& inpu
 }
 
 using Doubles = std::vector<double>;
+
+TEST(OpValues, ReductionsOverNothingAreTheIdentity) {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  OpCase op("ReduceLogSumExp");
+  op.Input(kF32, {2, 0, 3}).Known(Constant::Ints({1}));
+  EXPECT_EQ(op.OutputType(), "f32[2, 1, 3]");
+  EXPECT_EQ(op.Build()->kernel.params.size(), 1);  // nothing of x is read
+  EXPECT_EQ(Evaluate(op, {}), Doubles(6, kNothing));
+}
 
 TEST(OpValues, AGroupedDilatedConvolution) {
   constexpr int64_t kGroups = 2, kIn = 4, kOut = 6, kH = 7, kW = 6, kTaps = 3;
