@@ -45,6 +45,8 @@ std::string BufferPointer(const Program& program, const ModelInterface& interfac
     place = StrCat("in->", *input);
   } else if (const std::string* output = MemberOf(interface.outputs, base_id)) {
     place = StrCat("out->", *output);
+  } else if (base.kind == BufferKind::kWeights && program.weights.empty()) {
+    place = "nullptr";  // a model whose only constants have no elements
   } else if (base.kind == BufferKind::kWeights) {
     place = StrCat("(", type, ")(weights + packed::", base.name, ")");
   } else {
