@@ -104,6 +104,16 @@ class ElementwiseRule {
     return FindLoads(e.arg(2), condition.valid() ? And(condition, other) : other);
   }
 
+  // Whether a stage has to run before the value is known; loads come before all stages.
+  bool IsComputed(const Expr& e) const {
+    for (const FlatStage& stage : nest_.stages) {
+      for (const FlatResult& result : stage.results) {
+        if (UsesVar(e, result.variable)) return true;
+      }
+    }
+    return false;
+  }
+
   absl::Status AddLoad(const Expr& load, const Expr& condition) {
     if (!UsesVar(load, Last().name)) return absl::OkStatus();
     if (!IsPack(load.arg(0))) return Refuse("elements that are read lie apart or begin unevenly");
@@ -111,6 +121,8 @@ class ElementwiseRule {
     if (guarded && (!condition.valid() || UsesVar(condition, Last().name)))
       return Refuse("a guard changes along the innermost axis");
     const Expr needed = guarded ? condition : Expr();
+    if (IsComputed(load.arg(0)) || (guarded && IsComputed(needed)))
+      return Refuse("where an element is read is computed for each");
     for (const PackedLoad& known : loads_) {
       if (known.tensor != load->tensor || !Same(known.index, load.arg(0))) continue;
       if (known.condition.valid() == guarded && (!guarded || Same(known.condition, needed)))
