@@ -94,6 +94,12 @@ bool BuildsWithout(const Graph& known, const Node& node, size_t index) {
   return BuildNodeKernel(graph, node).ok();
 }
 
+// The inputs whose elements a node's outputs depend on: of Shape none.
+std::vector<ValueId> InputsRead(const Graph& known, const Node& node) {
+  absl::StatusOr<NodeKernel> built = BuildNodeKernel(known, node);
+  return built.ok() ? built->inputs : node.inputs;
+}
+
 // The values that the nodes have to know, and what these are computed from.
 std::map<ValueId, bool> ValuesToKnow(const Graph& known) {
   std::map<ValueId, bool> needed;
@@ -104,8 +110,10 @@ std::map<ValueId, bool> ValuesToKnow(const Graph& known) {
     for (ValueId output : node.outputs) all |= output.valid() && needed[output];
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].valid()) continue;
-      if (all || !BuildsWithout(known, node, i)) needed[node.inputs[i]] = true;
+      if (!BuildsWithout(known, node, i)) needed[node.inputs[i]] = true;
     }
+    if (!all) continue;
+    for (ValueId input : InputsRead(known, node)) needed[input] = true;
   }
   return needed;
 }
@@ -171,6 +179,17 @@ absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
 absl::Status CheckValues(const NodeModel& model) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateGraph(model.graph, model.inputs));
   return CompareOutputs(actual, model.outputs);
+}
+
+absl::StatusOr<std::vector<size_t>> InputsToKnow(const NodeModel& model) {
+  AOTC_ASSIGN_OR_RETURN(Graph known, WithAllValues(model));
+  std::map<ValueId, bool> needed = ValuesToKnow(known);
+  std::vector<size_t> numbers;
+  const std::vector<ValueId>& inputs = model.graph.main_region().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (needed[inputs[i]]) numbers.push_back(i);
+  }
+  return numbers;
 }
 
 absl::Status CheckCompiled(const NodeModel& model) {

@@ -28,6 +28,10 @@ absl::StatusOr<NodeModel> ReadNodeModel(const std::filesystem::path& folder);
 // Evaluates the graph, every value known to every node, and compares the outputs.
 absl::Status CheckValues(const NodeModel& model);
 
+// The inputs, by their number, that some op has to know: those of shapes, axes, repeats and the
+// like.
+absl::StatusOr<std::vector<size_t>> InputsToKnow(const NodeModel& model);
+
 // The way that a model compiles: only inputs that some op has to know are known. Infers types,
 // folds, verifies the kernel of each node that is left, evaluates, and compares the outputs.
 absl::Status CheckCompiled(const NodeModel& model);

@@ -80,10 +80,10 @@ def compile_objects(outdir, target, folder, jobs=2, compiler=("g++", "-std=c++17
         return list(pool.map(one, sources(outdir)))
 
 
-def build_library(outdir, target, result, jobs=2):
+def build_library(outdir, target, result, jobs=2, compiler=("g++", "-std=c++17", "-O2")):
     """The shared library of one outdir; the seconds that it took."""
     start = time.monotonic()
-    objects = compile_objects(outdir, target, result.parent / "objects", jobs)
+    objects = compile_objects(outdir, target, result.parent / "objects", jobs, compiler)
     command(["g++", "-shared", "-o", result, *objects])
     return time.monotonic() - start
 

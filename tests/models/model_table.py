@@ -9,13 +9,18 @@ import ctypes as C
 import math
 import pathlib
 
+import ml_dtypes
 import numpy as np
 
 from build_output import Failure
 
 I32, I64, SIZE, PTR = C.c_int32, C.c_int64, C.c_size_t, C.c_void_p
 NUMPY = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8",
-         12: "u4", 13: "u8"}  # onnx.TensorProto.DataType
+         12: "u4", 13: "u8", 16: ml_dtypes.bfloat16, 17: ml_dtypes.float8_e4m3fn,
+         18: ml_dtypes.float8_e4m3fnuz, 19: ml_dtypes.float8_e5m2, 20: ml_dtypes.float8_e5m2fnuz,
+         21: ml_dtypes.uint4, 22: ml_dtypes.int4,
+         23: ml_dtypes.float4_e2m1fn}  # onnx.TensorProto.DataType
+FIRST_PACKED = 21  # from here on two elements lie in one byte, the first in its low half
 ALIGNMENT, GUARD_BYTES, GUARD = 64, 4096, 0xA5
 
 
@@ -57,6 +62,16 @@ class Table(C.Structure):
                 ("pool_create", C.CFUNCTYPE(I32, I32, C.POINTER(Parallel))),
                 ("pool_destroy", C.CFUNCTYPE(None, C.POINTER(Parallel))),
                 ("status_text", C.CFUNCTYPE(C.c_char_p, I32))]
+
+
+def pack(halves):
+    """Bytes of two elements each, of one element a byte."""
+    even = np.append(halves, np.zeros(halves.size % 2, np.uint8)) & 0xF
+    return even[0::2] | even[1::2] << 4
+
+
+def unpack(data, count):
+    return np.stack([data & 0xF, data >> 4], -1).reshape(-1)[:count]
 
 
 class Memory:
@@ -137,10 +152,13 @@ class Run:
         return self.memory[what]
 
     def lend_input(self, value, info, array):
-        held = self.hold(f"input {info.name.decode()}", array.nbytes, 0)
-        held.bytes[:] = np.frombuffer(array.tobytes(), np.uint8)
+        data = np.frombuffer(array.tobytes(), np.uint8)
+        if info.dtype >= FIRST_PACKED:
+            data = pack(data)
+        held = self.hold(f"input {info.name.decode()}", data.nbytes, 0)
+        held.bytes[:] = data
         dims = (I64 * 8)(*array.shape)
-        value.tensor = Tensor(held.address, array.nbytes, dims, array.ndim, info.dtype)
+        value.tensor = Tensor(held.address, data.nbytes, dims, array.ndim, info.dtype)
 
     def call(self):
         parallel = C.byref(self.pool) if self.workers > 1 else None
@@ -167,8 +185,11 @@ class Run:
         if tensor.dtype != info.dtype or not 0 <= tensor.rank <= 8:
             raise Failure(f"output {name}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
         shape = tuple(tensor.dims[:tensor.rank])
-        size = math.prod(shape) * np.dtype(NUMPY[info.dtype]).itemsize
+        count, dtype = math.prod(shape), np.dtype(NUMPY[info.dtype])
+        packed = info.dtype >= FIRST_PACKED
+        size = (count + 1) // 2 if packed else count * dtype.itemsize
         if min(shape, default=0) < 0 or size > info.max_bytes:
             raise Failure(f"output {name}: dims {shape} after the run")
         data = self.memory[f"output {name}"].bytes[:size]
-        return np.frombuffer(data.tobytes(), NUMPY[info.dtype]).reshape(shape)
+        data = unpack(data, count) if packed else data
+        return np.frombuffer(data.tobytes(), dtype).reshape(shape)

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Compiles ONNX's node tests for each target, and compares what they compute with their data.
+
+    tests/conformance/check_targets.py                       # all, both targets; counts asserted
+    tests/conformance/check_targets.py --sample 20           # 20 of some opsets, drawn by --seed
+    tests/conformance/check_targets.py --target cuda test_abs test_tile
+
+The tests of one opset are components of one model, which costs one compilation. Where a batch
+fails, its halves are tried, to name the tests that fail. The CUDA target is built for the host with
+the emulation header. What cannot be compiled stands in excluded_targets.txt, each with its reason.
+Exit status 0: all hold.
+"""
+import argparse
+import concurrent.futures
+import json
+import random
+import shutil
+import sys
+
+import onnx
+
+import merge_models
+import node_cases
+from build_output import (Failure, build_library, command, compile_model, model_name,
+                          quiet_environment)
+from model_list import build_folder
+
+TARGETS = ("cpu", "cuda")
+# Of the whole set; a change of these is a change of what we support, or of onnx 1.22.0.
+PASSED = {"cpu": 1273, "cuda": 1273}
+FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": []}
+COMPILER = ("g++", "-std=c++17", "-O1")
+JOBS = 2
+SAMPLED_OPSETS = 3
+LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
+
+
+def attempt(target, cases, folder):
+    """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "batch.onnx"
+    onnx.save(merge_models.merge([case.load().model for case in cases]), path)
+    outdir = compile_model(path, target, folder, {}, FLAGS[target])
+    library = folder / "batch.so"
+    build_library(outdir, target, library, 1, COMPILER)
+    words = [sys.executable, node_cases.FOLDER / "run_batch.py", library, model_name(outdir)]
+    return json.loads(command([*words, *map(str, cases)], env=quiet_environment()))
+
+
+def failing(target, cases, folder):
+    """Name -> text of each case that fails: halves of what cannot be compiled or run together."""
+    try:
+        return attempt(target, cases, folder)
+    except Failure as failure:
+        if len(cases) == 1:
+            return {cases[0].name: str(failure)}
+        half = len(cases) // 2
+        found = {**failing(target, cases[:half], folder), **failing(target, cases[half:], folder)}
+        return found or {cases[0].name: f"only with others: {failure}"}
+
+
+def batches_of(cases, size):
+    """Lists of cases of one opset."""
+    groups = {}
+    for case in cases:
+        groups.setdefault(case.opsets, []).append(case)
+    return [group[i:i + size] for group in groups.values() for i in range(0, len(group), size)]
+
+
+def sample(cases, count, seed):
+    """Some cases of some opsets that have many."""
+    groups, generator = {}, random.Random(seed)
+    for case in cases:
+        groups.setdefault(case.opsets, []).append(case)
+    large = [group for _, group in sorted(groups.items()) if len(group) >= LEAST_SAMPLED]
+    return [case for group in generator.sample(large, SAMPLED_OPSETS)
+            for case in generator.sample(group, count)]
+
+
+def check_batches(target, batches):
+    """Name -> text of the cases that fail."""
+    root = build_folder() / "node_tests" / target
+    shutil.rmtree(root, ignore_errors=True)
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        runs = [pool.submit(failing, target, batch, root / f"batch_{number}")
+                for number, batch in enumerate(batches)]
+        for run in concurrent.futures.as_completed(runs):
+            found.update(run.result())
+    return found
+
+
+def check_target(target, cases, options):
+    """The number of findings; prints them."""
+    excluded = {words[0]: words[2] for words in node_cases.read_table("excluded_targets.txt", 3)
+                if target in words[1].split(",")}
+    compiled = [case for case in cases if case.name not in excluded]
+    found = check_batches(target, batches_of(compiled, options.batch))
+    for name, text in sorted(found.items()):
+        print(f"{name}, {target}: {text[:1500]}", flush=True)
+    passed = len(compiled) - len(found)
+    print(f"node tests on {target}: {passed} passed, {len(found)} failed, "
+          f"{len(cases) - len(compiled)} excluded", flush=True)
+    findings = len(found)
+    if options.whole:
+        findings += check_excluded(target, cases, excluded)
+        if passed != PASSED[target]:
+            print(f"{target}: {passed} passed, and not {PASSED[target]}")
+            findings += 1
+    return findings
+
+
+def check_excluded(target, cases, excluded):
+    """The number of excluded cases that pass after all, or are not there."""
+    listed = [[case] for case in cases if case.name in excluded]
+    wrong = set(excluded) - set(check_batches(target, listed))
+    for name in sorted(wrong):
+        print(f"{name}, {target}: passes, or is not there: take it out of excluded_targets.txt")
+    return len(wrong)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", nargs="*", help="tests (default: all)")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="default: all")
+    parser.add_argument("--sample", type=int, metavar="N",
+                        help=f"N tests of each of {SAMPLED_OPSETS} opsets")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=40, help="tests per model")
+    options = parser.parse_args()
+    options.whole = not options.name and options.sample is None
+    return options
+
+
+def main():
+    options = parse_arguments()
+    cases = node_cases.read_all()
+    if options.name:
+        cases = [case for case in cases if case.name in options.name]
+    if options.sample:
+        cases = sample(cases, options.sample, options.seed)
+    findings = sum(check_target(target, cases, options) for target in options.target or TARGETS)
+    return 1 if findings or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Runs the shared library of some node tests, and prints what differs as a JSON object.
+
+    tests/conformance/run_batch.py model.so model test_abs test_tile:1
+"""
+import json
+import sys
+
+import node_cases
+from build_output import Failure
+from check_model import require_same
+from compare_outputs import difference
+from merge_models import prefix_of
+from model_table import CompiledModel
+
+
+def run(model, inputs):
+    """Outputs by name, the same whatever memory held before and however many workers run."""
+    results = model.run(inputs, fill=0xFF)
+    require_same(results, model.run(inputs, fill=0), "between memory of ones and of zeros")
+    if model.has_threads:
+        require_same(results, model.run(inputs, workers=2), "between 1 and 2 workers")
+    return results
+
+
+def differences(library, name, cases):
+    """Name of a case -> what is wrong with an output of it."""
+    loaded = [case.load() for case in cases]
+    inputs = {prefix_of(i) + name: array for i, one in enumerate(loaded)
+              for name, array in one.inputs.items()}
+    model = CompiledModel(library, name)
+    results, found = run(model, inputs), {}
+    for number, (case, one) in enumerate(zip(cases, loaded)):
+        for output, expected in one.expected.items():
+            text = difference(results[prefix_of(number) + output], expected)
+            if text:
+                found[case.name] = f"output {output}: {text}"
+    model.close()
+    return found
+
+
+def main():
+    try:
+        found = differences(sys.argv[1], sys.argv[2], list(map(node_cases.parse, sys.argv[3:])))
+    except Failure as failure:
+        sys.exit(str(failure))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
