@@ -19,8 +19,10 @@ namespace {
 
 class Inference {
  public:
-  Inference(const Graph& graph, PassContext& context)
+  // `bounded`: the symbols have the ranges that they will have at run time.
+  Inference(const Graph& graph, PassContext& context, bool bounded)
       : old_(graph),
+        bounded_(bounded),
         diagnostics_(context.diagnostics()),
         cap_(graph, context.Config("fold.cap-bytes")) {}
 
@@ -41,7 +43,10 @@ class Inference {
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
   std::string HintFor(const Graph& graph, const Node& node) const;
 
+  absl::Status CheckSizes(const Graph& graph, const NodeKernel& kernel) const;
+
   const Graph& old_;
+  const bool bounded_;
   Diagnostics& diagnostics_;
   FoldCap cap_;
   KnownElements known_;
@@ -104,6 +109,9 @@ absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
   // A finding about the producer was enough; with declared types the walk goes on.
   if (!InputsAreTyped(graph, graph.nodes[id])) return absl::OkStatus();
   absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[id]);
+  if (kernel.ok()) {
+    if (absl::Status status = CheckSizes(graph, *kernel); !status.ok()) kernel = status;
+  }
   if (!kernel.ok()) {
     diagnostics_.Error(PlaceOf(old_, node), MessageOf(kernel.status()),
                        HintFor(graph, graph.nodes[id]));
@@ -115,6 +123,26 @@ absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
     std::vector<NodeId>& nodes = graph.regions[rebuilder.region()].nodes;
     AOTC_CHECK(nodes.back() == id);
     nodes.pop_back();
+  }
+  return absl::OkStatus();
+}
+
+// No tensor may have more elements than this, so that sizes computed from dims stay far from the
+// end of 64 bits; the importer holds inputs and weights to it, too.
+constexpr int64_t kMaxElements = int64_t{1} << 46;
+
+absl::Status Inference::CheckSizes(const Graph& graph, const NodeKernel& kernel) const {
+  const Bounds bounds = BoundsOf(graph.symbols);
+  for (TensorId id : kernel.kernel.params) {
+    const KernelTensor& tensor = kernel.kernel.tensors[id];
+    const std::optional<std::vector<int64_t>> dims = StaticDims(tensor.shape);
+    if (tensor.role != TensorRole::kOutput || (!dims && !bounded_)) continue;
+    const bool negative = dims && std::ranges::any_of(*dims, [](int64_t dim) { return dim < 0; });
+    const std::optional<int64_t> most = MaxElements(tensor.shape, bounds);
+    if (!negative && most && *most <= kMaxElements) continue;
+    return absl::InvalidArgumentError(
+        StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)),
+               negative ? ", with a negative dim" : ", which is too large for any machine"));
   }
   return absl::OkStatus();
 }
@@ -196,7 +224,7 @@ std::string Inference::HintFor(const Graph& graph, const Node& node) const {
       return "fix the dims that it is computed from with --shape, or bound them with --dim";
     }
   }
-  return "";
+  return "onnx.shape_inference.infer_shapes(model, strict_mode=True) shows what ONNX makes of it";
 }
 
 }  // namespace
@@ -212,11 +240,11 @@ void ComplainOfInputs(const Graph& graph, Diagnostics& diagnostics) {
 
 absl::StatusOr<Graph> InferAndFold(const Graph& graph, PassContext& context) {
   ComplainOfInputs(graph, context.diagnostics());
-  return InferWhatIsKnown(graph, context);
+  return Inference(graph, context, /*bounded=*/true).Run();
 }
 
 absl::StatusOr<Graph> InferWhatIsKnown(const Graph& graph, PassContext& context) {
-  return Inference(graph, context).Run();
+  return Inference(graph, context, /*bounded=*/false).Run();
 }
 
 }  // namespace aotc

@@ -54,19 +54,24 @@ MaybeFraction Quotient(const Fraction& a, const Fraction& b) {
   return Scaled(a.numerator, a.denominator, *number);
 }
 
+// Both are whole, and the divisor is not known to be zero.
+bool CanDivide(const Fraction& a, const Fraction& b) {
+  return a.denominator == 1 && b.denominator == 1 && !Simplify(b.numerator).IsInt(0);
+}
+
 // floor(a / b) for a whole divisor that is a positive number or a symbol.
 MaybeFraction FloorQuotient(const Fraction& a, const Fraction& b) {
-  if (a.denominator != 1 || b.denominator != 1 || b.numerator.IsInt(0)) return std::nullopt;
+  if (!CanDivide(a, b)) return std::nullopt;
   return Fraction{FloorDiv(a.numerator, b.numerator)};
 }
 
 MaybeFraction Remainder(const Fraction& a, const Fraction& b) {
-  if (a.denominator != 1 || b.denominator != 1 || b.numerator.IsInt(0)) return std::nullopt;
+  if (!CanDivide(a, b)) return std::nullopt;
   return Fraction{Mod(a.numerator, b.numerator)};
 }
 
 MaybeFraction CeilQuotient(const Fraction& a, const Fraction& b) {
-  if (a.denominator != 1 || b.denominator != 1 || b.numerator.IsInt(0)) return std::nullopt;
+  if (!CanDivide(a, b)) return std::nullopt;
   return Fraction{CeilDiv(a.numerator, b.numerator)};
 }
 

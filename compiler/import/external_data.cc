@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kMoveHint =
+    "; hint: put the file itself into the model's folder and name it relative to that";
+
 bool IsInside(const fs::path& path, const fs::path& folder) {
   auto [rest_of_folder, rest_of_path] =
       std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -23,11 +26,14 @@ absl::Status CheckLocation(const std::string& location) {
   fs::path path(location);
   bool odd = location.empty() || location.find('\0') != std::string::npos ||
              location.find('\\') != std::string::npos;
-  if (odd) return absl::InvalidArgumentError("external data without a usable location");
+  if (odd)
+    return absl::InvalidArgumentError(
+        "external data without a usable location; hint: a location is a relative path with "
+        "slashes");
   bool climbs = std::find(path.begin(), path.end(), "..") != path.end();
   if (path.is_absolute() || climbs) {
     return absl::InvalidArgumentError(
-        StrCat("external data '", location, "' is outside the folder of the model"));
+        StrCat("external data '", location, "' is outside the folder of the model", kMoveHint));
   }
   return absl::OkStatus();
 }
@@ -39,14 +45,17 @@ absl::StatusOr<fs::path> Resolve(const std::string& folder, const std::string& l
   fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
   fs::path path = error ? fs::path() : fs::canonical(root / location, error);
   if (error) {
-    return absl::NotFoundError(StrCat("external data '", location, "' cannot be found"));
+    return absl::NotFoundError(
+        StrCat("external data '", location,
+               "' cannot be found; hint: it belongs beside the model, where that was saved"));
   }
   if (!IsInside(path, root)) {
     return absl::InvalidArgumentError(
-        StrCat("external data '", location, "' leads outside the folder of the model"));
+        StrCat("external data '", location, "' leads outside the folder of the model", kMoveHint));
   }
   if (!fs::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError(StrCat("external data '", location, "' is no file"));
+    return absl::InvalidArgumentError(
+        StrCat("external data '", location, "' is no file", kMoveHint));
   }
   return path;
 }
@@ -59,9 +68,9 @@ absl::StatusOr<std::vector<uint8_t>> ReadExternalData(const std::string& folder,
   std::error_code error;
   auto size = static_cast<int64_t>(fs::file_size(path, error));
   if (error || range.offset < 0 || range.offset > size || bytes > size - range.offset) {
-    return absl::InvalidArgumentError(StrCat("external data '", range.location, "' has ",
-                                             error ? 0 : size, " bytes, too few for ", bytes,
-                                             " at offset ", range.offset));
+    return absl::InvalidArgumentError(StrCat(
+        "external data '", range.location, "' has ", error ? 0 : size, " bytes, too few for ",
+        bytes, " at offset ", range.offset, "; hint: the file is cut off, or of another model"));
   }
   if (range.length && *range.length != bytes) {
     return absl::InvalidArgumentError(StrCat("external data '", range.location, "' states ",

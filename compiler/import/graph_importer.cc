@@ -56,8 +56,9 @@ absl::StatusOr<int> GraphImporter::OpsetOf(const pb::NodeProto& node, const Body
     return absl::InvalidArgumentError("the model does not say which opset of ai.onnx it uses");
   }
   if (found->second >= kOldestOpset && found->second <= kNewestOpset) return found->second;
-  return absl::UnimplementedError(StrCat("opset ", found->second, " of ai.onnx; opsets ",
-                                         kOldestOpset, " to ", kNewestOpset, " are supported"));
+  return absl::UnimplementedError(
+      StrCat("opset ", found->second, " of ai.onnx; opsets ", kOldestOpset, " to ", kNewestOpset,
+             " are supported; hint: onnx.version_converter brings a model to another opset"));
 }
 
 std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
@@ -299,7 +300,10 @@ absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const 
             .calls = outer.calls};
   body.calls.push_back(&function);
   for (int i = 0; i < function.input_size(); ++i) {
-    scope.Define(function.input(i), operands[static_cast<size_t>(i)]);
+    if (!scope.Define(function.input(i), operands[static_cast<size_t>(i)])) {
+      return absl::InvalidArgumentError(
+          StrCat("the function has two inputs '", DisplayName(function.input(i)), "'"));
+    }
   }
   AOTC_RETURN_IF_ERROR(ImportNodes(function.node(), body));
   for (int i = 0; i < node.output_size(); ++i) {

@@ -92,29 +92,59 @@ void FillInfo(const pb::ModelProto& model, const GraphImporter& importer, ModelI
   info.data_files.assign(importer.data_files().begin(), importer.data_files().end());
 }
 
-}  // namespace
+// Versions of the file format up to that of ONNX 1.22. Old exporters state none.
+absl::Status CheckVersion(const pb::ModelProto& model) {
+  constexpr int64_t kNewestVersion = 13;
+  const int64_t version = model.ir_version();
+  if (version >= 0 && version <= kNewestVersion) return absl::OkStatus();
+  return absl::UnimplementedError(
+      StrCat("ir_version ", version, " of the file format; versions 1 to ", kNewestVersion,
+             " are supported; hint: save the model with an older onnx, or set its ir_version"));
+}
 
-absl::StatusOr<Graph> ImportOnnx(const std::string& path, const ImportOptions& options,
-                                 Diagnostics& diagnostics, ModelInfo* info) {
-  pb::ModelProto model;
-  if (absl::Status status = ReadModel(path, model); !status.ok()) {
-    diagnostics.AddStatus(status, FilePlace(path));
-    return diagnostics.ToStatus();
+// What went wrong inside the importer, with a way on for those findings that have none of their
+// own.
+void AddFindings(const Diagnostics& found, Diagnostics& diagnostics) {
+  for (Diagnostic finding : found.Sorted()) {
+    const bool bare = finding.severity == Severity::kError && finding.hint.empty();
+    if (bare) finding.hint = "onnx.checker.check_model tells whether the model itself is sound";
+    diagnostics.Add(std::move(finding));
   }
-  int before = diagnostics.error_count();
+}
+
+absl::StatusOr<Graph> Import(const std::string& path, const ImportOptions& options,
+                             Diagnostics& diagnostics, ModelInfo* info) {
+  pb::ModelProto model;
+  absl::Status status = ReadModel(path, model);
+  if (status.ok()) status = CheckVersion(model);
+  if (!status.ok()) {
+    diagnostics.AddStatus(status, FilePlace(path));
+    return status;
+  }
   GraphImporter importer(model, options, fs::path(path).parent_path().string(), diagnostics);
   absl::StatusOr<Graph> graph = importer.Run();
   if (!graph.ok()) diagnostics.AddStatus(graph.status(), FilePlace(path));
   if (info != nullptr) FillInfo(model, importer, *info);
-  if (diagnostics.error_count() > before) return diagnostics.ToStatus();
-  if (absl::Status status = VerifyStructure(*graph); !status.ok()) {
+  if (diagnostics.error_count() > 0) return diagnostics.ToStatus();
+  if (status = VerifyStructure(*graph); !status.ok()) {
     return absl::InternalError(StrCat("import made a broken graph: ", status.message()));
   }
   Graph live = DropDead(*graph);
   ReportUnbound(importer.symbols(), diagnostics);
   ReportUnsupported(live, diagnostics);
-  if (diagnostics.error_count() > before && !options.lenient) return diagnostics.ToStatus();
+  if (diagnostics.error_count() > 0 && !options.lenient) return diagnostics.ToStatus();
   return live;
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> ImportOnnx(const std::string& path, const ImportOptions& options,
+                                 Diagnostics& diagnostics, ModelInfo* info) {
+  Diagnostics found;
+  absl::StatusOr<Graph> graph = Import(path, options, found, info);
+  AddFindings(found, diagnostics);
+  if (!graph.ok() && found.error_count() > 0) return diagnostics.ToStatus();
+  return graph;
 }
 
 std::map<std::string, int> UnsupportedOps(const Graph& graph) {

@@ -76,8 +76,8 @@ absl::StatusOr<Constant> ReadStrings(const pb::TensorProto& tensor,
 absl::StatusOr<int64_t> ParseOffset(const std::string& key, const std::string& text) {
   int64_t value = 0;
   if (!absl::SimpleAtoi(text, &value) || value < 0) {
-    return absl::InvalidArgumentError(
-        StrCat("external data with ", key, " '", DisplayName(text), "'"));
+    return absl::InvalidArgumentError(StrCat("external data with ", key, " '", DisplayName(text),
+                                             "'; hint: a number of bytes is due"));
   }
   return value;
 }

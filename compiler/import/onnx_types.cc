@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/ir/expr_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -203,15 +204,27 @@ class InputTypes {
             StrCat("give --shape ", DisplayName(input.name()), "=1x3x224x224"));
     }
     CheckSize(place, *type);
+    CheckSigns(place, *type);
     return *std::move(type);
   }
 
+  // A dim such as "3 - n" that no value of its symbols makes a size. Where only some do, the check
+  // of a run refuses the others.
+  void CheckSigns(const std::string& place, const ValueType& type) {
+    for (const Expr& dim : type.dims) {
+      if (RangeOf(dim, BoundsOf(symbols_.Symbols())).max >= 0) continue;
+      Error(StrCat(place, ": its dim ", PrintExpr(dim), " is negative"),
+            "give its symbols another range with --dim");
+    }
+  }
+
   void CheckSize(const std::string& place, const ValueType& type) {
-    if (type.dims.size() > kMaxRank) Error(StrCat(place, ": its rank is above ", kMaxRank));
+    if (type.dims.size() > kMaxRank)
+      Error(StrCat(place, ": its rank is above ", kMaxRank), "reshape inside the model");
     std::optional<int64_t> most = MaxElements(type.dims, BoundsOf(symbols_.Symbols()));
     bool unbound = !symbols_.Unbound().empty();
     if (type.ranked && !unbound && (!most || *most > kMaxTensorElements)) {
-      Error(StrCat(place, ": its dims overflow"));
+      Error(StrCat(place, ": its dims overflow"), "pin or bound them with --shape or --dim");
     }
   }
 

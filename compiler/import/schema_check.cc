@@ -46,6 +46,45 @@ absl::Status CheckAttributes(const pb::OpSchema& schema,
   return absl::OkStatus();
 }
 
+const pb::GraphProto* FindGraph(const std::vector<pb::AttributeProto>& attributes,
+                                std::string_view name) {
+  for (const pb::AttributeProto& attribute : attributes) {
+    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
+  }
+  return nullptr;
+}
+
+absl::Status CheckArity(const std::vector<pb::AttributeProto>& attributes, const char* name,
+                        int inputs, int outputs) {
+  const pb::GraphProto* graph = FindGraph(attributes, name);
+  if (graph == nullptr) {
+    return absl::InvalidArgumentError(StrCat("needs the attribute '", name, "', a graph"));
+  }
+  if (graph->input_size() == inputs && graph->output_size() == outputs) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("its '", name, "' takes ", graph->input_size(),
+                                           " inputs and gives ", graph->output_size(),
+                                           " outputs, not ", inputs, " and ", outputs));
+}
+
+// What a node hands to its subgraphs and takes from them. If: no inputs, the node's outputs. Loop:
+// iteration, condition and state; condition, state and scan outputs. Scan, from opset 9 on: state
+// and elements in both directions.
+absl::Status CheckSubgraphs(const pb::NodeProto& node,
+                            const std::vector<pb::AttributeProto>& attributes, int opset) {
+  constexpr int kScanWithoutBatch = 9;
+  const std::string& op = node.op_type();
+  if (op == "If") {
+    AOTC_RETURN_IF_ERROR(CheckArity(attributes, "then_branch", 0, node.output_size()));
+    return CheckArity(attributes, "else_branch", 0, node.output_size());
+  }
+  if (op == "Loop") {
+    return CheckArity(attributes, "body", std::max(2, node.input_size()), node.output_size() + 1);
+  }
+  const bool scan = op == "Scan" && opset >= kScanWithoutBatch;
+  return scan ? CheckArity(attributes, "body", node.input_size(), node.output_size())
+              : absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckAgainstSchema(const pb::NodeProto& node,
@@ -56,6 +95,7 @@ absl::Status CheckAgainstSchema(const pb::NodeProto& node,
   if (schema == nullptr || schema->Deprecated()) return absl::OkStatus();
   bool exact = opset <= kNewestSchema;
   AOTC_RETURN_IF_ERROR(CheckAttributes(*schema, attributes, exact));
+  AOTC_RETURN_IF_ERROR(CheckSubgraphs(node, attributes, opset));
   if (!exact) return absl::OkStatus();
   AOTC_RETURN_IF_ERROR(
       CheckCount("inputs", node.input_size(), schema->min_input(), schema->max_input()));

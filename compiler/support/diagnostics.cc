@@ -8,6 +8,9 @@
 namespace aotc {
 namespace {
 
+// Between a message and its hint, also where both come as one text in a status.
+constexpr std::string_view kHint = "; hint: ";
+
 std::string_view SeverityName(Severity severity) {
   switch (severity) {
     case Severity::kError: return "error";
@@ -22,7 +25,7 @@ std::string Body(const Diagnostic& diagnostic) {
   std::string text = diagnostic.place.Text();
   if (!text.empty()) text += ": ";
   text += diagnostic.message;
-  if (!diagnostic.hint.empty()) StrAppend(&text, "; hint: ", diagnostic.hint);
+  if (!diagnostic.hint.empty()) StrAppend(&text, kHint, diagnostic.hint);
   for (char& c : text) {
     if (absl::ascii_iscntrl(c)) c = ' ';
   }
@@ -53,6 +56,11 @@ Place FilePlace(std::string_view file, int line, int column) {
 std::string Diagnostic::Text() const { return StrCat(SeverityName(severity), ": ", Body(*this)); }
 
 void Diagnostics::Add(Diagnostic diagnostic) {
+  if (const size_t at = diagnostic.message.find(kHint); at != std::string::npos) {
+    const std::string hint = diagnostic.message.substr(at + kHint.size());
+    if (diagnostic.hint.empty()) diagnostic.hint = hint;
+    diagnostic.message.resize(at);
+  }
   if (std::find(items_.begin(), items_.end(), diagnostic) != items_.end()) return;
   items_.push_back(std::move(diagnostic));
 }

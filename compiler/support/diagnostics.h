@@ -48,7 +48,8 @@ struct Diagnostic {
 
 class Diagnostics {
  public:
-  void Add(Diagnostic diagnostic);  // a repetition is dropped
+  // A repetition is dropped. A message may end with "; hint: ..." in place of a hint of its own.
+  void Add(Diagnostic diagnostic);
   void Error(Place place, std::string_view message, std::string_view hint = "");
   void Warning(Place place, std::string_view message, std::string_view hint = "");
   void Note(Place place, std::string_view message, std::string_view hint = "");

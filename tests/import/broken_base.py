@@ -4,17 +4,30 @@
     def cyclic(folder):
         write(folder, make_model([...]))
 """
+import typing
+
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+
+
+
+class Case(typing.NamedTuple):
+    """`place` is a text of the error line, which has a hint where `hint` says so."""
+    writer: typing.Callable
+    place: str
+    hint: bool
+    flags: tuple
+
 
 CASES = {}
 
 
-def case(place):
-    """Registers a writer; `place` is a text of the error line."""
+def case(place, hint=True, flags=()):
+    """Registers a writer of a model; `flags` are given to aotc."""
 
     def register(function):
-        CASES[function.__name__] = (function, place)
+        assert function.__name__ not in CASES
+        CASES[function.__name__] = Case(function, place, hint, tuple(flags))
         return function
 
     return register

@@ -3,7 +3,7 @@
 
     tests/import/broken_inputs.py FOLDER        # FOLDER/<case>/model.onnx
 
-CASES maps the name of a case to (writer, what the error must name). A writer gets a folder and
+CASES maps the name of a case to its writer and what the error must name. A writer gets a folder and
 writes model.onnx there, and whatever else belongs to the case.
 """
 import pathlib
@@ -11,7 +11,9 @@ import random
 import sys
 
 import broken_data  # noqa: F401, its cases
+import broken_encodings  # noqa: F401, its cases
 import broken_graphs  # noqa: F401, its cases
+import broken_nesting  # noqa: F401, its cases
 from broken_base import CASES
 
 
@@ -26,9 +28,9 @@ def flip_bits(data, seed):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    for name, (writer, _) in CASES.items():
+    for name, case in CASES.items():
         (root / name).mkdir(parents=True, exist_ok=True)
-        writer(root / name)
+        case.writer(root / name)
     print(f"{len(CASES)} broken models in {root}")
 
 

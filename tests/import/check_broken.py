@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Gives broken models to aotc: each must end with exit code 1, an error line that names the place,
-and no output folder. Bits are flipped too, at many seeds: whatever comes of it, nothing may crash.
+"""Gives broken models to aotc: each must end with exit code 1, an error line that names the place
+with a hint, and no output folder. Bits are flipped too, at many seeds: whatever comes of it, nothing
+may crash.
 
     tests/import/check_broken.py build/aotc [--seeds 200] [--case NAME]
 """
@@ -16,8 +17,8 @@ from broken_base import sound_model
 LIMIT_SECONDS = 120
 
 
-def run(aotc, model, outdir):
-    words = [aotc, model, "--target", "cpu", "--cpu", "x86-64", "-o", outdir, "--quiet"]
+def run(aotc, model, outdir, flags=()):
+    words = [aotc, model, "--target", "cpu", "--cpu", "x86-64", "-o", outdir, "--quiet", *flags]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace",
                           timeout=LIMIT_SECONDS, check=False)
     return done.returncode, done.stderr
@@ -29,18 +30,21 @@ def leftovers(folder, before):
 
 
 def check_case(aotc, root, name):
-    writer, place = broken_inputs.CASES[name]
+    case = broken_inputs.CASES[name]
     folder = root / name
     folder.mkdir()
-    writer(folder)
+    case.writer(folder)
     before = set(folder.iterdir())
-    code, errors = run(aotc, folder / "model.onnx", folder / "out")
-    lines = [line for line in errors.splitlines() if line.startswith("error: ")]
+    code, errors = run(aotc, folder / "model.onnx", folder / "out", case.flags)
+    lines = errors.splitlines()
     if code != 1:
         return f"exit code {code}: {errors.strip()[:300]}"
-    if not any(place in line for line in lines):
-        return f"no error line names {place!r}: {errors.strip()[:300]}"
-    if len(lines) != len(errors.splitlines()):
+    named = [line for line in lines if line.startswith("error: ") and case.place in line]
+    if not named:
+        return f"no error line names {case.place!r}: {errors.strip()[:300]}"
+    if case.hint and not all("; hint: " in line for line in named):
+        return f"no hint: {errors.strip()[:300]}"
+    if not all(line.startswith(("error: ", "warning: ")) for line in lines):
         return f"stderr has more than findings: {errors.strip()[:300]}"
     left = leftovers(folder, before)
     return f"left behind: {left}" if left else ""
