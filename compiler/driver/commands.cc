@@ -10,6 +10,7 @@
 #include "compiler/driver/inspect.h"
 #include "compiler/driver/outdir.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/plan/memory_map.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -84,8 +85,7 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
   const Program& program = result.program;
   std::string text = StrCat(outdir, ": ", result.files.size(), " files\n");
   StrAppend(&text, "weights ", program.weights.size(), " bytes\n");
-  StrAppend(&text, "arena ", program.arena_bytes, " bytes, lower bound ", program.lower_bound,
-            "\n");
+  StrAppend(&text, DescribeArena(program), "\n");
   StrAppend(&text, "kernels ", program.kernels.size(), "; FLOP: ",
             StrJoin(Shares(program), ", ",
                     [](const auto& share) {
@@ -103,6 +103,7 @@ Json SummaryToJson(const CompileResult& result) {
           {"weight_bytes", result.program.weights.size()},
           {"arena_bytes", result.program.arena_bytes},
           {"lower_bound", result.program.lower_bound},
+          {"arena_proof", std::string(ArenaProof(result.program))},
           {"kernels", result.program.kernels.size()},
           {"flop_shares", std::move(shares)}};
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
@@ -11,6 +12,7 @@
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_text.h"
 #include "compiler/lower/build_program.h"
+#include "compiler/plan/memory_map.h"
 #include "compiler/plan/plan.h"
 #include "compiler/support/files.h"
 #include "compiler/support/names.h"
@@ -28,6 +30,14 @@ std::string BaseName(const std::string& path) { return path.substr(path.find_las
 std::string Stem(const std::string& path) {
   const std::string base = BaseName(path);
   return base.substr(0, base.find_last_of('.'));
+}
+
+std::string AsComments(const std::string& text) {
+  std::string result;
+  for (const auto& line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    StrAppend(&result, "// ", std::string(line), "\n");
+  }
+  return result;
 }
 
 // The phases in order: one member function for each arrow of the picture in README.md.
@@ -139,6 +149,7 @@ class Compilation {
 
   absl::Status Plan() {
     AOTC_RETURN_IF_ERROR(PlanMemory(result_.program));
+    map_ = hook_ ? AsComments(PrintMemoryMap(result_.program)) : "";
     return VerifyProgram(result_.program);
   }
 
@@ -203,7 +214,7 @@ class Compilation {
   }
 
   std::string Dump() const {
-    if (!result_.program.kernels.empty()) return PrintProgram(result_.program);
+    if (!result_.program.kernels.empty()) return map_ + PrintProgram(result_.program);
     return fused_text_.empty() ? PrintGraph(result_.graph, options_.dump_constants) : fused_text_;
   }
 
@@ -216,6 +227,7 @@ class Compilation {
   ModelInfo info_;
   FusedGraph fused_;
   std::string fused_text_;
+  std::string map_;  // of the memory, above the dump
   CompileResult result_;
   std::vector<std::string> ran_;  // phases and passes, in order
   bool stopped_ = false;

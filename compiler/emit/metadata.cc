@@ -7,6 +7,7 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/plan/memory_map.h"
 #include "compiler/support/strings.h"
 #include "nlohmann/json.hpp"
 
@@ -69,6 +70,7 @@ Json Arena(const Program& program) {
   return {{"bytes", program.arena_bytes},
           {"align", program.arena_align},
           {"lower_bound", program.lower_bound},
+          {"proof", std::string(ArenaProof(program))},
           {"buffers", buffers}};
 }
 

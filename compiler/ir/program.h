@@ -76,7 +76,8 @@ struct Program {
   std::vector<Step> steps = {};
   std::vector<uint8_t> weights = {};  // packed blob without header; buffers have offsets in it
   int64_t arena_bytes = 0;
-  int64_t lower_bound = 0;  // largest sum of live bytes over the steps
+  int64_t lower_bound = 0;      // largest sum of live bytes over the steps
+  bool arena_is_least = false;  // above the bound: a search has proven that nothing smaller exists
   int64_t arena_align = 64;
   int64_t max_workers = 16;  // more than these find no scratch in the arena and stand idle
 };

@@ -39,6 +39,7 @@ class Parser {
     AOTC_RETURN_IF_ERROR(ParseCount("arena", program_.arena_bytes));
     AOTC_RETURN_IF_ERROR(ParseCount("align", program_.arena_align));
     AOTC_RETURN_IF_ERROR(ParseCount("bound", program_.lower_bound));
+    program_.arena_is_least = scanner_.TryConsume("least");
     AOTC_RETURN_IF_ERROR(ParseCount("workers", program_.max_workers));
     int64_t weights = 0;
     const Token token = scanner_.Peek();

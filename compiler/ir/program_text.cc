@@ -38,8 +38,9 @@ class Printer {
   std::string Header() const {
     return StrCat("program @", program_.name, Names(program_.inputs), " -> ",
                   Names(program_.outputs), " arena ", program_.arena_bytes, " align ",
-                  program_.arena_align, " bound ", program_.lower_bound, " workers ",
-                  program_.max_workers, " weights ", program_.weights.size(), " {");
+                  program_.arena_align, " bound ", program_.lower_bound,
+                  program_.arena_is_least ? " least" : "", " workers ", program_.max_workers,
+                  " weights ", program_.weights.size(), " {");
   }
 
   std::string BufferText(const Buffer& buffer) const {

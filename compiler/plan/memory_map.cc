@@ -26,6 +26,24 @@ std::string Line(const Program& program, BufferId id) {
 
 }  // namespace
 
+std::string_view ArenaProof(const Program& program) {
+  if (program.arena_bytes <= program.lower_bound) return "lower_bound";
+  return program.arena_is_least ? "search" : "none";
+}
+
+double ArenaRatio(const Program& program) {
+  if (program.lower_bound == 0) return 1.0;
+  return static_cast<double>(program.arena_bytes) / static_cast<double>(program.lower_bound);
+}
+
+std::string DescribeArena(const Program& program) {
+  std::string text = absl::StrCat("arena ", program.arena_bytes, " bytes, ");
+  if (program.arena_bytes <= program.lower_bound) return text + "its lower bound";
+  absl::StrAppendFormat(&text, "%.3f times its lower bound of %d", ArenaRatio(program),
+                        program.lower_bound);
+  return program.arena_is_least ? text + ", proven smallest" : text;
+}
+
 std::string PrintMemoryMap(const Program& program) {
   std::vector<BufferId> arena;
   for (BufferId id : program.buffers.ids()) {
@@ -37,12 +55,8 @@ std::string PrintMemoryMap(const Program& program) {
     const Buffer& right = program.buffers[b];
     return std::pair(left.offset, left.first_step) < std::pair(right.offset, right.first_step);
   });
-  const double share = program.lower_bound > 0 ? 100.0 * static_cast<double>(program.arena_bytes) /
-                                                     static_cast<double>(program.lower_bound)
-                                               : 100.0;
-  std::string text = absl::StrFormat("arena %d bytes, lower bound %d (%.4g %%)\n",
-                                     program.arena_bytes, program.lower_bound, share);
-  absl::StrAppend(&text, "    offset        bytes    steps   buffer\n");
+  std::string text = DescribeArena(program);
+  absl::StrAppend(&text, "\n    offset        bytes    steps   buffer\n");
   for (BufferId id : arena) absl::StrAppend(&text, Line(program, id));
   return text;
 }

@@ -55,6 +55,7 @@ void SetOffsets(Program& program) {
   program.lower_bound = LiveBytesBound(blocks, program.arena_align);
   const ArenaAssignment assignment = AssignArena(blocks, program.arena_align);
   program.arena_bytes = assignment.bytes;
+  program.arena_is_least = assignment.is_smallest && program.arena_bytes > program.lower_bound;
   for (size_t i = 0; i < classes.size(); ++i) {
     for (BufferId member : classes[i].members) {
       program.buffers[member].offset = assignment.offsets[i];

@@ -99,6 +99,7 @@ TEST(Emit, MetadataHasTheKeysThatOthersRelyOn) {
   EXPECT_EQ(json["inputs"][0]["dims"][1], 2);
   EXPECT_EQ(json["arena"]["bytes"], 384);
   EXPECT_EQ(json["arena"]["lower_bound"], 384);
+  EXPECT_EQ(json["arena"]["proof"], "lower_bound");
   EXPECT_EQ(json["arena"]["buffers"][0]["name"], "product");
   EXPECT_EQ(json["arena"]["buffers"][0]["last_step"], 1);
   EXPECT_EQ(json["weights"]["bytes"], 128);

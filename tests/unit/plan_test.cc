@@ -185,7 +185,7 @@ TEST(Plan, AChainInPlaceNeedsOneBuffer) {
   EXPECT_EQ(b.program.arena_bytes, 128);
   EXPECT_EQ(b.program.lower_bound, 128);
   EXPECT_EQ(PrintMemoryMap(b.program),
-            "arena 128 bytes, lower bound 128 (100 %)\n"
+            "arena 128 bytes, its lower bound\n"
             "    offset        bytes    steps   buffer\n"
             "         0          100      0-1   %first\n"
             "         0          100      1-2   %second\n");
