@@ -24,6 +24,9 @@ struct Fraction {
 };
 using MaybeFraction = std::optional<Fraction>;
 
+constexpr size_t kMaxDecimals = 6;
+
+bool IsDigit(char c) { return absl::ascii_isdigit(c); }
 bool IsNameStart(char c) { return absl::ascii_isalpha(c) || c == '_'; }
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.'; }
 
@@ -101,8 +104,23 @@ MaybeFraction Call(const std::string& name, const std::vector<Fraction>& args) {
     if (word == "floordiv" || word == "cleandiv") return FloorQuotient(args[0], args[1]);
     if (word == "ceildiv") return CeilQuotient(args[0], args[1]);
     if (word == "mod" || word == "pythonmod") return Remainder(args[0], args[1]);
+    if (word == "inttruediv") return Quotient(args[0], args[1]);
   }
   return std::nullopt;
+}
+
+MaybeFraction Product(const Fraction& a, const Fraction& b) {
+  return Scaled(a.numerator * b.numerator, a.denominator, b.denominator);
+}
+
+// Whole exponents that squares and cubes of sizes have.
+MaybeFraction Power(const Fraction& base, const Fraction& exponent) {
+  constexpr int64_t kMost = 4;
+  const std::optional<int64_t> count = exponent.numerator.AsInt();
+  if (exponent.denominator != 1 || !count || *count < 0 || *count > kMost) return std::nullopt;
+  MaybeFraction result = Fraction{Expr(1)};
+  for (int64_t i = 0; result && i < *count; ++i) result = Product(*result, base);
+  return result;
 }
 
 // Recursive descent with the precedences of Python.
@@ -156,12 +174,9 @@ class Parser {
       } else if (TryConsume("%")) {
         right = ParseUnary();
         value = right ? Remainder(*value, *right) : std::nullopt;
-      } else if (Peek() == '*' && text_.substr(position_, 2) != "**") {
-        ++position_;
+      } else if (TryConsume("*")) {
         right = ParseUnary();
-        value = right ? Scaled(value->numerator * right->numerator, value->denominator,
-                               right->denominator)
-                      : std::nullopt;
+        value = right ? Product(*value, *right) : std::nullopt;
       } else {
         return value;
       }
@@ -170,12 +185,19 @@ class Parser {
   }
 
   MaybeFraction ParseUnary() {
-    if (!TryConsume("-")) return ParsePrimary();
+    if (!TryConsume("-")) return ParsePower();
     if (++depth_ > kMaxDepth) return std::nullopt;
     MaybeFraction value = ParseUnary();
     --depth_;
     if (value) value->numerator = value->numerator * -1;
     return value;
+  }
+
+  MaybeFraction ParsePower() {
+    MaybeFraction base = ParsePrimary();
+    if (!base || !TryConsume("**")) return base;
+    const MaybeFraction exponent = ParsePrimary();
+    return exponent ? Power(*base, *exponent) : std::nullopt;
   }
 
   MaybeFraction ParsePrimary() {
@@ -200,9 +222,17 @@ class Parser {
 
   MaybeFraction ParseNumber() {
     int64_t value = 0;
-    std::string digits = TakeWhile([](char c) { return absl::ascii_isdigit(c); });
+    std::string digits = TakeWhile(IsDigit);
+    int64_t denominator = 1;
+    if (position_ + 1 < text_.size() && text_[position_] == '.' && IsDigit(text_[position_ + 1])) {
+      ++position_;
+      const std::string decimals = TakeWhile(IsDigit);
+      if (decimals.size() > kMaxDecimals) return std::nullopt;
+      for (size_t i = 0; i < decimals.size(); ++i) denominator *= 10;
+      digits += decimals;
+    }
     if (!absl::SimpleAtoi(digits, &value) || value > kMaxNumber) return std::nullopt;
-    return Fraction{Expr(value)};
+    return Fraction{Expr(value), denominator};
   }
 
   MaybeFraction ParseCall(const std::string& name) {

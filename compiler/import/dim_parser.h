@@ -1,5 +1,6 @@
 // Dims as exporters write them: "batch", "4*batch", "((height - 1)//16) + 1", "Min(64, seq)",
-// "floor(width/2 - 1/2) + 1", "Mod(s0, 8)", "p2o.DynamicDimension.0".
+// "floor(width/2 - 1/2) + 1", "Mod(s0, 8)", "(s0//14)**2", "floor(0.5*h)",
+// "p2o.DynamicDimension.0".
 //
 //   std::optional<Expr> dim = ParseDimText("4*batch", [](const std::string& name) {
 //     return std::optional<Expr>(Var(name));

@@ -19,13 +19,17 @@ constexpr int64_t kMaxTensorElements = int64_t{1} << 46;
 
 using Dimension = pb::TensorShapeProto::Dimension;
 
-// How a dim is stated: a number, a text, or not at all (exporters also write -1 or "").
+// How a dim is stated: a number, a text, or not at all (exporters also write -1, "-1",
+// "?" or "").
 std::optional<int64_t> Number(const Dimension& dim) {
   if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
   return std::nullopt;
 }
 
-std::string Text(const Dimension& dim) { return dim.has_dim_param() ? dim.dim_param() : ""; }
+std::string Text(const Dimension& dim) {
+  const std::string& text = dim.dim_param();
+  return text == "-1" || text == "?" ? "" : text;
+}
 
 class InputTypes {
  public:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gives broken models to aotc: each must end with exit code 1, an error line that names the place
-with a hint, and no output folder. Bits are flipped too, at many seeds: whatever comes of it, nothing
-may crash.
+with a hint, and no output folder. Bits are flipped too, at many seeds: whatever comes of it,
+nothing may crash.
 
     tests/import/check_broken.py build/aotc [--seeds 200] [--case NAME]
 """

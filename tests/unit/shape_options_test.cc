@@ -54,6 +54,24 @@ TEST(SymbolTable, KeepsClearOfTheNamesOfLoops) {
   EXPECT_EQ(symbols.Symbols()[0].name, "row");
 }
 
+// Texts that are no expressions are names, each of one symbol, that flags can bound.
+TEST(SymbolTable, TakesWhatItCannotReadForAName) {
+  for (const std::string name :
+       {"batch size", "past/sequence length", "p2o.Dim 0", "a.b/c.d", "onnx::Dim_0", "unk__12",
+        "((((", "1/0", "n*99999999999999", "batch//0", "f(x)", "x: dynamic", "größe", "n!"}) {
+    SCOPED_TRACE(name);
+    SymbolTable symbols;
+    EXPECT_EQ(symbols.NamesOf(name), std::set<std::string>{name});
+    EXPECT_TRUE(symbols.Bind(name, {1, 8, 1}).ok());
+    const Expr dim = symbols.Dim(name);
+    EXPECT_TRUE(dim.IsVar());
+    EXPECT_TRUE(Same(dim, symbols.Dim(name)));
+    ASSERT_EQ(symbols.Symbols().size(), 1u);
+    EXPECT_EQ(symbols.Symbols()[0].max, 8);
+    EXPECT_THAT(symbols.Unbound(), ::testing::IsEmpty());
+  }
+}
+
 TEST(SymbolTable, BoundsPinsAndSteps) {
   SymbolTable symbols;
   EXPECT_TRUE(symbols.Bind("batch", {1, 8, 1}).ok());

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Dims as exporters write them: what `aotc inspect` makes of each text, and models whose inputs
+agree only if their dims are understood, verified over the ranges of their symbols.
+
+    tests/import/check_dims.py build/aotc
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
+
+# text of a dim: (flags, the type of the input then)
+TEXTS = {
+    "batch": (["batch=1..8"], "f32[batch]"),
+    "4*batch": (["batch=1..8"], "f32[batch*4]"),
+    "batch + 1": (["batch=1..8"], "f32[batch + 1]"),
+    "((height - 1)//16) + 1": (["height=16..64"], "f32[floor_div(height + 15, 16)]"),
+    "Min(64, seq)": (["seq=1..128"], "f32[min(seq, 64)]"),
+    "floor(h/2)": (["h=2..9"], "f32[floor_div(h, 2)]"),
+    "h/2": (["h/2=1..4"], "f32[h_2]"),
+    "4*batch at 3": (["4*batch at 3=5"], "f32[5]"),
+    "4*b": (["b=3"], "f32[12]"),
+    "batch size": (["batch size=1..8"], "f32[batch_size]"),
+    "past/sequence length": (["past/sequence length=1..8"], "f32[past_sequence_length]"),
+    "p2o.DynamicDimension.0": (["p2o.DynamicDimension.0=1..8"], "f32[p2o_DynamicDimension_0]"),
+    "((((": (["((((=1..8"], "f32[dim]"),
+    "n*99999999999999": (["n*99999999999999=1..8"], "f32[n_99999999999999]"),
+    "-1": (["x:0=1..8"], "f32[x_0]"),
+}
+
+
+def tensor(name, dims, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, list(dims))
+
+
+def write(path, nodes, inputs, initializers=()):
+    graph = helper.make_graph(nodes, "dims", inputs, [ValueInfoProto(name="y")],
+                              initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path.write_bytes(model.SerializeToString())
+
+
+def call(aotc, *words):
+    done = subprocess.run([str(word) for word in (aotc, *words)], capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def check_texts(aotc, folder):
+    for text, (dims, expected) in TEXTS.items():
+        path = folder / "model.onnx"
+        write(path, [helper.make_node("Relu", ["x"], ["y"])], [tensor("x", [text])])
+        flags = [word for dim in dims for word in ("--dim", dim)]
+        report = call(aotc, "inspect", path, "--json", *flags)
+        found = report["inputs"][0]["type"]
+        assert found == expected and not report["findings"], (text, found, report["findings"])
+
+
+def check_halved(aotc, folder):
+    """x[:, ::2] + z, where z is declared with the size that the slice has."""
+    names = {"starts": [0], "ends": [2**31], "axes": [1], "steps": [2]}
+    constants = [numpy_helper.from_array(np.array(v, np.int64), k) for k, v in names.items()]
+    nodes = [helper.make_node("Slice", ["x", *names], ["s"]),
+             helper.make_node("Add", ["s", "z"], ["y"])]
+    for halved in ("((width - 1)//2) + 1", "ceiling(width/2)", "floor(width/2 - 1/2) + 1"):
+        path = folder / "halved.onnx"
+        write(path, nodes, [tensor("x", ["batch", "width"]), tensor("z", ["batch", halved])],
+              constants)
+        call(aotc, "verify", path, "--cpu", "x86-64", "--json", "--dim", "batch=1..3", "--dim",
+             "width=2..9")
+
+
+def check_flattened(aotc, folder):
+    """Rows of x, 4 a batch, as one row a batch beside z."""
+    shape = numpy_helper.from_array(np.array([-1, 4, 5], np.int64), "shape")
+    nodes = [helper.make_node("Reshape", ["x", "shape"], ["r"]),
+             helper.make_node("Mul", ["r", "z"], ["y"])]
+    path = folder / "flattened.onnx"
+    write(path, nodes, [tensor("x", ["4*batch", 5]), tensor("z", ["batch", 4, 1])], [shape])
+    call(aotc, "verify", path, "--cpu", "x86-64", "--json", "--dim", "batch=1..3")
+
+
+def main():
+    aotc = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        for check in (check_texts, check_halved, check_flattened):
+            check(aotc, pathlib.Path(folder))
+    print(f"{len(TEXTS)} texts of dims are read as meant, 4 models agree in their dims")
+
+
+if __name__ == "__main__":
+    main()
