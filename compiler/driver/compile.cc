@@ -8,6 +8,7 @@
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
 #include "compiler/fuse/memoized_veto.h"
+#include "compiler/fuse/split_kernels.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_text.h"
@@ -119,6 +120,9 @@ class Compilation {
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                            .veto = Memoized(cuda_ ? CudaFusionVeto : CpuFusionVeto)};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
+    SplitKernels(result_.graph, fused_, [this](const Kernel& kernel) {
+      return cuda_ ? CudaHolds(kernel, cuda_options_) : CpuHolds(kernel);
+    });
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/block_constants.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/tidy_loops.h"
@@ -152,6 +153,13 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
                          [](const Isa& a, const Isa& b) { return a.name == b.name; }),
              isas.end());
   return isas;
+}
+
+bool CpuHolds(const Kernel& kernel) {
+  constexpr int64_t kMostScratchBytes = 1 << 20;  // of the second-level cache
+  if (TempBytes(kernel) <= kMostScratchBytes || IsPointNest(kernel)) return true;
+  const absl::StatusOr<Nest> nest = BuildNest(kernel);
+  return nest.ok() && StartFunction(kernel, *nest).scratch_bytes <= kMostScratchBytes;
 }
 
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {

@@ -38,6 +38,9 @@ struct CpuOptions {
 // of layouts. Packs the layouts of constants into the kernel's tensors.
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options);
 
+// Whether what the kernel keeps between its stages, for a row of its loops, stays in a cache.
+bool CpuHolds(const Kernel& kernel);
+
 // Why `merged` must not replace its parts: a contraction would lose its tile. "" where it may.
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
 

@@ -8,6 +8,7 @@
 #include "compiler/emit/c_loops.h"
 #include "compiler/emit/kernel_comment.h"
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr int64_t kThreads = 128;
 constexpr int kTensorCoreArch = 80;  // the first with mma.sync m16n8k16 and cp.async
 
+constexpr int64_t kMostLocalBytes = 128 * 1024;
+
 // Temps of a thread's row live in its local memory.
 absl::Status UseLocalMemory(LoopFunction& function) {
   int64_t bytes = 0;
@@ -28,7 +31,6 @@ absl::Status UseLocalMemory(LoopFunction& function) {
     bytes += buffer.elements * ByteWidth(buffer.dtype);
   }
   function.scratch_bytes = 0;
-  constexpr int64_t kMostLocalBytes = 128 * 1024;
   if (bytes <= kMostLocalBytes) return absl::OkStatus();
   return absl::UnimplementedError(
       StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
@@ -188,6 +190,11 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
   AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ThreadsOnCuda(kernel, std::move(reason)));
   result.variants.push_back(std::move(variant));
   return result;
+}
+
+bool CudaHolds(const Kernel& kernel, const CudaOptions& options) {
+  if (TempBytes(kernel) <= kMostLocalBytes || IsPointNest(kernel)) return true;
+  return ScheduleOnCuda(kernel, options).ok();
 }
 
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {

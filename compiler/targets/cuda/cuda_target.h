@@ -46,6 +46,9 @@ absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
 absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
 
+// Whether threads or blocks have room for what the kernel keeps between its stages.
+bool CudaHolds(const Kernel& kernel, const CudaOptions& options);
+
 // Why `merged` must not replace its parts: a contraction would lose its tile. "" where it may.
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
 

@@ -1,0 +1,136 @@
+#include "compiler/fuse/split_kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "absl/strings/substitute.h"
+#include "compiler/eval/evaluate.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cuda/cuda_target.h"
+
+namespace aotc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Rows share no loop, as the last stage mixes them; %side has nothing to do with the others.
+const char* const kMixed = R"(
+kernel @mixed(in %x: f32[$0, 16], const %w: f32[$0], out %side: f32[3, $0], out %y: f32[16, $0]) {
+  temp %e: f32[$0, 16]
+  temp %sum: f32[$0]
+  temp %p: f32[$0, 16]
+  %side[i<3, j<$0] = %x[j, i] * 2.0
+  %e[i1<$0, j1<16] = exp(%x[i1, j1])
+  %sum[i2<$0] = reduce sum(r<16) %e[i2, r]
+  %p[i3<$0, j3<16] = %e[i3, j3] / %sum[i3]
+  %y[i4<16, j4<$0] = reduce sum(r1<$0) %p[r1, i4] * select(j4 <= r1, %w[r1], 0.0)
+})";
+
+struct Case {
+  Graph graph;
+  FusedGraph fused;
+};
+
+Case MixedCase(int64_t rows) {
+  absl::StatusOr<Kernel> kernel = ParseKernel(absl::Substitute(kMixed, rows));
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  Case result;
+  FusedKernel fused{.kernel = *kernel};
+  for (TensorId id : kernel->params) {
+    const KernelTensor& tensor = kernel->tensors[id];
+    fused.args.push_back(
+        result.graph.AddValue(tensor.name, TensorType(tensor.dtype, tensor.shape)));
+  }
+  result.fused.kernels = {fused};
+  return result;
+}
+
+std::vector<std::string> Names(const FusedGraph& fused) {
+  std::vector<std::string> names;
+  for (const FusedKernel& kernel : fused.kernels) names.push_back(kernel.kernel.name);
+  return names;
+}
+
+// Runs the kernels in order; the values that they write, by name.
+std::map<std::string, Constant> RunInOrder(const Case& c, int64_t rows) {
+  std::map<std::string, Constant> values = {{"x", Constant::Random(DType::kF32, {rows, 16}, 1)},
+                                            {"w", Constant::Random(DType::kF32, {rows}, 2)}};
+  for (const FusedKernel& fused : c.fused.kernels) {
+    EXPECT_TRUE(VerifyKernel(fused.kernel).ok()) << VerifyKernel(fused.kernel);
+    std::vector<Constant> inputs;
+    std::vector<std::string> outputs;
+    for (size_t i = 0; i < fused.args.size(); ++i) {
+      const std::string& name = c.graph.values[fused.args[i]].name;
+      const bool written = fused.kernel.tensors[fused.kernel.params[i]].role == TensorRole::kOutput;
+      if (written) {
+        outputs.push_back(name);
+      } else {
+        inputs.push_back(values.at(name));
+      }
+    }
+    absl::StatusOr<std::vector<Constant>> results = EvaluateKernel(fused.kernel, inputs);
+    EXPECT_TRUE(results.ok()) << results.status();
+    for (size_t i = 0; i < outputs.size(); ++i) values.emplace(outputs[i], (*results)[i]);
+  }
+  return values;
+}
+
+TEST(SplitKernels, WhatTheTargetHoldsStaysWhole) {
+  Case c = MixedCase(8);
+  SplitKernels(c.graph, c.fused, [](const Kernel&) { return true; });
+  EXPECT_THAT(Names(c.fused), ElementsAre("mixed"));
+  EXPECT_TRUE(c.fused.decisions.empty());
+}
+
+TEST(SplitKernels, PartsComputeTheSame) {
+  const auto whole = RunInOrder(MixedCase(8), 8);
+  for (size_t most : {1, 2, 3, 4}) {
+    Case c = MixedCase(8);
+    SplitKernels(c.graph, c.fused, [&](const Kernel& k) { return k.stages.size() <= most; });
+    EXPECT_EQ(c.fused.kernels.size(), most == 1 ? 5 : most < 4 ? 3 : 2);
+    const auto parts = RunInOrder(c, 8);
+    for (const char* output : {"side", "y"}) {
+      EXPECT_TRUE(parts.at(output).SameValue(whole.at(output))) << output << " of " << most;
+    }
+  }
+}
+
+TEST(SplitKernels, StagesWithNothingInCommonPartFirst) {
+  Case c = MixedCase(8);
+  SplitKernels(c.graph, c.fused, [](const Kernel& k) { return k.stages.size() <= 4; });
+  EXPECT_THAT(Names(c.fused), ElementsAre("mixed_part_1", "mixed"));
+  EXPECT_EQ(c.fused.kernels[0].args.size(), 2);  // %x and %side
+  EXPECT_THAT(c.fused.decisions, ElementsAre(HasSubstr("mixed in 2 parts")));
+}
+
+TEST(SplitKernels, AStageThatIsTooMuchAloneIsLeft) {
+  Case c = MixedCase(8);
+  SplitKernels(c.graph, c.fused, [](const Kernel&) { return false; });
+  EXPECT_EQ(c.fused.kernels.size(), 5);
+}
+
+// Whole tensors as temps of one thread, or of one worker.
+TEST(SplitKernels, TargetsHoldThePartsOfWhatTheyRefuse) {
+  constexpr int64_t kRows = 20000;
+  const Kernel whole = MixedCase(kRows).fused.kernels[0].kernel;
+  EXPECT_FALSE(ScheduleOnCuda(whole, {}).ok());
+  EXPECT_FALSE(CudaHolds(whole, {}));
+  EXPECT_FALSE(CpuHolds(whole));
+  for (bool cuda : {false, true}) {
+    Case c = MixedCase(kRows);
+    SplitKernels(c.graph, c.fused,
+                 [&](const Kernel& k) { return cuda ? CudaHolds(k, {}) : CpuHolds(k); });
+    EXPECT_EQ(c.fused.kernels.size(), 3);
+    for (const FusedKernel& part : c.fused.kernels) {
+      EXPECT_TRUE(CpuHolds(part.kernel)) << part.kernel.name;
+      EXPECT_TRUE(ScheduleOnCuda(part.kernel, {}).ok()) << part.kernel.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aotc
