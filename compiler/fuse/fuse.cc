@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/fuse/copies.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/lower/access.h"
@@ -57,6 +58,7 @@ class Fuser {
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
       if (std::optional<ValueView> view = AsView(graph_, fused)) {
         AddView(*view);
+        view_kernels_.emplace(view->value, std::move(fused));
         continue;
       }
       if (options_.enabled) fused = Absorb(std::move(fused));
@@ -97,6 +99,7 @@ class Fuser {
   }
 
   std::optional<FusedKernel> TryMerge(const FusedKernel& consumer, ValueId value) {
+    if (std::optional<FusedKernel> merged = TryReadSource(consumer, value)) return merged;
     auto producer = producer_.find(value);
     if (producer == producer_.end()) return std::nullopt;
     if (!placed_[producer->second]) return std::nullopt;  // merged already, with this result
@@ -110,19 +113,55 @@ class Fuser {
       result_.decisions.push_back(StrCat(what, "no, the producer's other results have readers"));
       return std::nullopt;
     }
-    absl::StatusOr<FusedKernel> merged = MergeKernels(source, consumer, value);
+    absl::StatusOr<FusedKernel> merged = MergeAccepted(source, consumer, value);
     if (!merged.ok()) {
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
       return std::nullopt;
     }
-    const std::string veto =
-        options_.veto ? options_.veto(source.kernel, consumer.kernel, merged->kernel) : "";
-    if (!veto.empty()) {
-      result_.decisions.push_back(StrCat(what, "no, ", veto));
-      return std::nullopt;
-    }
     result_.decisions.push_back(StrCat(what, "yes"));
     placed_[producer->second].reset();
+    return *std::move(merged);
+  }
+
+  absl::StatusOr<FusedKernel> MergeAccepted(const FusedKernel& source, const FusedKernel& consumer,
+                                            ValueId value) const {
+    AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(source, consumer, value));
+    const std::string veto =
+        options_.veto ? options_.veto(source.kernel, consumer.kernel, merged.kernel) : "";
+    if (!veto.empty()) return absl::FailedPreconditionError(veto);
+    return merged;
+  }
+
+  // The copy that makes `value`: its kernel, with the views of its result that lie between.
+  std::optional<FusedKernel> CopyOf(ValueId value) const {
+    auto view = view_kernels_.find(value);
+    if (view != view_kernels_.end()) {
+      const ValueId base = view->second.args[0];
+      const std::optional<FusedKernel> copy = CopyOf(base);
+      if (!copy) return std::nullopt;
+      absl::StatusOr<FusedKernel> both = MergeKernels(*copy, view->second, base);
+      if (!both.ok() || !IsCopy(both->kernel)) return std::nullopt;
+      return *std::move(both);
+    }
+    auto producer = producer_.find(value);
+    if (producer == producer_.end() || !placed_[producer->second]) return std::nullopt;
+    const FusedKernel& copy = *placed_[producer->second];
+    return IsCopy(copy.kernel) ? std::optional(copy) : std::nullopt;
+  }
+
+  // The consumer reading what a copy with other readers, or a view of one, copies from. The copy
+  // stays, for readers that cannot do so; its source has one reader more.
+  std::optional<FusedKernel> TryReadSource(const FusedKernel& consumer, ValueId value) {
+    if (uses_[value] == 1 && !view_kernels_.contains(value)) return std::nullopt;  // a plain merge
+    const std::optional<FusedKernel> copy = CopyOf(value);
+    if (!copy) return std::nullopt;
+    const ValueId source = copy->args[0];
+    absl::StatusOr<FusedKernel> merged = MergeAccepted(*copy, consumer, value);
+    const std::string what = StrCat(copy->kernel.name, " into ", consumer.kernel.name, ": ");
+    if (!merged.ok() || !ReadsNeighbours(merged->kernel, TensorOf(*merged, source)))
+      return std::nullopt;
+    result_.decisions.push_back(StrCat(what, "yes, it reads what the copy reads"));
+    ++uses_[source];
     return *std::move(merged);
   }
 
@@ -144,23 +183,27 @@ class Fuser {
     placed_.push_back(std::move(fused));
   }
 
-  // Drops kernels that no output needs: operands that only shapes were read from.
+  // Drops kernels and views that no output needs: operands that only shapes were read from, copies
+  // whose readers read the source.
   void DropUnread() {
     std::set<ValueId> read(graph_.main_region().outputs.begin(),
                            graph_.main_region().outputs.end());
-    for (const ValueView& view : result_.views) {
-      if (uses_[view.value] > 0) read.insert(view.base);
-    }
+    const auto is_read = [&](ValueId value) {
+      return read.contains(value) || std::ranges::any_of(result_.views, [&](const ValueView& view) {
+               return view.base == value && read.contains(view.value);
+             });
+    };
     for (size_t i = placed_.size(); i-- > 0;) {
       if (!placed_[i]) continue;
       const FusedKernel& fused = *placed_[i];
       const bool needed = std::any_of(fused.args.begin(), fused.args.end(), [&](ValueId arg) {
         auto producer = producer_.find(arg);
-        return producer != producer_.end() && producer->second == i && read.contains(arg);
+        return producer != producer_.end() && producer->second == i && is_read(arg);
       });
       if (needed) read.insert(fused.args.begin(), fused.args.end());
       if (!needed) placed_[i].reset();
     }
+    std::erase_if(result_.views, [&](const ValueView& view) { return !read.contains(view.value); });
   }
 
   absl::StatusOr<FusedGraph> Collect() {
@@ -178,10 +221,11 @@ class Fuser {
 
   const Graph& graph_;
   const FuseOptions& options_;
-  const IdVector<ValueId, int> uses_;
+  IdVector<ValueId, int> uses_;
   FusedGraph result_;
   std::vector<std::optional<FusedKernel>> placed_;
-  std::map<ValueId, size_t> producer_;  // value -> index in placed_
+  std::map<ValueId, FusedKernel> view_kernels_;  // by the view
+  std::map<ValueId, size_t> producer_;           // value -> index in placed_
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "compiler/fuse/copies.h"
+#include "compiler/fuse/turn_rows.h"
 #include "compiler/lower/nest.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -38,6 +40,12 @@ bool ReadsAtOwnIndex(const Stage& stage, TensorId tensor, const Shape& shape) {
     }
   }
   return true;
+}
+
+bool ReadsAtOwnIndex(const Kernel& kernel, TensorId tensor) {
+  return std::ranges::all_of(kernel.stages, [&](const Stage& stage) {
+    return ReadsAtOwnIndex(stage, tensor, kernel.tensors[tensor].shape);
+  });
 }
 
 bool Reads(const Stage& stage, TensorId tensor) {
@@ -164,13 +172,13 @@ void Substitute(Kernel& kernel, TensorId tensor) {
   }
 }
 
-// Replaces loads of the temps that the first `count` stages make, the edge's among them: a temp
-// left behind an inlined edge would be computed for a whole row where one element is read.
-void InlineProducer(Kernel& kernel, size_t count) {
+// Replaces loads of the temps that the first `count` stages make, but for `kept`: a temp left
+// behind an inlined one would be computed for a whole row where one element is read.
+void InlineProducer(Kernel& kernel, size_t count, TensorId kept) {
   for (size_t s = count; s-- > 0;) {
     const std::vector<StageResult> results = kernel.stages[s].results;
     for (const StageResult& result : results) {
-      if (kernel.tensors[result.tensor].role == TensorRole::kTemp) {
+      if (kernel.tensors[result.tensor].role == TensorRole::kTemp && result.tensor != kept) {
         Substitute(kernel, result.tensor);
       }
     }
@@ -189,6 +197,12 @@ bool IsContraction(const Stage& stage) {
 bool HasReduction(const Kernel& kernel) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(),
                      [](const Stage& stage) { return stage.IsReduction(); });
+}
+
+TensorId TensorOf(const FusedKernel& fused, ValueId value) {
+  const auto arg = std::ranges::find(fused.args, value);
+  AOTC_CHECK(arg != fused.args.end());
+  return fused.kernel.params[static_cast<size_t>(arg - fused.args.begin())];
 }
 
 double ReadsPerElement(const Kernel& kernel, TensorId tensor) {
@@ -240,6 +254,79 @@ Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args) {
   return result;
 }
 
+namespace {
+
+Joiner Join(const FusedKernel& producer, const FusedKernel& consumer, ValueId value) {
+  Joiner joiner(value);
+  joiner.Add(producer);
+  joiner.Add(consumer);
+  return joiner;
+}
+
+FusedKernel Finish(Joiner joiner, const FusedKernel& producer, const FusedKernel& consumer) {
+  const bool adds_work = !IsCopy(producer.kernel);
+  FusedKernel merged = joiner.Finish(adds_work ? StrCat(producer.kernel.name, "_", consumer.op)
+                                               : consumer.kernel.name);
+  merged.op = consumer.op;
+  return merged;
+}
+
+// The producer's body in place of each load of the edge.
+absl::StatusOr<FusedKernel> MergeInlined(const FusedKernel& producer, const FusedKernel& consumer,
+                                         ValueId value) {
+  Joiner joiner = Join(producer, consumer, value);
+  const bool repeats = ReadsPerElement(joiner.kernel(), joiner.TensorOf(value)) > 1.0;
+  InlineProducer(joiner.kernel(), producer.kernel.stages.size(), {});
+  FusedKernel merged = Finish(std::move(joiner), producer, consumer);
+  const bool is_free = IsCopy(producer.kernel) &&
+                       ReadsNeighbours(merged.kernel, TensorOf(merged, producer.args.front()));
+  if (repeats && !is_free) {
+    return absl::FailedPreconditionError("elements would be computed more than once");
+  }
+  return merged;
+}
+
+// The producer's stages in front of the consumer's, the edge a temp of each row. Right where each
+// element that the consumer reads belongs to the row it is at, and the rows are enough to share the
+// work out by.
+absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKernel& consumer,
+                                      ValueId value) {
+  Joiner joiner = Join(producer, consumer, value);
+  const TensorId edge = joiner.TensorOf(value);
+  const size_t rank = joiner.kernel().tensors[edge].shape.size();
+  if (!HasReduction(producer.kernel)) {
+    InlineProducer(joiner.kernel(), producer.kernel.stages.size(), edge);
+  }
+  FusedKernel merged = Finish(std::move(joiner), producer, consumer);
+  constexpr int64_t kFewestRows = 16;
+  const Shape rows = SharedExtents(merged.kernel);
+  if (rows.size() + 1 < rank) {
+    return absl::FailedPreconditionError("its value is read by other rows than its own");
+  }
+  if (MaxElements(rows, BoundsOf(merged.kernel.symbols)).value_or(INT64_MAX) < kFewestRows) {
+    return absl::FailedPreconditionError("few rows would hold all of the work");
+  }
+  return merged;
+}
+
+absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel& consumer,
+                                  ValueId value) {
+  Joiner joiner = Join(producer, consumer, value);
+  if (ReadsAtOwnIndex(joiner.kernel(), joiner.TensorOf(value))) {
+    return Finish(std::move(joiner), producer, consumer);
+  }
+  if (HasReduction(producer.kernel)) {
+    std::optional<FusedKernel> turned = TurnRows(producer, consumer, value);
+    return turned ? *std::move(turned) : MergeRows(producer, consumer, value);
+  }
+  absl::StatusOr<FusedKernel> inlined = MergeInlined(producer, consumer, value);
+  if (inlined.ok() || !HasReduction(consumer.kernel)) return inlined;
+  absl::StatusOr<FusedKernel> rows = MergeRows(producer, consumer, value);
+  return rows.ok() ? rows : inlined;
+}
+
+}  // namespace
+
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value) {
   // Every merge rewrites the kernel: without a limit, long chains would take quadratic time.
@@ -248,30 +335,7 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
     return absl::FailedPreconditionError(
         StrCat("the kernel would have more than ", kMostNodes, " nodes"));
   }
-  Joiner joiner(value);
-  joiner.Add(producer);
-  joiner.Add(consumer);
-  Kernel& kernel = joiner.kernel();
-  const TensorId edge = joiner.TensorOf(value);
-  const Shape shape = kernel.tensors[edge].shape;
-  bool same_index = true;
-  for (const Stage& stage : kernel.stages) same_index &= ReadsAtOwnIndex(stage, edge, shape);
-  if (!same_index) {
-    if (DefiningStage(kernel, edge)->IsReduction()) {
-      return absl::FailedPreconditionError(
-          "a reduction's result is read at other indices than its own");
-    }
-    if (HasReduction(producer.kernel)) {
-      return absl::FailedPreconditionError(
-          "the producer has a reduction behind the value that is read");
-    }
-    if (ReadsPerElement(kernel, edge) > 1.0) {
-      return absl::FailedPreconditionError("elements would be computed more than once");
-    }
-    InlineProducer(kernel, producer.kernel.stages.size());
-  }
-  FusedKernel merged = joiner.Finish(StrCat(producer.kernel.name, "_", consumer.op));
-  merged.op = consumer.op;
+  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value));
   AOTC_RETURN_IF_ERROR(CheckOutputLayouts(merged.kernel));
   return merged;
 }

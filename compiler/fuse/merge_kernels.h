@@ -14,14 +14,17 @@ namespace aotc {
 bool IsContraction(const Stage& stage);
 bool HasReduction(const Kernel& kernel);
 
+// The tensor that stands for `value`, which is an argument of the kernel.
+TensorId TensorOf(const FusedKernel& fused, ValueId value);
+
 // How often an element of `tensor` is read per run, at most: iterations of the stages that load it
 // over its elements; 1 where each is read once.
 double ReadsPerElement(const Kernel& kernel, TensorId tensor);
 
-// Stages of `producer` that define `value` become part of `consumer`: kept as a stage where all
-// readers are at the same index (the accumulator's epilogue), substituted into the readers where
-// the producer is pointwise. Error (with the reason): neither is possible, or elements would be
-// computed repeatedly.
+// Stages of `producer` that define `value` become part of `consumer`: kept as stages where all
+// readers are at the same index (the accumulator's epilogue) or in the same row (scores in front of
+// their softmax), substituted into the readers where the producer is pointwise. Error (with the
+// reason): neither is possible, or elements would be computed repeatedly.
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value);
 

@@ -151,7 +151,6 @@ class NestBuilder {
   }
 
   void MakeBuffers(size_t shared) {
-    int64_t scratch = 0;
     for (const KernelTensor& tensor : kernel_.tensors) {
       LoopBuffer buffer{.name = tensor.name, .dtype = tensor.dtype};
       buffer.written = tensor.role == TensorRole::kOutput;
@@ -164,9 +163,6 @@ class NestBuilder {
         buffer.elements = inner.empty() || nest_.is_point
                               ? 0
                               : MaxElements(inner, BoundsOf(kernel_.symbols)).value_or(0);
-        buffer.offset = scratch;
-        constexpr int64_t kAlign = 64;
-        scratch += (buffer.elements * ByteWidth(buffer.dtype) + kAlign - 1) / kAlign * kAlign;
       }
       nest_.buffers.Add(buffer);
     }
@@ -291,6 +287,13 @@ TensorId MainOutput(const Kernel& kernel) {
 
 bool IsPointNest(const Kernel& kernel) { return FormOf(kernel).is_point; }
 
+Shape SharedExtents(const Kernel& kernel) {
+  Shape extents;
+  const size_t shared = FormOf(kernel).shared;
+  for (size_t i = 0; i < shared; ++i) extents.push_back(kernel.stages.front().axes[i].extent);
+  return extents;
+}
+
 absl::Status CheckOutputLayouts(const Kernel& kernel) {
   const NestForm form = FormOf(kernel);
   const Layout& main = kernel.tensors[MainOutput(kernel)].layout;
@@ -311,6 +314,14 @@ absl::Status CheckOutputLayouts(const Kernel& kernel) {
 }
 
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel) { return NestBuilder(kernel).Build(); }
+
+int64_t TempBytes(const Nest& nest) {
+  int64_t bytes = 0;
+  for (const LoopBuffer& buffer : nest.buffers) {
+    if (buffer.place == BufferPlace::kScratch) bytes += buffer.elements * ByteWidth(buffer.dtype);
+  }
+  return bytes;
+}
 
 Bounds StageBounds(const Nest& nest, const FlatStage& stage) {
   Bounds bounds = nest.bounds;

@@ -69,6 +69,10 @@ TensorId MainOutput(const Kernel& kernel);
 // one point.
 bool IsPointNest(const Kernel& kernel);
 
+// Extents of the axes that all stages have in common: the rows of a row nest, the points of a point
+// nest.
+Shape SharedExtents(const Kernel& kernel);
+
 // Error, with the reason: an output in a layout that the kernel's nest cannot write. A point nest
 // walks the storage of its main output; what is no point of it, and a row nest, writes plain
 // layouts.
@@ -76,6 +80,9 @@ absl::Status CheckOutputLayouts(const Kernel& kernel);
 
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
+
+// Bytes that the temps of one iteration take in memory.
+int64_t TempBytes(const Nest& nest);
 
 // Joins neighbouring outer axes that every access walks as one, so that inner loops get long.
 void MergeAxes(Nest& nest);

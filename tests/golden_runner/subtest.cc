@@ -4,7 +4,7 @@ namespace aotc {
 namespace {
 
 constexpr Subtest kSubtests[] = {
-    {"emit", RunEmit},   {"error", RunError}, {"eval", RunEval},
+    {"emit", RunEmit},   {"error", RunError}, {"eval", RunEval},           {"fuse", RunFuse},
     {"lower", RunLower}, {"pass", RunPass},   {"roundtrip", RunRoundtrip},
 };
 

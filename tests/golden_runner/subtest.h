@@ -34,6 +34,10 @@ SubtestResult RunError(const GoldenCase& golden, const SubtestLine& line);
 // run again.
 SubtestResult RunPass(const GoldenCase& golden, const SubtestLine& line);
 
+// `fuse cpu` or `fuse cuda`: decisions, views and kernels of the typed graph; run one after the
+// other they give the graph's outputs on seeded inputs.
+SubtestResult RunFuse(const GoldenCase& golden, const SubtestLine& line);
+
 // `lower cpu=x86-64-v3` or `lower cuda`: the loops of each variant of a kernel, as scheduled for
 // the target; they verify and round-trip. With the word `plain`: without tile functions.
 SubtestResult RunLower(const GoldenCase& golden, const SubtestLine& line);

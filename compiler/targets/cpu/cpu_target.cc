@@ -9,6 +9,7 @@
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/block_constants.h"
 #include "compiler/lower/lower_loops.h"
+#include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -165,8 +166,15 @@ bool CpuHolds(const Kernel& kernel) {
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
   Kernel parts[] = {producer, consumer}, after = merged;
   const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(after);
-  if (tiled.ok() || (!AnalyzeAny(parts[0]).ok() && !AnalyzeAny(parts[1]).ok())) return "";
-  return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+  if (!tiled.ok() && (AnalyzeAny(parts[0]).ok() || AnalyzeAny(parts[1]).ok())) {
+    return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+  }
+  constexpr int64_t kMostRowBytes = 128 * 1024;  // with what a row reads, within most L2 caches
+  const absl::StatusOr<Nest> nest = BuildNest(merged);
+  if (nest.ok() && TempBytes(*nest) > kMostRowBytes) {
+    return StrCat("temps of ", TempBytes(*nest), " bytes would leave the cache");
+  }
+  return "";
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {

@@ -41,7 +41,8 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
 // Whether what the kernel keeps between its stages, for a row of its loops, stays in a cache.
 bool CpuHolds(const Kernel& kernel);
 
-// Why `merged` must not replace its parts: a contraction would lose its tile. "" where it may.
+// Why `merged` must not replace its parts: a contraction would lose its tile, or the temps of a row
+// would leave the cache. "" where it may.
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
 
 // Source text of one file of kernels of one instruction set. `prefix` stands before every symbol.

@@ -10,6 +10,7 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/lower_loops.h"
+#include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -142,6 +143,45 @@ bool WritesPlainTensors(const Kernel& kernel) {
   });
 }
 
+bool ReadsConstants(const Kernel& kernel, const Stage& stage) {
+  const std::vector<Expr> loads = LoadsOf(stage.body[0]);
+  return std::any_of(loads.begin(), loads.end(), [&](const Expr& load) {
+    return kernel.tensors[load->tensor].role == TensorRole::kConstant;
+  });
+}
+
+// Bytes that one iteration reads of params in loops of its own.
+int64_t RowBytes(const Nest& nest) {
+  int64_t bytes = 0;
+  for (const FlatStage& stage : nest.stages) {
+    Shape walked;
+    for (const Axis& axis : stage.inner) walked.push_back(axis.extent);
+    for (const Axis& axis : stage.reduce) walked.push_back(axis.extent);
+    const int64_t elements = MaxElements(walked, nest.bounds).value_or(INT32_MAX);
+    for (const Expr& body : stage.bodies) {
+      for (const Expr& load : LoadsOf(body)) {
+        const LoopBuffer& buffer = nest.buffers[load->tensor];
+        if (buffer.place == BufferPlace::kParam) bytes += elements * ByteWidth(buffer.dtype);
+      }
+    }
+  }
+  return bytes;
+}
+
+// Its contractions are products of two activations, and what a row reads of the one that all rows
+// share stays in the cache of a multiprocessor: rows that read it one after another cost little
+// more than a tile would.
+bool RowsStayInCache(const Kernel& kernel) {
+  constexpr int64_t kMostBytes = 96 * 1024;  // of the 128 KiB that the smallest have
+  const bool weights = std::any_of(
+      kernel.stages.begin(), kernel.stages.end(),
+      [&](const Stage& stage) { return IsContraction(stage) && ReadsConstants(kernel, stage); });
+  constexpr double kMostFlops = 64e6;  // beyond, a tile wins back the launches that it costs
+  const absl::StatusOr<Nest> nest = BuildNest(kernel);
+  return !weights && KernelFlops(kernel) <= kMostFlops && nest.ok() &&
+         RowBytes(*nest) <= kMostBytes;
+}
+
 // The rules that may apply, best first.
 std::vector<CudaRule> RulesFor(const Kernel& kernel, const CudaOptions& options) {
   if (kernel.stages.empty() || !options.templates) return {};
@@ -198,6 +238,14 @@ bool CudaHolds(const Kernel& kernel, const CudaOptions& options) {
 }
 
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
+  std::string rows;  // why no group of threads can compute a row of it
+  if (!IsPointNest(merged)) {
+    rows = std::string(RowsOnCuda(merged).status().message());
+    const bool had_rows = IsPointNest(producer) ? IsPointNest(consumer) || RowsOnCuda(consumer).ok()
+                                                : RowsOnCuda(producer).ok();
+    if (!rows.empty() && had_rows) return rows;
+    if (rows.empty() && RowsStayInCache(merged)) return "";
+  }
   const absl::StatusOr<KernelVariant> tiled = TileOnCuda(merged);
   if (tiled.ok() || (!TileOnCuda(producer).ok() && !TileOnCuda(consumer).ok())) return "";
   return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));

@@ -49,7 +49,8 @@ absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel);
 // Whether threads or blocks have room for what the kernel keeps between its stages.
 bool CudaHolds(const Kernel& kernel, const CudaOptions& options);
 
-// Why `merged` must not replace its parts: a contraction would lose its tile. "" where it may.
+// Why `merged` must not replace its parts: a contraction would lose its tile, or rows the threads
+// that share them. "" where it may.
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
 
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,

@@ -1,0 +1,64 @@
+#include "compiler/fuse/copies.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compiler/fuse/merge_kernels.h"
+#include "compiler/ir/expr_simplify.h"
+#include "compiler/lower/access.h"
+
+namespace aotc {
+namespace {
+
+// The loops of a stage that lanes or neighbouring threads may run along.
+std::vector<std::string> DenseLoops(const Stage& stage) {
+  std::vector<std::string> loops;
+  for (const Axis& axis : stage.reduce_axes) loops.push_back(axis.name);
+  const bool any = IsContraction(stage);
+  for (size_t i = 0; i < stage.axes.size(); ++i) {
+    if (any || i + 1 == stage.axes.size()) loops.push_back(stage.axes[i].name);
+  }
+  return loops;
+}
+
+// The load stays where it is in all of the loops, or steps by one in some of them.
+bool IsDense(const Expr& offset, const std::vector<std::string>& loops, const Bounds& bounds) {
+  bool moves = false;
+  for (const std::string& loop : loops) {
+    const std::optional<Affine> affine = AsAffine(offset, {loop}, bounds);
+    moves = moves || !affine || !affine->coefficients.empty();
+    if (affine && !affine->coefficients.empty() && affine->coefficients.at(loop).IsInt(1)) {
+      return true;
+    }
+  }
+  return !moves;
+}
+
+}  // namespace
+
+bool IsCopy(const Kernel& kernel) {
+  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return false;
+  const Stage& stage = kernel.stages[0];
+  if (stage.IsReduction() || stage.body.size() != 1) return false;
+  return stage.body[0].op() == ExprOp::kLoad &&
+         std::ranges::all_of(kernel.params,
+                             [&](TensorId id) { return kernel.tensors[id].layout.IsPlain(); });
+}
+
+bool ReadsNeighbours(const Kernel& kernel, TensorId tensor) {
+  const Access access(kernel);
+  for (const Stage& stage : kernel.stages) {
+    const Bounds bounds = StageBounds(kernel, stage);
+    const std::vector<std::string> loops = DenseLoops(stage);
+    for (const Expr& body : stage.body) {
+      for (const Expr& load : LoadsOf(body)) {
+        if (load->tensor != tensor) continue;
+        if (!IsDense(access.Offset(tensor, load.args(), bounds), loops, bounds)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace aotc

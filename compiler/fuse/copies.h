@@ -1,0 +1,23 @@
+// Copies: kernels that only move elements (slices, transposes, heads split off), which readers can
+// do without by reading at the source's own indices.
+//
+//   %k[i, j] = %qkv[i, j + 64]         // a copy
+//   %s[i, t] = reduce sum(d) %q[i, d] * %k[t, d]    =>    ... * %qkv[t, d + 64]
+#ifndef AOTC_COMPILER_FUSE_COPIES_H_
+#define AOTC_COMPILER_FUSE_COPIES_H_
+
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+// One pointwise stage whose body is an element of the one input, between row-major tensors.
+bool IsCopy(const Kernel& kernel);
+
+// Whether every stage that reads `tensor` walks neighbours of it in some loop that it can run in
+// vectors or by neighbouring threads: the innermost one, that of a reduction, or any of a
+// contraction.
+bool ReadsNeighbours(const Kernel& kernel, TensorId tensor);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_FUSE_COPIES_H_

@@ -1,0 +1,127 @@
+#include "compiler/fuse/fuse.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/driver/pipeline.h"
+#include "compiler/eval/evaluate.h"
+#include "compiler/ir/air_text.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cuda/cuda_target.h"
+#include "tests/golden_runner/seeded_inputs.h"
+#include "tests/golden_runner/subtest.h"
+
+namespace aotc {
+namespace {
+
+using Values = std::map<ValueId, Constant>;
+
+absl::StatusOr<Graph> Typed(const Graph& graph) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Pass> passes, PassesByName("infer-and-fold"));
+  Diagnostics diagnostics;
+  PassContext context({}, diagnostics, PassTargetOf("cpu", /*templates=*/true));
+  return RunPasses(graph, passes, context, kExpanded);
+}
+
+absl::StatusOr<Constant> ViewOf(const Graph& graph, const ValueView& view, const Constant& base,
+                                const SymbolValues& symbols) {
+  std::vector<int64_t> dims;
+  for (const Expr& dim : graph.values[view.value].type.dims) {
+    dims.push_back(EvaluateInt(dim, symbols).value_or(-1));
+  }
+  const Constant dense = base.Expanded();
+  const int64_t offset = EvaluateInt(view.offset, symbols).value_or(-1) * ByteWidth(base.dtype());
+  int64_t bytes = ByteWidth(base.dtype());
+  for (const int64_t dim : dims) bytes *= dim;
+  const auto held = static_cast<int64_t>(dense.bytes().size());
+  if (offset < 0 || bytes < 0 || offset + bytes > held) {
+    return absl::InternalError("a view reaches out of its base");
+  }
+  const auto begin = dense.bytes().begin() + offset;
+  return Constant::Dense(base.dtype(), std::move(dims), {begin, begin + bytes});
+}
+
+absl::Status RunKernel(const FusedKernel& fused, const SymbolValues& symbols, Values& values) {
+  std::vector<Constant> inputs;
+  for (size_t i = 0; i < fused.args.size(); ++i) {
+    if (fused.kernel.tensors[fused.kernel.params[i]].role == TensorRole::kOutput) continue;
+    const auto value = values.find(fused.args[i]);
+    if (value == values.end()) {
+      return absl::InternalError(StrCat(fused.kernel.name, " reads what was not computed yet"));
+    }
+    inputs.push_back(value->second);
+  }
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> results,
+                        EvaluateKernel(fused.kernel, inputs, symbols));
+  for (size_t i = 0; i < results.size(); ++i) {
+    values.insert_or_assign(fused.args[inputs.size() + i], results[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Constant>> EvaluateFused(const Graph& graph, const FusedGraph& fused,
+                                                    const std::vector<Constant>& inputs,
+                                                    const SymbolValues& symbols) {
+  Values values;
+  for (ValueId id : graph.values.ids()) {
+    if (graph.values[id].constant) values.emplace(id, *graph.values[id].constant);
+  }
+  const Region& main = graph.main_region();
+  for (size_t i = 0; i < inputs.size(); ++i) values.insert_or_assign(main.inputs[i], inputs[i]);
+  const auto add_views = [&]() -> absl::Status {
+    for (const ValueView& view : fused.views) {
+      const auto base = values.find(view.base);
+      if (base == values.end() || values.contains(view.value)) continue;
+      AOTC_ASSIGN_OR_RETURN(Constant value, ViewOf(graph, view, base->second, symbols));
+      values.emplace(view.value, std::move(value));
+    }
+    return absl::OkStatus();
+  };
+  AOTC_RETURN_IF_ERROR(add_views());
+  for (const FusedKernel& kernel : fused.kernels) {
+    AOTC_RETURN_IF_ERROR(RunKernel(kernel, symbols, values));
+    AOTC_RETURN_IF_ERROR(add_views());
+  }
+  std::vector<Constant> outputs;
+  for (ValueId id : main.outputs) outputs.push_back(values.at(id));
+  return outputs;
+}
+
+absl::Status CheckSameNumbers(const Graph& graph, const FusedGraph& fused,
+                              const SubtestLine& line) {
+  const SymbolValues symbols = DrawSymbols(graph.symbols, line);
+  const auto seed = static_cast<uint64_t>(line.Number("seed", 1));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> inputs, DrawInputs(graph, symbols, seed));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> expected,
+                        EvaluateGraph(graph, inputs, symbols));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> actual,
+                        EvaluateFused(graph, fused, inputs, symbols));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double error = RelativeError(actual[i], expected[i]);
+    if (error <= 1e-5) continue;
+    return absl::InternalError(StrCat("output ", i, " of the kernels differs by ", error));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+SubtestResult RunFuse(const GoldenCase& golden, const SubtestLine& line) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<AirModule> modules, ParseAir(golden.input, golden.place));
+  const Graph* text = std::get_if<Graph>(&modules[0]);
+  if (text == nullptr) return absl::InvalidArgumentError("graphs only are fused");
+  const bool cuda = std::ranges::count(line.words, "cuda") != 0;
+  AOTC_ASSIGN_OR_RETURN(const Graph graph, Typed(*text));
+  AOTC_ASSIGN_OR_RETURN(const FusedGraph fused,
+                        Fuse(graph, {.veto = cuda ? CudaFusionVeto : CpuFusionVeto}));
+  for (const FusedKernel& kernel : fused.kernels) {
+    AOTC_RETURN_IF_ERROR(VerifyKernel(kernel.kernel));
+  }
+  AOTC_RETURN_IF_ERROR(CheckSameNumbers(graph, fused, line));
+  return PrintFused(graph, fused);
+}
+
+}  // namespace aotc
