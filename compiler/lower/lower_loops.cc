@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/lower/nest_stages.h"
+#include "compiler/lower/row_temps.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -193,17 +194,19 @@ LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
                         .buffers = nest.buffers,
                         .params = kernel.params,
                         .symbols = kernel.symbols};
-  for (const LoopBuffer& buffer : nest.buffers) {
+  for (LoopBuffer& buffer : function.buffers) {
     if (buffer.place != BufferPlace::kScratch) continue;
     constexpr int64_t kAlign = 64;
-    const int64_t end = buffer.offset + buffer.elements * ByteWidth(buffer.dtype);
-    function.scratch_bytes = std::max(function.scratch_bytes, (end + kAlign - 1) / kAlign * kAlign);
+    buffer.offset = function.scratch_bytes;
+    const int64_t bytes = buffer.elements * ByteWidth(buffer.dtype);
+    function.scratch_bytes += (bytes + kAlign - 1) / kAlign * kAlign;
   }
   return function;
 }
 
 absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOptions& options) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
+  if (!nest.is_point) KeepFewTemps(nest);
   MergeAxes(nest);
   SplitLoneAxis(nest, options.task_points);
   LoopFunction function = StartFunction(kernel, nest);
@@ -223,6 +226,7 @@ absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOption
 
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
+  if (!nest.is_point) KeepFewTemps(nest);
   MergeAxes(nest);
   LoopFunction function = StartFunction(kernel, nest);
   const size_t kept = std::min(KeptAxes(nest), nest.outer.size());

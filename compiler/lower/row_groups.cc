@@ -325,7 +325,7 @@ int64_t LongestDeal(const Nest& nest) {
 
 absl::StatusOr<LoopFunction> LowerToRowGroups(const Kernel& kernel, Nest nest,
                                               const RowGroups& groups) {
-  MakeScalars(nest);
+  KeepFewTemps(nest);
   KeepScalarResults(nest);
   AOTC_RETURN_IF_ERROR(CheckResults(nest));
   const int64_t rows = groups.threads / groups.group;

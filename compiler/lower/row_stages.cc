@@ -1,4 +1,5 @@
 // Row nests: softmax, normalisations and other kernels whose stages pass over a row several times.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -100,12 +101,17 @@ class RowWriter {
     out_.clear();
     const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner);
     const bool vectors = lane_op && stage.bodies[0].dtype() == DType::kF32 && lane_count_ > 1;
-    if (stage.bodies.size() > 1) {
+    std::vector<Axis> around = stage.inner;
+    if (vectors && stage.bodies.size() == 1 && RunsAcross(stage)) {
+      around.pop_back();
+      out_ = VectorLoop(stage.inner.back(),
+                        [&](const Lanes* lanes) { return ReductionAcross(stage, lanes); });
+    } else if (stage.bodies.size() > 1) {
       TupleReduction(stage);
     } else if (!vectors || !VectorReduction(stage, *lane_op)) {
       ScalarReduction(stage);
     }
-    std::vector<Stmt> body = Around(stage.inner, std::move(out_));
+    std::vector<Stmt> body = Around(around, std::move(out_));
     out_ = std::move(saved);
     Append(std::move(body));
   }
@@ -127,6 +133,54 @@ class RowWriter {
     out_.push_back(Declare(name, stage.combiner.identity[0]));
     Append(Around(stage.reduce, AccumulateElements(stage, {name})));
     FinishResult(stage, 0, accumulator);
+  }
+
+  // Whether every load of the body stays or steps by one along `axis`.
+  bool IsDenseAlong(const FlatStage& stage, const Axis& axis) const {
+    const Bounds bounds = StageBounds(nest_, stage);
+    const std::vector<Expr> loads = LoadsOf(stage.bodies[0]);
+    return std::ranges::all_of(loads, [&](const Expr& load) {
+      const std::optional<Affine> affine = AsAffine(load.arg(0), {axis.name}, bounds);
+      return affine &&
+             (affine->coefficients.empty() || affine->coefficients.begin()->second.IsInt(1));
+    });
+  }
+
+  // Lanes lie across the sums where only that reads neighbours: weights times rows of values.
+  bool RunsAcross(const FlatStage& stage) const {
+    return !stage.inner.empty() && !stage.inner.back().extent.IsInt(1) &&
+           IsDenseAlong(stage, stage.inner.back()) && !IsDenseAlong(stage, stage.reduce.back());
+  }
+
+  // A sum per lane, and its store.
+  std::optional<std::vector<Stmt>> ReductionAcross(const FlatStage& stage,
+                                                   const Lanes* lanes) const {
+    const FlatResult& result = stage.results[0];
+    const std::string name = AccumulatorName(stage, 0);
+    std::vector<Stmt> body = {Declare(name, stage.combiner.identity[0])};
+    const Expr accumulator = Variable(name, stage.bodies[0].dtype(), lanes ? lanes->count : 1);
+    if (lanes == nullptr) {
+      for (Stmt& stmt : Around(stage.reduce, AccumulateElements(stage, {name})))
+        body.push_back(std::move(stmt));
+      body.push_back(Store(result.tensor, result.index, Cast(result.dtype, accumulator)));
+      return body;
+    }
+    const Bounds bounds = StageBounds(nest_, stage);
+    const std::optional<Expr> identity = VectorizeExpr(stage.combiner.identity[0], *lanes, bounds);
+    const std::optional<Expr> element = VectorizeExpr(stage.bodies[0], *lanes, bounds);
+    const std::optional<Affine> index = AsAffine(result.index, {lanes->var}, bounds);
+    if (!identity || !element || !index || result.dtype != DType::kF32) return std::nullopt;
+    const auto step = index->coefficients.find(lanes->var);
+    if (step == index->coefficients.end() || !step->second.IsInt(1)) return std::nullopt;
+    Lanes combined = *lanes;
+    combined.vectors["a0"] = accumulator;
+    combined.vectors["b0"] = *element;
+    const std::optional<Expr> next = VectorizeExpr(stage.combiner.combine[0], combined, bounds);
+    if (!next) return std::nullopt;
+    body = {Declare(name, *identity)};
+    for (Stmt& stmt : Around(stage.reduce, {Assign(name, *next)})) body.push_back(std::move(stmt));
+    body.push_back(Store(result.tensor, Simplify(index->rest + lanes->first, bounds), accumulator));
+    return body;
   }
 
   bool VectorReduction(const FlatStage& stage, ExprOp lane_op) {

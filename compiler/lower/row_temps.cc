@@ -53,15 +53,46 @@ void InlineTemp(Nest& nest, size_t index) {
   nest.stages.erase(nest.stages.begin() + static_cast<long>(index));
 }
 
-int64_t TempBytes(const Nest& nest) {
-  int64_t bytes = 0;
-  for (const LoopBuffer& buffer : nest.buffers) {
-    if (buffer.place == BufferPlace::kScratch) bytes += buffer.elements * ByteWidth(buffer.dtype);
-  }
-  return bytes;
+bool IsTempStage(const Nest& nest, const FlatStage& stage) {
+  return stage.reduce.empty() && stage.bodies.size() == 1 && !stage.inner.empty() &&
+         nest.buffers[stage.results[0].tensor].place == BufferPlace::kScratch;
 }
 
-}  // namespace
+int64_t Iterations(const FlatStage& stage, const Bounds& bounds) {
+  Shape shape;
+  for (const Axis& axis : stage.inner) shape.push_back(axis.extent);
+  for (const Axis& axis : stage.reduce) shape.push_back(axis.extent);
+  return MaxElements(shape, bounds).value_or(INT64_MAX);
+}
+
+// Of stages behind `writer`, one alone reads its result, by one load, as often as it is computed.
+bool IsReadOnce(const Nest& nest, size_t writer) {
+  const TensorId temp = nest.stages[writer].results[0].tensor;
+  int loads = 0;
+  int64_t reads = 0;
+  for (size_t s = writer + 1; s < nest.stages.size(); ++s) {
+    for (const Expr& body : nest.stages[s].bodies) {
+      for (const Expr& load : LoadsOf(body)) {
+        if (load->tensor != temp) continue;
+        ++loads;
+        reads = Iterations(nest.stages[s], nest.bounds);
+      }
+    }
+  }
+  return loads == 1 && reads <= Iterations(nest.stages[writer], nest.bounds);
+}
+
+void InlineSingleReads(Nest& nest) {
+  for (size_t s = 0; s < nest.stages.size();) {
+    const FlatStage& stage = nest.stages[s];
+    const DType dtype = stage.results[0].dtype;
+    if (IsTempStage(nest, stage) && ComputeType(dtype) == dtype && IsReadOnce(nest, s)) {
+      InlineTemp(nest, s);
+    } else {
+      ++s;
+    }
+  }
+}
 
 void MakeScalars(Nest& nest) {
   for (FlatStage& stage : nest.stages) {
@@ -96,12 +127,16 @@ void MakeScalars(Nest& nest) {
   }
 }
 
+}  // namespace
+
+void KeepFewTemps(Nest& nest) {
+  MakeScalars(nest);
+  InlineSingleReads(nest);
+}
+
 absl::Status PlaceTemps(Nest& nest, int64_t rows) {
   for (size_t s = 0; s < nest.stages.size() && TempBytes(nest) * rows > kSharedBytes;) {
-    const FlatStage& stage = nest.stages[s];
-    const bool pointwise = stage.reduce.empty() && stage.bodies.size() == 1 && !stage.inner.empty();
-    const bool temp = nest.buffers[stage.results[0].tensor].place == BufferPlace::kScratch;
-    if (pointwise && temp) {
+    if (IsTempStage(nest, nest.stages[s])) {
       InlineTemp(nest, s);
     } else {
       ++s;

@@ -1,6 +1,6 @@
-// The temps of rows that groups of threads work on.
+// The temps of row nests: those that need no memory, and where the others lie.
 //
-//   MakeScalars(nest);                           // %top[0] becomes top_value
+//   KeepFewTemps(nest);    // %top[0] becomes top_value; %scaled[i], read once, %score[i] * 0.125
 //   AOTC_RETURN_IF_ERROR(PlaceTemps(nest, 4));   // four rows to a block
 #ifndef AOTC_COMPILER_LOWER_ROW_TEMPS_H_
 #define AOTC_COMPILER_LOWER_ROW_TEMPS_H_
@@ -10,8 +10,9 @@
 
 namespace aotc {
 
-// Turns temps of one element to a row (a reduction that keeps its axis) into variables.
-void MakeScalars(Nest& nest);
+// Turns temps of one element to a row (a reduction that keeps its axis) into variables, and computes
+// pointwise temps where they are read, if one load reads each element once.
+void KeepFewTemps(Nest& nest);
 
 // Puts the temps of a row nest in shared memory, a slice for each of the block's `rows`. Where they
 // do not fit, pointwise ones are computed again by each reader. Error: what is left does not fit.
