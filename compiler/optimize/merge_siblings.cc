@@ -65,6 +65,7 @@ class Merger {
   bool Pays(const SiblingGroup& group) const;
   bool AreContiguous(const SiblingGroup& group) const;
   bool IsReadElementwise(ValueId value) const;
+  bool IsReadByProduct(ValueId value) const;
   void Emit(Rebuilder& rebuilder, const SiblingGroup& group) const;
   ValueId EmitLevel(Rebuilder& rebuilder, const SiblingGroup& group, size_t level,
                     ValueId chain) const;
@@ -112,10 +113,25 @@ bool Merger::IsReadElementwise(ValueId value) const {
   return reader.valid() && IsElementwise(old_.nodes[reader].op);
 }
 
+// Only moved, then multiplied with another activation, as queries, keys and values are: products
+// read the parts where they lie.
+bool Merger::IsReadByProduct(ValueId value) const {
+  if (uses_[value] != 1 || !reader_[value].valid()) return false;
+  const Node& reader = old_.nodes[reader_[value]];
+  if (reader.op == "Reshape" || reader.op == "Transpose") return IsReadByProduct(reader.outputs[0]);
+  return reader.op == "MatMul" && std::ranges::none_of(reader.inputs, [&](ValueId input) {
+           return old_.values[input].constant.has_value();
+         });
+}
+
 // A kernel less for each branch but one, unless an op that would have been computed with the branch
 // needs one of its own now.
 bool Merger::Pays(const SiblingGroup& group) const {
   if (always_) return true;
+  const bool by_products = std::ranges::all_of(group.branches, [&](const SiblingBranch& branch) {
+    return IsReadByProduct(ResultOf(branch));
+  });
+  if (by_products && NodeOf(group, 0, 0).op != "Conv") return true;
   if (!AreContiguous(group)) return false;
   const auto lost = std::ranges::count_if(group.branches, [&](const SiblingBranch& branch) {
     return IsReadElementwise(ResultOf(branch));

@@ -5,7 +5,8 @@
 //   %k = MatMul(%x, %wk)      =>      %qk = MatMul(%x, %wqwk), %q = Slice(%qk), %k = Slice(%qk)
 //
 // Biases and activations that all of them have are computed before the parting. It is done where
-// the parts are contiguous (one row, one image), and so views, and kernels are saved: an
+// products of activations read all parts, which they do in place (queries, keys and values), and
+// where the parts are contiguous (one row, one image), and so views, and kernels are saved: an
 // elementwise op behind a part would have been computed with it, but is not with all of them. The
 // setting merge.copied-parts=1 does it always.
 #ifndef AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
