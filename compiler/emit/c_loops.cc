@@ -79,7 +79,7 @@ class Emitter {
       start = StrCat(loop.min.IsInt(0) ? "" : start + " + ", first);
       step = StrCat(name, " += ", stride);
     }
-    const std::string end = printer_.Print(loop.min + loop.extent);
+    const std::string end = printer_.Print(Simplify(loop.min + loop.extent));
     if (loop.loop == LoopKind::kUnrolled) StrAppend(&out, "AOTC_UNROLL(8)\n");
     StrAppend(&out, "for (int64_t ", name, " = ", start, "; ", name, " < ", end, "; ", step,
               ") {\n");
