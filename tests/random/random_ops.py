@@ -103,6 +103,50 @@ def matmul_of_two(g):
         g.add("MatMul", [scores, x], x.shape)
 
 
+def heads(g, x, count, width, parts):
+    """Queries, keys and values: heads first, of one product or of three."""
+    length, k = x.shape[-2:]
+    every = [*range(g.lead), g.lead + 1, g.lead, g.lead + 2]
+    if g.chance(0.5):
+        whole = g.add("MatMul", [x, g.weights((k, 3 * count * width), k)],
+                      (length, 3 * count * width))
+        split = g.add("Split", [whole], (length, count * width), outputs=3, axis=-1, num_outputs=3)
+        names = [split.name, *g.nodes[-1].output[1:]]
+        g.used.update(names)
+    else:
+        names = [g.add("MatMul", [x, g.weights((k, count * width), k)], (length, count * width))
+                 for _ in range(3)]
+    for name in names:
+        apart = g.add("Reshape", [name, g.ints(*[0] * g.lead, length, count, width)],
+                      (length, count, width))
+        parts.append(g.add("Transpose", [apart], (count, length, width), perm=every))
+
+
+def attention(g):
+    x = g.value(lambda v: len(v.shape) == 2)
+    if x is None:
+        return
+    length, (count, width), parts = x.shape[0], (g.dim(1, 3), g.dim(1, 20)), []
+    heads(g, x, count, width, parts)
+    query, key, value = parts
+    scale = g.constant(np.float32(width ** -0.5))
+    if g.chance(0.5):
+        query = g.add("Mul", [query, scale], query.shape)
+    order = [*range(g.lead + 1), g.lead + 2, g.lead + 1]
+    turned = g.add("Transpose", [key], (count, width, length), perm=order)
+    scores = g.add("MatMul", [query, turned], (count, length, length))
+    if g.chance(0.5):
+        scores = g.add("Mul", [scores, scale], scores.shape)
+    if g.chance(0.5):
+        scores = g.add("Add", [scores, g.weights((length,) * g.dim(1, 2))], scores.shape)
+    weights = g.add("Softmax", [scores], scores.shape, axis=-1)
+    sums = g.add("MatMul", [weights, value], (count, length, width))
+    back = g.add("Transpose", [sums], (length, count, width),
+                 perm=[*range(g.lead), g.lead + 1, g.lead, g.lead + 2])
+    joined = g.add("Reshape", [back, g.ints(*[0] * g.lead, length, -1)], (length, count * width))
+    g.add("MatMul", [joined, g.weights((count * width, x.shape[-1]), width)], x.shape)
+
+
 def gemm(g):
     x = g.value(lambda v: len(v.shape) + g.lead == 2 and v.shape)
     if x is None:
@@ -346,6 +390,6 @@ def arg_max(g):
 
 # How often each occurs is its share of the list.
 OPS = (unary, unary, unary, jumping, clip, root_of_square, binary, binary, binary, divide, where,
-       matmul, matmul, matmul_of_two, gemm, conv, conv, conv, conv, batch_norm, pool, pool,
-       global_pool, reduce, reduce, softmax, transpose, transpose, reshape, reshape, squeeze,
+       matmul, matmul, matmul_of_two, attention, gemm, conv, conv, conv, conv, batch_norm, pool,
+       pool, global_pool, reduce, reduce, softmax, transpose, transpose, reshape, reshape, squeeze,
        concat, concat, split, slice_, slice_, pad, gather, expand, tile, space, resize, arg_max)
