@@ -10,8 +10,8 @@
 
 namespace aotc {
 
-// Turns temps of one element to a row (a reduction that keeps its axis) into variables, and computes
-// pointwise temps where they are read, if one load reads each element once.
+// Turns temps of one element to a row (a reduction that keeps its axis) into variables, and
+// computes pointwise temps where they are read, if one load reads each element once.
 void KeepFewTemps(Nest& nest);
 
 // Puts the temps of a row nest in shared memory, a slice for each of the block's `rows`. Where they
