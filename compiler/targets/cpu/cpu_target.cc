@@ -160,7 +160,7 @@ bool CpuHolds(const Kernel& kernel) {
   constexpr int64_t kMostScratchBytes = 1 << 20;  // of the second-level cache
   if (TempBytes(kernel) <= kMostScratchBytes || IsPointNest(kernel)) return true;
   const absl::StatusOr<Nest> nest = BuildNest(kernel);
-  return nest.ok() && StartFunction(kernel, *nest).scratch_bytes <= kMostScratchBytes;
+  return nest.ok() && TempBytes(*nest) <= kMostScratchBytes;
 }
 
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
