@@ -11,6 +11,7 @@
 #include "compiler/driver/outdir.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/plan/memory_map.h"
+#include "compiler/reduce/reduce.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -127,12 +128,17 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   return absl::OkStatus();
 }
 
-absl::Status RunVerify(const CommandLine& line, const ProgressHook& progress,
-                       Diagnostics& diagnostics, CommandResult& result) {
+VerifyOptions CompleteVerify(const CommandLine& line) {
   VerifyOptions options = line.verify;
   options.compile = line.compile;
   const char* compiler = std::getenv("CXX");
   if (options.build.compiler.empty()) options.build.compiler = compiler ? compiler : "c++";
+  return options;
+}
+
+absl::Status RunVerify(const CommandLine& line, const ProgressHook& progress,
+                       Diagnostics& diagnostics, CommandResult& result) {
+  const VerifyOptions options = CompleteVerify(line);
   const Clock::time_point start = Clock::now();
   AOTC_ASSIGN_OR_RETURN(const VerifyReport report,
                         Verify(options, diagnostics, [&](const std::string& step) {
@@ -149,6 +155,35 @@ absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, Comma
                         Inspect(line.compile.model_path, line.compile.import, diagnostics));
   result.text = PrintInspection(inspection, diagnostics);
   result.json.update(InspectionToJson(inspection));
+  return absl::OkStatus();
+}
+
+Check CheckOf(const CommandLine& line) {
+  const int timeout = line.reduce.timeout_seconds;
+  if (line.reduce.check == "compile") return CompileCheck(line.compile, timeout);
+  if (line.reduce.check == "verify") return VerifyCheck(CompleteVerify(line), timeout);
+  return CommandCheck(line.reduce.check, timeout);
+}
+
+absl::Status RunReduce(const CommandLine& line, const ProgressHook& progress,
+                       CommandResult& result) {
+  const Clock::time_point start = Clock::now();
+  const ReduceOptions options{.import = line.compile.import, .step = [&](const std::string& step) {
+                                if (progress) progress(step, SecondsSince(start));
+                              }};
+  AOTC_ASSIGN_OR_RETURN(const Reduction reduction,
+                        Reduce(line.compile.model_path, CheckOf(line), options));
+  AOTC_RETURN_IF_ERROR(WriteFileIfChanged(line.reduce.output, reduction.model).status());
+  result.text =
+      StrCat(line.reduce.output, ": ", reduction.nodes, " of ", reduction.nodes_before, " nodes, ",
+             reduction.model.size(), " bytes, after ", reduction.checks, " checks",
+             reduction.complete ? "" : ", not at the end", "\n", reduction.failure, "\n");
+  result.json.update({{"nodes_before", reduction.nodes_before},
+                      {"nodes", reduction.nodes},
+                      {"bytes", reduction.model.size()},
+                      {"checks", reduction.checks},
+                      {"complete", reduction.complete},
+                      {"failure", reduction.failure}});
   return absl::OkStatus();
 }
 
@@ -186,6 +221,7 @@ absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
     case Command::kCompile: return RunCompile(line, progress, diagnostics, result);
     case Command::kVerify: return RunVerify(line, progress, diagnostics, result);
     case Command::kInspect: return RunInspect(line, diagnostics, result);
+    case Command::kReduce: return RunReduce(line, progress, result);
     case Command::kCheck: return RunCheck(line, diagnostics, result);
     case Command::kPrintPipeline: PrintPipeline(result); return absl::OkStatus();
   }

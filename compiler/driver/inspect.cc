@@ -42,24 +42,6 @@ Graph CutAt(const Graph& graph, const Blockers& blockers) {
   return cut;
 }
 
-// Infers what can be inferred; each round finds the nodes that stop the previous one.
-Graph InferPartly(const Graph& graph, Diagnostics& diagnostics) {
-  Blockers blockers;
-  while (true) {
-    Diagnostics found;
-    absl::StatusOr<Graph> typed = InferTypes(CutAt(graph, blockers), found);
-    if (typed.ok()) return *std::move(typed);
-    size_t before = blockers.size();
-    for (const Diagnostic& finding : found.Sorted()) {
-      diagnostics.Add(finding);
-      if (finding.severity == Severity::kError) {
-        blockers.emplace(finding.place.node, finding.place.op);
-      }
-    }
-    if (blockers.size() == before) return graph;
-  }
-}
-
 void AddCost(const Graph& graph, const Node& node, const std::set<std::string>& unbound,
              OpSummary& summary) {
   absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph, node);
@@ -107,6 +89,24 @@ std::vector<ValueId> TypedOutputs(const Inspection& inspection) {
 }
 
 }  // namespace
+
+// Each round finds the nodes that stop the previous one.
+Graph InferPartly(const Graph& graph, Diagnostics& diagnostics) {
+  Blockers blockers;
+  while (true) {
+    Diagnostics found;
+    absl::StatusOr<Graph> typed = InferTypes(CutAt(graph, blockers), found);
+    if (typed.ok()) return *std::move(typed);
+    size_t before = blockers.size();
+    for (const Diagnostic& finding : found.Sorted()) {
+      diagnostics.Add(finding);
+      if (finding.severity == Severity::kError) {
+        blockers.emplace(finding.place.node, finding.place.op);
+      }
+    }
+    if (blockers.size() == before) return graph;
+  }
+}
 
 absl::StatusOr<Inspection> Inspect(const std::string& path, const ImportOptions& options,
                                    Diagnostics& diagnostics) {

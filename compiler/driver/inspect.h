@@ -36,6 +36,10 @@ struct Inspection {
 absl::StatusOr<Inspection> Inspect(const std::string& path, const ImportOptions& options,
                                    Diagnostics& diagnostics);
 
+// The types that can be inferred in an imported graph: nodes that inference cannot pass are left
+// out, their results are inputs of unknown type then, and a finding tells why.
+Graph InferPartly(const Graph& graph, Diagnostics& diagnostics);
+
 std::string PrintInspection(const Inspection& inspection, const Diagnostics& diagnostics);
 Json InspectionToJson(const Inspection& inspection);
 

@@ -34,7 +34,7 @@ constexpr std::string_view kOutputFlags[] = {
 constexpr std::string_view kMissingFlags[] = {
     "--accumulate", "--bound", "--extern", "--hpp", "--max-items", "--report",
 };
-constexpr std::string_view kMissingCommands[] = {"bench", "reduce", "tune"};
+constexpr std::string_view kMissingCommands[] = {"bench", "tune"};
 
 constexpr std::string_view kFooter = R"(
 Exit codes: 0 done, 1 the model or what was asked for cannot be compiled, 2 wrong usage,
@@ -249,6 +249,7 @@ class Parser {
                    Command::kInspect);
     AddModel(*inspect);
     AddShapeFlags(*inspect, line_, raw_);
+    AddReduce();
     CLI::App* check =
         AddCommand("check", "tells whether OUTDIR is what the model gives today", Command::kCheck);
     check->add_option("outdir", line_.outdir, "folder that aotc wrote")
@@ -256,6 +257,31 @@ class Parser {
         ->required();
     AddModel(*check);
     AddBindFlag(*check, raw_);
+  }
+
+  void AddReduce() {
+    CLI::App* reduce = AddCommand(
+        "reduce", "shrinks a failing model to a small one that still fails", Command::kReduce);
+    AddModel(*reduce);
+    reduce->add_option("-o,--output", line_.reduce.output, "the model to write")
+        ->type_name("FILE")
+        ->required();
+    reduce
+        ->add_option(
+            "--check", line_.reduce.check,
+            "what fails: compile (with the same errors, numbers and names aside), verify, or "
+            "a command of the shell that gets the model as last argument and ends with exit "
+            "code 0 where it still fails")
+        ->type_name("WHAT")
+        ->capture_default_str();
+    reduce->add_option("--timeout", line_.reduce.timeout_seconds, "seconds that a check may take")
+        ->check(CLI::PositiveNumber.description(""))
+        ->type_name("N")
+        ->capture_default_str();
+    AddTargetFlags(*reduce, line_);
+    AddVerifyFlags(*reduce, line_.verify);
+    AddShapeFlags(*reduce, line_, raw_);
+    AddPassFlags(*reduce, line_, raw_);
   }
 
   absl::Status ReadShapes() {

@@ -22,8 +22,14 @@ inline constexpr int kExitModelError = 1;  // the model or the user
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInternal = 3;
 
-enum class Command : uint8_t { kCompile, kVerify, kInspect, kCheck, kPrintPipeline };
+enum class Command : uint8_t { kCompile, kVerify, kInspect, kCheck, kReduce, kPrintPipeline };
 enum class ColorMode : uint8_t { kAuto, kAlways, kNever };
+
+struct ReduceFlags {
+  std::string output = {};        // the file to write
+  std::string check = "compile";  // or verify, or a command
+  int timeout_seconds = 60;       // of one check
+};
 
 struct CommandLine {
   Command command = Command::kCompile;
@@ -35,6 +41,7 @@ struct CommandLine {
   bool json = false;
   ColorMode color = ColorMode::kAuto;
   VerifyOptions verify = {};  // without its `compile`
+  ReduceFlags reduce = {};
 };
 
 struct ParsedCommandLine {

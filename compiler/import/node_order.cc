@@ -51,6 +51,12 @@ absl::StatusOr<Definitions> CollectDefinitions(const NodeList& nodes) {
 
 }  // namespace
 
+std::set<std::string> ReadsOf(const pb::NodeProto& node) {
+  absl::flat_hash_set<std::string> reads;
+  CollectReads(node, reads);
+  return {reads.begin(), reads.end()};
+}
+
 std::string NodeName(const pb::NodeProto& node) {
   if (!node.name().empty()) return DisplayName(node.name());
   for (const std::string& output : node.output()) {

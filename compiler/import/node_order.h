@@ -17,6 +17,9 @@ using NodeList = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 // subgraphs read count as its operands. Errors name the nodes: a cycle, a value defined twice.
 absl::StatusOr<std::vector<int>> TopologicalOrder(const NodeList& nodes);
 
+// The names that a node reads from outside: its inputs and what its subgraphs capture.
+std::set<std::string> ReadsOf(const pb::NodeProto& node);
+
 // The node's name, or that of its first output, fit for messages.
 std::string NodeName(const pb::NodeProto& node);
 

@@ -1,16 +1,10 @@
 #include "compiler/import/onnx_import.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <google/protobuf/stubs/logging.h>
-
-#include <climits>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "compiler/import/graph_importer.h"
+#include "compiler/import/onnx_model.h"
 #include "compiler/import/onnx_types.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
@@ -22,42 +16,6 @@ namespace aotc {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Messages may nest this deep: 3 levels for each subgraph.
-constexpr int kMaxMessageDepth = 300;
-
-absl::Status CheckFile(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return absl::NotFoundError("no such file");
-  if (!fs::is_regular_file(path, error)) return absl::InvalidArgumentError("is no file");
-  uintmax_t size = fs::file_size(path, error);
-  if (error) return absl::InvalidArgumentError("cannot be read");
-  if (size == 0) return absl::InvalidArgumentError("is empty");
-  if (size > INT_MAX) {
-    return absl::InvalidArgumentError(
-        "is larger than 2 GiB, which protobuf cannot read; hint: store its weights as external "
-        "data");
-  }
-  return absl::OkStatus();
-}
-
-// Protobuf's own limit of 64 MiB and its messages on stderr are switched off.
-absl::Status ReadModel(const std::string& path, pb::ModelProto& model) {
-  AOTC_RETURN_IF_ERROR(CheckFile(path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::InvalidArgumentError("cannot be opened");
-  google::protobuf::LogSilencer silencer;
-  google::protobuf::io::IstreamInputStream stream(&file);
-  google::protobuf::io::CodedInputStream in(&stream);
-  in.SetTotalBytesLimit(INT_MAX);
-  in.SetRecursionLimit(kMaxMessageDepth);
-  if (!model.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
-    return absl::InvalidArgumentError(
-        "is no ONNX model, or it is truncated, damaged or nested too deeply");
-  }
-  if (!model.has_graph()) return absl::InvalidArgumentError("is no ONNX model: it has no graph");
-  return absl::OkStatus();
-}
 
 // Calls `visit` for every node, those in regions too.
 template <class Visit>
@@ -92,16 +50,6 @@ void FillInfo(const pb::ModelProto& model, const GraphImporter& importer, ModelI
   info.data_files.assign(importer.data_files().begin(), importer.data_files().end());
 }
 
-// Versions of the file format up to that of ONNX 1.22. Old exporters state none.
-absl::Status CheckVersion(const pb::ModelProto& model) {
-  constexpr int64_t kNewestVersion = 13;
-  const int64_t version = model.ir_version();
-  if (version >= 0 && version <= kNewestVersion) return absl::OkStatus();
-  return absl::UnimplementedError(
-      StrCat("ir_version ", version, " of the file format; versions 1 to ", kNewestVersion,
-             " are supported; hint: save the model with an older onnx, or set its ir_version"));
-}
-
 // What went wrong inside the importer, with a way on for those findings that have none of their
 // own.
 void AddFindings(const Diagnostics& found, Diagnostics& diagnostics) {
@@ -115,8 +63,7 @@ void AddFindings(const Diagnostics& found, Diagnostics& diagnostics) {
 absl::StatusOr<Graph> Import(const std::string& path, const ImportOptions& options,
                              Diagnostics& diagnostics, ModelInfo* info) {
   pb::ModelProto model;
-  absl::Status status = ReadModel(path, model);
-  if (status.ok()) status = CheckVersion(model);
+  absl::Status status = ReadModelFile(path, model);
   if (!status.ok()) {
     diagnostics.AddStatus(status, FilePlace(path));
     return status;

@@ -102,4 +102,13 @@ absl::Status CheckAgainstSchema(const pb::NodeProto& node,
   return CheckCount("outputs", node.output_size(), schema->min_output(), schema->max_output());
 }
 
+bool NeedsAttribute(const pb::NodeProto& node, const pb::AttributeProto& attribute) {
+  const std::string domain = CanonicalDomain(node.domain());
+  if (attribute.has_g() || (domain.empty() && node.op_type() == "Constant")) return true;
+  const pb::OpSchema* schema = pb::OpSchemaRegistry::Schema(node.op_type(), domain);
+  if (schema == nullptr) return false;
+  const auto known = schema->attributes().find(attribute.name());
+  return known != schema->attributes().end() && known->second.required;
+}
+
 }  // namespace aotc

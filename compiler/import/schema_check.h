@@ -15,6 +15,10 @@ namespace aotc {
 absl::Status CheckAgainstSchema(const pb::NodeProto& node,
                                 const std::vector<pb::AttributeProto>& attributes, int opset);
 
+// Whether a node of this kind is none without the attribute: a subgraph, the value of a Constant,
+// what the newest known schema requires.
+bool NeedsAttribute(const pb::NodeProto& node, const pb::AttributeProto& attribute);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_IMPORT_SCHEMA_CHECK_H_

@@ -112,6 +112,27 @@ absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options) {
   return result;
 }
 
+absl::StatusOr<ProcessResult> RunForked(const std::function<int()>& body, int timeout_seconds) {
+  Pipe output;
+  if (!output.Open()) return absl::InternalError("no pipe for a process");
+  const pid_t child = fork();
+  if (child < 0) return absl::InternalError(StrCat("no process: ", strerror(errno)));
+  if (child == 0) {
+    setpgid(0, 0);
+    dup2(output.ends[1], STDOUT_FILENO);
+    dup2(output.ends[1], STDERR_FILENO);
+    _exit(body());
+  }
+  output.CloseEnd(1);
+  ProcessResult result;
+  const auto deadline = Clock::now() + std::chrono::seconds(timeout_seconds);
+  const bool ended = ReadAll(output.ends[0], deadline, result.output);
+  if (!ended) kill(-child, SIGKILL);
+  result.exit_code = ExitCode(child);
+  if (ended) return result;
+  return absl::DeadlineExceededError(StrCat("did not end within ", timeout_seconds, " s"));
+}
+
 absl::StatusOr<TemporaryFolder> TemporaryFolder::Create(const std::string& stem) {
   std::error_code error;
   const std::filesystem::path place = std::filesystem::temp_directory_path(error);

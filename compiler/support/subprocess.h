@@ -5,6 +5,7 @@
 #ifndef AOTC_COMPILER_SUPPORT_SUBPROCESS_H_
 #define AOTC_COMPILER_SUPPORT_SUBPROCESS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct ProcessResult {
 
 // Runs to the end. Errors: the program does not exist, or did not end in time and was killed.
 absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options);
+
+// Runs `body` in a copy of this process, whose end, however sudden, leaves this one alone: its
+// result is the exit code, what it writes to standard output and error is the output. Error: it did
+// not end in time and was killed.
+absl::StatusOr<ProcessResult> RunForked(const std::function<int()>& body, int timeout_seconds);
 
 // A folder in the system's place for temporary files, removed with all that is in it at the end.
 class TemporaryFolder {
