@@ -93,8 +93,9 @@ Expr Access::DropHaloGuard(const Expr& select, const Bounds& bounds) const {
 }
 
 Expr Access::Flatten(const Expr& e, const Bounds& bounds) const {
-  if (e.op() == ExprOp::kLoad) {
-    if (kernel_.tensors[e->tensor].role == TensorRole::kTemp) return e;
+  const bool is_temp =
+      e.op() == ExprOp::kLoad && kernel_.tensors[e->tensor].role == TensorRole::kTemp;
+  if (e.op() == ExprOp::kLoad && !is_temp) {
     std::vector<Expr> indices;
     for (const Expr& index : e.args()) indices.push_back(Flatten(index, bounds));
     ExprNode flat = *Load(e->tensor, {Offset(e->tensor, indices, bounds)}, e.dtype());

@@ -23,10 +23,10 @@ class Access {
   // Offset in elements of a logical element of `tensor`, simplified. Indices may reach into the
   // halo.
   Expr Offset(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
-  // `e` with every load flat; loads of temps are left alone. A load that is not proved to lie in
-  // storage carries the name kGuardedLoad: only the condition around it makes it safe. A select
-  // that only guards against indices which lie in a halo of the right fill is dropped: the halo
-  // answers.
+  // `e` with every load flat; those of temps keep their indices, with flat loads in them. A load
+  // that is not proved to lie in storage carries the name kGuardedLoad: only the condition around
+  // it makes it safe. A select that only guards against indices which lie in a halo of the right
+  // fill is dropped: the halo answers.
   Expr Flatten(const Expr& e, const Bounds& bounds) const;
 
  private:
