@@ -14,31 +14,47 @@ namespace {
 // Where an op has its indices, and the axis of input 0 that they are for.
 struct IndexOperand {
   std::string_view op;
-  const char* axis;  // name of the attribute
-  bool positions;    // the last axis of the indices holds one per axis
+  const char* axis = "";   // name of the attribute
+  bool positions = false;  // the last axis of the indices holds one per axis
+  size_t input = 1;
+  int64_t fixed_axis = 0;  // where no attribute names it
+  bool from_end = true;    // negative indices count from the end; else they are not valid
+
+  int64_t AxisOf(const Node& node) const { return node.attributes.Int(axis, fixed_axis); }
 };
 constexpr IndexOperand kOperands[] = {
-    {"Gather", "axis", false},        {"GatherElements", "axis", false},
-    {"GatherND", "batch_dims", true}, {"ScatterElements", "axis", false},
-    {"ScatterND", "", true},  // from the first axis on
+    {.op = "Gather", .axis = "axis"},
+    {.op = "GatherElements", .axis = "axis"},
+    {.op = "GatherND", .axis = "batch_dims", .positions = true},
+    {.op = "NegativeLogLikelihoodLoss", .fixed_axis = 1, .from_end = false},
+    {.op = "RoiAlign", .input = 2, .from_end = false},
+    {.op = "ScatterElements", .axis = "axis"},
+    {.op = "ScatterND", .positions = true},  // from the first axis on
+    {.op = "SoftmaxCrossEntropyLoss", .fixed_axis = 1, .from_end = false},
 };
+
+// A label that stands for none.
+constexpr char kIgnored[] = "ignore_index";
 
 // Whether all indices are known to be valid, whatever the sizes; an error where one is known not to
 // be.
-absl::StatusOr<bool> AreValid(const Value& indices, const ValueType& data, int64_t axis,
-                              bool positions, const Bounds& bounds) {
-  if (!indices.constant || !IsKnownType(data)) return false;
+absl::StatusOr<bool> AreValid(const Graph& graph, const Node& node, const IndexOperand& operand,
+                              const Bounds& bounds) {
+  const Value& indices = graph.values[node.inputs[operand.input]];
+  const ValueType& data = graph.values[node.inputs[0]].type;
+  if (!indices.constant || !IsKnownType(data) || node.attributes.Has(kIgnored)) return false;
+  int64_t axis = operand.AxisOf(node);
   const auto rank = static_cast<int64_t>(data.dims.size());
   if (axis < 0) axis += rank;
   const Constant& constant = *indices.constant;
-  const int64_t depth = positions && !constant.dims().empty() ? constant.dims().back() : 1;
+  const int64_t depth = operand.positions && !constant.dims().empty() ? constant.dims().back() : 1;
   if (axis < 0 || axis + depth > rank) return false;  // the op itself complains
   bool known = true;
   for (int64_t i = 0; i < constant.element_count(); ++i) {
     const Expr& dim = data.dims[static_cast<size_t>(axis + i % depth)];
     const int64_t index = constant.IntAt(i);
     const int64_t least = RangeOf(dim, bounds).min;
-    if (index >= -least && index < least) continue;
+    if (index >= (operand.from_end ? -least : 0) && index < least) continue;
     if (dim.IsConst()) {
       return absl::InvalidArgumentError(
           StrCat("index ", index, " is out of range: the axis has ", least, " elements"));
@@ -70,10 +86,13 @@ class KnownChecks {
 };
 
 Node CheckOf(const Node& node, const IndexOperand& operand) {
-  Node check{
-      .op = "IndexCheck", .inputs = {node.inputs[1], node.inputs[0]}, .locations = node.locations};
-  check.attributes.Set("axis", node.attributes.Int(operand.axis));
+  Node check{.op = "IndexCheck",
+             .inputs = {node.inputs[operand.input], node.inputs[0]},
+             .locations = node.locations};
+  check.attributes.Set("axis", operand.AxisOf(node));
   check.attributes.Set("positions", int64_t{operand.positions});
+  if (!operand.from_end) check.attributes.Set("from_end", int64_t{0});
+  if (node.attributes.Has(kIgnored)) check.attributes.Set(kIgnored, node.attributes.Int(kIgnored));
   return check;
 }
 
@@ -160,10 +179,8 @@ absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
   for (NodeId id : nodes) {
     const Node node = graph.nodes[id];
     const auto operand = std::ranges::find(kOperands, node.op, &IndexOperand::op);
-    if (operand == std::end(kOperands) || node.inputs.size() < 2) continue;
-    absl::StatusOr<bool> valid =
-        AreValid(graph.values[node.inputs[1]], graph.values[node.inputs[0]].type,
-                 node.attributes.Int(operand->axis), operand->positions, bounds);
+    if (operand == std::end(kOperands) || node.inputs.size() <= operand->input) continue;
+    absl::StatusOr<bool> valid = AreValid(graph, node, *operand, bounds);
     if (!valid.ok()) {
       const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
       return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
@@ -171,7 +188,7 @@ absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
     if (*valid) continue;
     Node check = CheckOf(node, *operand);
     if (!checks.Add(graph, check)) continue;
-    const std::string& data = graph.values[node.inputs[1]].name;
+    const std::string& data = graph.values[node.inputs[operand->input]].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));
     check.outputs = {results.back()};
     graph.AddNode(graph.main, std::move(check));

@@ -46,6 +46,7 @@ constexpr OpsetRule kRules[] = {
     {"Resize", 11, opset::OldResize},
     {"Resize", kNewestOpset + 1, opset::EmptyResizeInputs},
     {"Scan", 9, opset::Refuse},
+    {"RoiAlign", 16, opset::RoiAlignPlaces},
     {"Scatter", 11, opset::ScatterToScatterElements},
     {"Slice", 10, opset::SliceAttributes},
     {"Softmax", 13, opset::FlattenedSoftmax},

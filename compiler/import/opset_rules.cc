@@ -221,6 +221,11 @@ absl::Status DftAxis(NodeEdit& edit) {
   return absl::OkStatus();
 }
 
+absl::Status RoiAlignPlaces(NodeEdit& edit) {
+  edit.node().attributes.Set("coordinate_transformation_mode", std::string("output_half_pixel"));
+  return absl::OkStatus();
+}
+
 absl::Status Refuse(NodeEdit& edit) {
   return absl::UnimplementedError(
       StrCat("the form of opset ", edit.opset(), " has no equivalent in the newest opset"));

@@ -44,6 +44,8 @@ absl::Status ScatterToScatterElements(NodeEdit& edit);
 absl::Status GridSampleModes(NodeEdit& edit);
 // DFT: the axis became an input in 20.
 absl::Status DftAxis(NodeEdit& edit);
+// RoiAlign: regions were not moved by half an element before 16.
+absl::Status RoiAlignPlaces(NodeEdit& edit);
 // Forms of which no equivalent exists.
 absl::Status Refuse(NodeEdit& edit);
 

@@ -20,7 +20,7 @@ Expr DimOf(const Shape& data, size_t axis, bool positions, int64_t depth, const 
 
 // Inputs: the indices and the data, of which only the dims are read. Attributes: `axis`, and
 // `positions` where the last axis of the indices holds one index per axis from there on. The result
-// is one bool. An index of [-dim, dim) is valid.
+// is one bool. An index of [-dim, dim) is valid, of [0, dim) with from_end=0; so is `ignore_index`.
 absl::Status IndexCheck(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor places, op.Input(0));
   const Shape data = op.InputType(1).dims;
@@ -30,10 +30,13 @@ absl::Status IndexCheck(OpContext& op) {
   if (axis + depth > static_cast<int64_t>(data.size())) {
     return absl::InvalidArgumentError("the indices do not fit the rank of the data");
   }
+  const bool from_end = op.attributes().Int("from_end", 1) != 0;
   const auto valid = [&](const Indices& place) {
     const Expr index = Cast(DType::kI64, places(place));
     const Expr dim = DimOf(data, static_cast<size_t>(axis), positions, depth, place);
-    return And(Le(Expr(0) - dim, index), Lt(index, dim));
+    const Expr inside = And(Le(from_end ? Expr(0) - dim : Expr(0), index), Lt(index, dim));
+    if (!op.attributes().Has("ignore_index")) return inside;
+    return Or(inside, Eq(index, op.attributes().Int("ignore_index")));
   };
   if (places.rank() == 0) {
     op.SetOutput(0, op.b().Compute(DType::kBool, {}, valid));

@@ -1,0 +1,121 @@
+// RoiAlign: regions of an image, each resampled to one size (Mask R-CNN).
+//
+// A region is cut into output_height x output_width bins; a bin is the mean, or the maximum, of
+// sampling_ratio x sampling_ratio points, each interpolated between the four elements around it.
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+struct RoiPool {
+  Tensor x;      // [N, C, H, W]
+  Tensor rois;   // [R, 4]: x1, y1, x2, y2
+  Tensor image;  // [R]: which of the N
+  std::string mode;
+  bool half_pixel = true;
+  int64_t bins[2] = {1, 1};  // down, across
+  int64_t samples = 1;       // per bin and axis
+  double scale = 1;          // from the coordinates of regions to elements
+};
+
+absl::StatusOr<RoiPool> ReadRoiPool(OpContext& op) {
+  RoiPool pool;
+  AOTC_ASSIGN_OR_RETURN(pool.x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(pool.rois, op.Input(1));
+  AOTC_ASSIGN_OR_RETURN(pool.image, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireFloat(pool.x));
+  AOTC_RETURN_IF_ERROR(RequireSameType({pool.x, pool.rois}));
+  AOTC_RETURN_IF_ERROR(RequireRank(pool.x, 4, 4));
+  AOTC_RETURN_IF_ERROR(RequireRank(pool.rois, 2, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(pool.image, 1, 1));
+  if (!pool.rois.dim(1).IsInt(4) || !ProveEqual(pool.rois.dim(0), pool.image.dim(0), op.bounds())) {
+    return absl::InvalidArgumentError("needs regions of [R, 4] and R batch indices");
+  }
+  const Attributes& attributes = op.attributes();
+  pool.mode = attributes.String("mode", "avg");
+  if (pool.mode != "avg" && pool.mode != "max") {
+    return absl::InvalidArgumentError(StrCat("unknown mode '", pool.mode, "'"));
+  }
+  const std::string places = attributes.String("coordinate_transformation_mode", "half_pixel");
+  pool.half_pixel = places == "half_pixel";
+  if (!pool.half_pixel && places != "output_half_pixel") {
+    return absl::InvalidArgumentError(
+        StrCat("unknown coordinate_transformation_mode '", places, "'"));
+  }
+  pool.bins[0] = attributes.Int("output_height", 1);
+  pool.bins[1] = attributes.Int("output_width", 1);
+  pool.samples = attributes.Int("sampling_ratio", 0);
+  pool.scale = static_cast<double>(attributes.Float("spatial_scale", 1));
+  if (pool.bins[0] < 1 || pool.bins[1] < 1 || pool.samples < 0) {
+    return absl::InvalidArgumentError("output_height, output_width or sampling_ratio is too small");
+  }
+  if (pool.samples == 0) {
+    return absl::UnimplementedError(
+        "sampling_ratio 0, for which the number of samples depends on the regions");
+  }
+  return pool;
+}
+
+// One of the two elements around a sample along an axis.
+struct Corner {
+  Expr index;
+  Expr weight;
+  Expr inside;
+};
+
+// Axis 0 goes down, 1 across. `far`: of the two elements the one behind the sample.
+Corner CornerOf(const RoiPool& pool, size_t axis, const Indices& i, const Indices& r) {
+  const size_t other = 1 - axis;
+  const Expr length = pool.x.shape()[axis + 2], &far = r[axis + 2];
+  const Expr first = pool.rois({i[0], Expr(static_cast<int64_t>(other))});
+  auto number = [&](double value) { return Number(value, first); };
+  auto real = [&](const Expr& e) { return Cast(first.dtype(), e); };
+  const Expr offset = number(pool.half_pixel ? 0.5 : 0);
+  const Expr start = first * number(pool.scale) - offset;
+  const Expr end =
+      pool.rois({i[0], Expr(static_cast<int64_t>(other + 2))}) * number(pool.scale) - offset;
+  const Expr size = pool.half_pixel ? end - start : Max(end - start, number(1));
+  const Expr bin = Div(size, number(static_cast<double>(pool.bins[axis])));
+  const Expr within =
+      Div((real(r[axis]) + number(0.5)) * bin, number(static_cast<double>(pool.samples)));
+  const Expr place = start + real(i[axis + 2]) * bin + within;
+  const Expr inside = And(Le(number(-1), place), Le(place, real(length)));
+  const Expr low = Clamp(Cast(DType::kI64, Max(place, number(0))), 0, length - 1);
+  const Expr fraction = Select(Eq(low, length - 1), number(0), Max(place, number(0)) - real(low));
+  return {Select(Eq(far, 0), low, Min(low + 1, length - 1)),
+          Select(Eq(far, 0), number(1) - fraction, fraction), inside};
+}
+
+// The maximum is that of the weighted corners, as onnxruntime and ONNX's data have it.
+absl::Status RoiAlign(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const RoiPool pool, ReadRoiPool(op));
+  const Shape shape = {pool.rois.dim(0), pool.x.dim(1), pool.bins[0], pool.bins[1]};
+  const Shape points = {pool.samples, pool.samples, 2, 2};
+  auto body = [&](const Indices& i, const Indices& r) {
+    const Corner down = CornerOf(pool, 0, i, r), across = CornerOf(pool, 1, i, r);
+    const Expr image = Clamp(Cast(DType::kI64, pool.image({i[0]})), 0, pool.x.dim(0) - 1);
+    const Expr value = pool.x({image, i[1], down.index, across.index});
+    return Select(And(down.inside, across.inside), down.weight * across.weight * value,
+                  Number(0, value));
+  };
+  TensorBuilder& b = op.b();
+  const bool mean = pool.mode == "avg";
+  Tensor y = b.Reduce(mean ? "sum" : "max", ComputeType(pool.x.dtype()), shape, points, body);
+  const double count = static_cast<double>(pool.samples * pool.samples);
+  auto scaled = [&](const auto& v) { return mean ? Div(v[0], Number(count, v[0])) : v[0]; };
+  op.SetOutput(0, b.Map({y}, scaled, pool.x.dtype()));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "RoiAlign", .compute = RoiAlign, .summary = "regions of an image in one size"},
+};
+
+}  // namespace
+
+std::span<const OpDef> RoiAlignOps() { return kOps; }
+
+}  // namespace aotc
