@@ -23,6 +23,8 @@ class Access {
   // Offset in elements of a logical element of `tensor`, simplified. Indices may reach into the
   // halo.
   Expr Offset(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
+  // Whether the element is proved to lie in storage.
+  bool InStorage(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
   // `e` with every load flat; those of temps keep their indices, with flat loads in them. A load
   // that is not proved to lie in storage carries the name kGuardedLoad: only the condition around
   // it makes it safe. A select that only guards against indices which lie in a halo of the right
@@ -30,7 +32,6 @@ class Access {
   Expr Flatten(const Expr& e, const Bounds& bounds) const;
 
  private:
-  bool InStorage(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
   Expr DropHaloGuard(const Expr& select, const Bounds& bounds) const;
   const Kernel& kernel_;
 };

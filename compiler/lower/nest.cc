@@ -181,8 +181,8 @@ class NestBuilder {
     const Bounds bounds = StageBounds(nest_, flat);
     for (const Expr& body : stage.body) {
       const Expr point = ScalarTemps(Substitute(body, substitution));
-      flat.bodies.push_back(
-          Simplify(access_.Flatten(Simplify(ScratchLoads(point, shared), bounds), bounds), bounds));
+      flat.bodies.push_back(Simplify(
+          access_.Flatten(Simplify(ScratchLoads(point, shared, bounds), bounds), bounds), bounds));
     }
     for (const StageResult& result : stage.results) {
       flat.results.push_back(Result(stage, result, shared, bounds));
@@ -258,13 +258,15 @@ class NestBuilder {
   }
 
   // Loads of temps in scratch drop the outer indices; as rank-1 loads, which Flatten leaves alone.
-  Expr ScratchLoads(const Expr& e, size_t shared) const {
+  Expr ScratchLoads(const Expr& e, size_t shared, const Bounds& bounds) const {
     return Transform(e, [&](const Expr& node) {
       if (node.op() != ExprOp::kLoad || !IsTemp(kernel_, node->tensor)) return node;
       const KernelTensor& tensor = kernel_.tensors[node->tensor];
       const std::vector<Expr> inner(node.args().begin() + static_cast<long>(shared),
                                     node.args().end());
-      return Load(node->tensor, {ScratchIndex(tensor, inner, shared)}, node.dtype());
+      ExprNode load = *Load(node->tensor, {ScratchIndex(tensor, inner, shared)}, node.dtype());
+      if (!access_.InStorage(node->tensor, node.args(), bounds)) load.name = kGuardedLoad;
+      return Expr::Make(std::move(load));
     });
   }
 

@@ -186,6 +186,7 @@ class RowWriter {
   bool VectorReduction(const FlatStage& stage, ExprOp lane_op) {
     const Bounds bounds = StageBounds(nest_, stage);
     const Axis axis = stage.reduce.back();
+    if (RangeOf(axis.extent, nest_.bounds).max < lane_count_) return false;
     const std::string name = AccumulatorName(stage, 0), partial = name + "_lanes",
                       chunk = axis.name + "_v";
     const Lanes lanes{.var = axis.name, .first = Var(chunk) * lane_count_, .count = lane_count_};

@@ -4,8 +4,9 @@ namespace aotc {
 namespace {
 
 constexpr Subtest kSubtests[] = {
-    {"emit", RunEmit},   {"error", RunError}, {"eval", RunEval},           {"fuse", RunFuse},
-    {"lower", RunLower}, {"pass", RunPass},   {"roundtrip", RunRoundtrip},
+    {"emit", RunEmit}, {"error", RunError},         {"eval", RunEval},
+    {"fuse", RunFuse}, {"interpret", RunInterpret}, {"lower", RunLower},
+    {"pass", RunPass}, {"roundtrip", RunRoundtrip},
 };
 
 }  // namespace

@@ -42,6 +42,10 @@ SubtestResult RunFuse(const GoldenCase& golden, const SubtestLine& line);
 // the target; they verify and round-trip. With the word `plain`: without tile functions.
 SubtestResult RunLower(const GoldenCase& golden, const SubtestLine& line);
 
+// `interpret seed=1 n=3`: the plain loops of a kernel with row-major tensors, for each instruction
+// set, give what the evaluator gives and stay within their buffers.
+SubtestResult RunInterpret(const GoldenCase& golden, const SubtestLine& line);
+
 // `emit cpu=x86-64-v3` or `emit cuda`: the source text of the kernel's file, or files.
 SubtestResult RunEmit(const GoldenCase& golden, const SubtestLine& line);
 

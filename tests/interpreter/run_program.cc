@@ -1,0 +1,161 @@
+#include "tests/interpreter/run_program.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/ir/program_access.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "tests/interpreter/run_loops.h"
+
+namespace aotc {
+namespace {
+
+constexpr uint8_t kPoison = 0xFF;  // floats of such bytes are NaN
+
+class Machine {
+ public:
+  Machine(const Program& program, const SymbolValues& symbols, const RunOptions& options)
+      : program_(program),
+        symbols_(symbols),
+        options_(options),
+        arena_(static_cast<size_t>(program.arena_bytes), kPoison),
+        weights_(program.weights) {}
+
+  absl::StatusOr<std::vector<Constant>> Run(const std::vector<Constant>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto bytes = inputs[i].Expanded().bytes();
+      io_[program_.inputs[i]].assign(bytes.begin(), bytes.end());
+    }
+    const auto given = io_;
+    for (BufferId id : program_.outputs) {
+      io_[id].assign(static_cast<size_t>(ElementsOf(program_.buffers[id]) * WidthOf(id)), kPoison);
+    }
+    for (size_t s = 0; s < program_.steps.size(); ++s) {
+      if (options_.poison) Poison(static_cast<int>(s));
+      AOTC_RETURN_IF_ERROR(RunStep(program_.steps[s]));
+    }
+    for (const auto& [id, bytes] : given) {
+      if (io_.at(id) == bytes) continue;
+      return absl::InternalError(StrCat("input ", program_.buffers[id].name, " was written"));
+    }
+    return Outputs();
+  }
+
+ private:
+  int64_t Evaluate(const Expr& e) const { return EvaluateInt(e, symbols_).value_or(-1); }
+  int64_t WidthOf(BufferId id) const { return ByteWidth(program_.buffers[id].dtype); }
+  int64_t ElementsOf(const Buffer& buffer) const {
+    return Evaluate(StorageElements(buffer.layout, buffer.shape));
+  }
+
+  // All of the memory that the buffer, or the base of a view, owns.
+  std::pair<uint8_t*, int64_t> Storage(BufferId id) {
+    const BufferId owner = BaseOf(program_, id);
+    const Buffer& buffer = program_.buffers[owner];
+    switch (buffer.kind) {
+      case BufferKind::kInput:
+      case BufferKind::kOutput: return {io_[owner].data(), static_cast<int64_t>(io_[owner].size())};
+      case BufferKind::kWeights: return {weights_.data() + buffer.offset, buffer.bytes};
+      case BufferKind::kArena:
+      case BufferKind::kView: break;
+    }
+    return {arena_.data() + buffer.offset, buffer.bytes};
+  }
+
+  // Of what is `elements` large, as far as the buffer goes.
+  Memory MemoryOf(BufferId id, int64_t elements) {
+    const Buffer& buffer = program_.buffers[id];
+    const auto [data, bytes] = Storage(id);
+    const int64_t width = WidthOf(id);
+    const int64_t skipped = Evaluate(ElementOffset(buffer));
+    return {.name = buffer.name,
+            .dtype = buffer.dtype,
+            .data = data + skipped * width,
+            .elements = std::min(elements, bytes / width - skipped)};
+  }
+
+  // What no step from this one on reads.
+  void Poison(int step) {
+    std::vector<std::pair<int64_t, int64_t>> live;
+    for (const Buffer& buffer : program_.buffers) {
+      const bool lives = buffer.first_step <= step && step <= buffer.last_step;
+      if (buffer.kind == BufferKind::kArena && lives) {
+        live.emplace_back(buffer.offset, buffer.offset + buffer.bytes);
+      }
+    }
+    std::sort(live.begin(), live.end());
+    live.emplace_back(program_.arena_bytes, program_.arena_bytes);
+    int64_t end = 0;
+    for (const auto& [first, last] : live) {
+      if (first > end) std::fill(arena_.begin() + end, arena_.begin() + first, kPoison);
+      end = std::max(end, last);
+    }
+  }
+
+  absl::Status RunStep(const Step& step) {
+    if (step.kind == StepKind::kCopy) return Copy(step.args[0], step.args[1]);
+    if (step.kind == StepKind::kCheck) {
+      if (*MemoryOf(step.args[0], 1).data != 0) return absl::OkStatus();
+      return absl::InvalidArgumentError("an index is out of range");
+    }
+    const ProgramKernel& kernel = program_.kernels[step.kernel];
+    for (const KernelVariant& variant : kernel.variants) {
+      const bool other = !options_.isa.empty() && !variant.feature.empty() &&
+                         variant.feature != options_.isa && kernel.variants.size() > 1;
+      if (!other && Evaluate(variant.guard) != 0) return Launch(step, kernel.kernel, variant.loops);
+    }
+    return absl::InternalError(StrCat("no variant of ", kernel.kernel.name, " applies"));
+  }
+
+  absl::Status Copy(BufferId from, BufferId to) {
+    const int64_t elements = ElementsOf(program_.buffers[to]);
+    const Memory source = MemoryOf(from, elements), target = MemoryOf(to, elements);
+    if (source.elements != elements || target.elements != elements) {
+      return absl::InternalError(StrCat("a copy of ", source.name, " reaches out of its buffer"));
+    }
+    std::copy_n(source.data, elements * WidthOf(to), target.data);
+    return absl::OkStatus();
+  }
+
+  absl::Status Launch(const Step& step, const Kernel& kernel, const LoopFunction& loops) {
+    std::vector<Memory> params;
+    for (size_t i = 0; i < step.args.size(); ++i) {
+      const int64_t reached = Evaluate(ReachedElements(kernel.tensors[kernel.params[i]]));
+      params.push_back(MemoryOf(step.args[i], reached));
+    }
+    AOTC_ASSIGN_OR_RETURN(const LoopRunner runner, LoopRunner::Make(loops));
+    return runner.Run(params, symbols_);
+  }
+
+  std::vector<Constant> Outputs() const {
+    std::vector<Constant> outputs;
+    for (BufferId id : program_.outputs) {
+      const Buffer& buffer = program_.buffers[id];
+      std::vector<int64_t> dims;
+      for (const Expr& dim : buffer.shape) dims.push_back(Evaluate(dim));
+      outputs.push_back(Constant::Dense(buffer.dtype, std::move(dims), io_.at(id)));
+    }
+    return outputs;
+  }
+
+  const Program& program_;
+  const SymbolValues& symbols_;
+  const RunOptions& options_;
+  std::map<BufferId, std::vector<uint8_t>> io_;
+  std::vector<uint8_t> arena_;
+  std::vector<uint8_t> weights_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Constant>> RunProgram(const Program& program,
+                                                 const std::vector<Constant>& inputs,
+                                                 const SymbolValues& symbols,
+                                                 const RunOptions& options) {
+  if (inputs.size() != program.inputs.size()) return absl::InvalidArgumentError("other inputs");
+  return Machine(program, symbols, options).Run(inputs);
+}
+
+}  // namespace aotc
