@@ -12,6 +12,7 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/reduce/reduce.h"
+#include "compiler/report/page.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -150,11 +151,30 @@ absl::Status RunVerify(const CommandLine& line, const ProgressHook& progress,
   return absl::OkStatus();
 }
 
+// The page about a model, with as much of the compile as there is.
+absl::Status WritePage(const CommandLine& line, const Inspection& inspection,
+                       const Diagnostics& diagnostics) {
+  CompileOptions options = line.compile;
+  if (options.passes.stop_after.empty()) options.passes.stop_after = "plan";
+  Diagnostics found;
+  const absl::StatusOr<CompileResult> compiled = Compile(options, found);
+  if (!compiled.ok() && found.error_count() == 0) found.AddStatus(compiled.status());
+  for (const Diagnostic& finding : diagnostics.Sorted()) found.Add(finding);
+  const std::string& path = line.compile.model_path;
+  const PageInput page{.title = path.substr(path.find_last_of('/') + 1),
+                       .target = line.compile.target,
+                       .inspection = inspection,
+                       .compiled = compiled.ok() ? &*compiled : nullptr,
+                       .diagnostics = found};
+  return WriteFileIfChanged(line.html, InspectionPage(page)).status();
+}
+
 absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
   AOTC_ASSIGN_OR_RETURN(Inspection inspection,
                         Inspect(line.compile.model_path, line.compile.import, diagnostics));
   result.text = PrintInspection(inspection, diagnostics);
   result.json.update(InspectionToJson(inspection));
+  if (!line.html.empty()) AOTC_RETURN_IF_ERROR(WritePage(line, inspection, diagnostics));
   return absl::OkStatus();
 }
 

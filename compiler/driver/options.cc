@@ -248,7 +248,12 @@ class Parser {
         AddCommand("inspect", "lists inputs, outputs, ops, cost, and all that blocks a compile",
                    Command::kInspect);
     AddModel(*inspect);
+    inspect
+        ->add_option("--html", line_.html, "writes a page: graphs, kernels, arena over the steps")
+        ->type_name("FILE");
+    AddTargetFlags(*inspect, line_);
     AddShapeFlags(*inspect, line_, raw_);
+    AddPassFlags(*inspect, line_, raw_);
     AddReduce();
     CLI::App* check =
         AddCommand("check", "tells whether OUTDIR is what the model gives today", Command::kCheck);

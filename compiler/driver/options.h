@@ -42,6 +42,7 @@ struct CommandLine {
   ColorMode color = ColorMode::kAuto;
   VerifyOptions verify = {};  // without its `compile`
   ReduceFlags reduce = {};
+  std::string html = {};  // inspect: the page to write
 };
 
 struct ParsedCommandLine {
