@@ -29,7 +29,7 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
   const KernelTensor& from = kernel.tensors[kernel.params[0]];
   const KernelTensor& to = kernel.tensors[kernel.params[1]];
-  if (from.dtype != to.dtype || !from.layout.IsPlain() || !to.layout.IsPlain()) return std::nullopt;
+  if (from.dtype != to.dtype || from.layout.HasHalo() || !to.layout.IsPlain()) return std::nullopt;
   const Bounds bounds = StageBounds(kernel, stage);
   std::vector<Expr> indices;
   for (const Axis& axis : stage.axes) indices.push_back(Var(axis.name));
