@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Counts the kernels of models, their launches in a run and the bytes that these move.
+
+    tests/models/check_kernels.py                     # a transformer's layer, the short sample
+    tests/models/check_kernels.py --all               # every model of models.txt
+    tests/models/check_kernels.py --aotc OTHER --all  # of another aotc, to compare with
+
+One more layer of a BERT-like encoder may cost 8 launches, ResNet-50 may have 55 kernels; both
+targets. Bytes are of all operands of each launch, at the largest sizes. Exit status 0: all holds.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+
+import model_list
+import transformer
+from build_output import Failure
+from model_list import build_folder
+
+MOST_LAUNCHES_PER_LAYER = 8
+MOST_KERNELS = {"light_resnet50": 55}
+TARGETS = ("cpu", "cuda")
+
+
+def compile_counts(aotc, path, target, dims, folder):
+    """(kernels, launches, bytes) of a model."""
+    outdir = folder / f"{path.stem}_{target}"
+    flags = [f"--dim={name}={bounds}" for name, bounds in dims.items()]
+    run = subprocess.run([aotc, path, "--target", target, "-o", outdir, "--quiet", *flags],
+                         capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise Failure(run.stderr.strip())
+    kernels = json.loads((outdir / "metadata.json").read_text())["kernels"]
+    moved = sum(kernel["bytes"] * kernel["launches"] for kernel in kernels)
+    return len(kernels), sum(kernel["launches"] for kernel in kernels), moved
+
+
+def line(name, target, counts):
+    kernels, launches, moved = counts
+    return f"{name:24} {target:5} {kernels:7} {launches:8} {moved / 1e6:11.3f}"
+
+
+def check_layer(aotc, target, folder):
+    launches = []
+    for layers in (1, 2):
+        path = folder / f"encoder_{layers}.onnx"
+        onnx.save(transformer.build(layers), path)
+        counts = compile_counts(aotc, path, target, {"batch": "1..2", "length": "4..64"}, folder)
+        print(line(path.stem, target, counts), flush=True)
+        launches.append(counts[1])
+    cost = launches[1] - launches[0]
+    if cost > MOST_LAUNCHES_PER_LAYER:
+        raise Failure(f"a layer takes {cost} launches, not {MOST_LAUNCHES_PER_LAYER}")
+
+
+def check_model(aotc, entry, target, folder):
+    counts = compile_counts(aotc, model_list.locate(entry), target, entry.dims, folder)
+    print(line(entry.name, target, counts), flush=True)
+    most = MOST_KERNELS.get(entry.name, counts[0])
+    if counts[0] > most:
+        raise Failure(f"{counts[0]} kernels, not {most}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--aotc", type=pathlib.Path, default=build_folder() / "aotc")
+    options = parser.parse_args()
+    entries = [entry for entry in model_list.read() if options.all or entry.short]
+    checks = [(check_layer, ())]
+    for entry in entries:
+        if model_list.locate(entry) is not None:
+            checks.append((check_model, (entry,)))
+        else:
+            print(f"{entry.name}: its file is not here, not counted")
+    print(f"{'model':24} target kernels launches    MB moved")
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for check, arguments in checks:
+            for target in TARGETS:
+                try:
+                    check(options.aotc, *arguments, target, pathlib.Path(folder))
+                except Failure as failure:
+                    failures += 1
+                    print(f"{arguments[0].name if arguments else 'encoder'} ({target}): {failure}")
+    print("all holds" if failures == 0 else f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
