@@ -56,8 +56,9 @@ bool CanSkip(DType from, DType middle, DType to) {
   return !other_way || IsLossless(from, to);
 }
 
-Attributes To(DType type) {
-  Attributes attributes;
+// What the node does with values beyond the range stays (`saturate`).
+Attributes To(DType type, const Node& node) {
+  Attributes attributes = node.attributes;
   attributes.Set("to", static_cast<int64_t>(type));
   return attributes;
 }
@@ -68,12 +69,13 @@ bool CastOfCast(RewriteSite& site) {
   const ValueId source = inner->inputs[0];
   const DType from = site.TypeOf(source).dtype, to = site.type().dtype;
   if (!CanSkip(from, site.InputType(0).dtype, to)) return false;
-  return from == to ? site.ReplaceBy(source) : site.ReplaceBy("Cast", {source}, To(to));
+  return from == to ? site.ReplaceBy(source)
+                    : site.ReplaceBy("Cast", {source}, To(to, site.node()));
 }
 
 bool CastLikeIsCast(RewriteSite& site) {
   if (site.node().op != "CastLike") return false;
-  return site.ReplaceBy("Cast", {site.node().inputs[0]}, To(site.type().dtype));
+  return site.ReplaceBy("Cast", {site.node().inputs[0]}, To(site.type().dtype, site.node()));
 }
 
 constexpr RewriteRule kRules[] = {CastOfCast, CastLikeIsCast};
