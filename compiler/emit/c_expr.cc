@@ -77,10 +77,9 @@ std::string CElementType(DType dtype) {
   switch (dtype) {
     case DType::kF32: return "float";
     case DType::kF64: return "double";
-    case DType::kF16: return "aotc_f16";
-    case DType::kBF16: return "aotc_bf16";
-    default: return CInterfaceType(dtype);
+    default: break;
   }
+  return IsFloat(dtype) ? StrCat("aotc_", DTypeName(dtype)) : CInterfaceType(dtype);
 }
 
 std::string CInterfaceType(DType dtype) {

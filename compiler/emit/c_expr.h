@@ -18,7 +18,7 @@ namespace aotc {
 // "uint8_t").
 std::string CValueType(DType dtype, int lanes = 1);
 std::string CElementType(DType dtype);
-// The element type in signatures that C sees: f16 and bf16 are uint16_t, bool is uint8_t.
+// The element type in signatures that C sees: f16 and bf16 are uint16_t, bool and f8 are uint8_t.
 std::string CInterfaceType(DType dtype);
 // An exact literal of that type.
 std::string CLiteral(const Expr& constant);

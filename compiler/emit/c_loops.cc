@@ -335,7 +335,11 @@ class Emitter {
 }  // namespace
 
 CKernelText EmitTaskBody(const LoopFunction& function, const CSpelling& spelling) {
-  return Emitter(function, spelling).Run();
+  CKernelText text = Emitter(function, spelling).Run();
+  for (const LoopBuffer& buffer : function.buffers) {
+    if (IsFloat(buffer.dtype) && BitWidth(buffer.dtype) == 8) text.headers.insert("float8.h");
+  }
+  return text;
 }
 
 }  // namespace aotc

@@ -16,7 +16,7 @@ namespace aotc {
 struct CKernelText {
   std::string objects = {};  // structs of the tiles' typed holes
   std::string body = {};
-  std::set<std::string> headers = {};  // of the tile functions called
+  std::set<std::string> headers = {};  // of the tile functions called and the element types
 };
 
 // How a target spells what is not plain C++.

@@ -11,16 +11,16 @@ constexpr int kDoubleMantissa = 52;
 constexpr int kDoubleBias = 1023;
 constexpr uint64_t kHiddenBit = uint64_t{1} << kDoubleMantissa;
 
-constexpr SmallFloat kF16 = {16, 10, 15, 0x7bff, 0x7c00, 0x7e00, false, true};
-constexpr SmallFloat kBF16 = {16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, false, true};
+constexpr SmallFloat kF16 = {16, 10, 15, 0x7bff, 0x7c00, 0x7e00, true};
+constexpr SmallFloat kBF16 = {16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true};
 // "OCP 8-bit Floating Point Specification"; the UZ forms: "8-bit Numerical Formats for Deep Neural
 // Networks".
-constexpr SmallFloat kF8E4M3FN = {8, 3, 7, 0x7e, 0x7e, 0x7f, true, true};
-constexpr SmallFloat kF8E4M3FNUZ = {8, 3, 8, 0x7f, 0x7f, 0x80, true, false};
-constexpr SmallFloat kF8E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e, true, true};
-constexpr SmallFloat kF8E5M2FNUZ = {8, 2, 16, 0x7f, 0x7f, 0x80, true, false};
+constexpr SmallFloat kF8E4M3FN = {8, 3, 7, 0x7e, 0x7f, 0x7f, true};
+constexpr SmallFloat kF8E4M3FNUZ = {8, 3, 8, 0x7f, 0x80, 0x80, false};
+constexpr SmallFloat kF8E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e, true};
+constexpr SmallFloat kF8E5M2FNUZ = {8, 2, 16, 0x7f, 0x80, 0x80, false};
 // Has neither infinity nor NaN: a NaN becomes the largest value.
-constexpr SmallFloat kF4E2M1 = {4, 1, 1, 0x7, 0x7, 0x7, true, true};
+constexpr SmallFloat kF4E2M1 = {4, 1, 1, 0x7, 0x7, 0x7, true};
 
 // Magnitude code of a finite, normal double, before the check for overflow.
 uint64_t RoundedCode(const SmallFloat& format, uint64_t bits) {
@@ -60,7 +60,7 @@ uint16_t EncodeSmallFloat(const SmallFloat& format, double value) {
   uint64_t magnitude = bits & ~(uint64_t{1} << 63);
   // Doubles below their normal range are far below half of any subnormal here.
   uint64_t code = magnitude < kHiddenBit ? 0 : RoundedCode(format, magnitude);
-  if (code > format.largest) code = format.saturates ? format.largest : format.infinity;
+  if (code > format.largest) code = format.beyond;
   if (negative && (code != 0 || format.has_negative_zero)) code |= uint64_t{1} << (format.bits - 1);
   return static_cast<uint16_t>(code);
 }
@@ -71,7 +71,7 @@ double DecodeSmallFloat(const SmallFloat& format, uint16_t code) {
   if (!format.has_negative_zero && code == format.nan)
     return std::numeric_limits<double>::quiet_NaN();
   if (magnitude > format.largest) {
-    bool infinite = magnitude == format.infinity && format.infinity != format.largest;
+    bool infinite = magnitude == format.beyond && format.beyond != format.nan;
     if (!infinite) return std::numeric_limits<double>::quiet_NaN();
     double infinity = std::numeric_limits<double>::infinity();
     return sign != 0 ? -infinity : infinity;

@@ -17,10 +17,9 @@ struct SmallFloat {
   int bits;  // sign, exponent and mantissa
   int mantissa_bits;
   int bias;
-  uint16_t largest;   // code of the largest finite magnitude
-  uint16_t infinity;  // code of infinity, or of what overflow gives where there is none
-  uint16_t nan;       // code of a quiet NaN
-  bool saturates;  // overflow gives `largest` (the default of ONNX Cast to 8-bit and 4-bit floats)
+  uint16_t largest;  // code of the largest finite magnitude
+  uint16_t beyond;   // what overflow gives: infinity, or else NaN, or else the largest
+  uint16_t nan;      // code of a quiet NaN
   bool has_negative_zero;
 };
 

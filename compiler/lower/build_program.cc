@@ -106,13 +106,10 @@ class ProgramBuilder {
     return weights_[key] = buffer;
   }
 
-  // Small floats other than f16 and bf16, and elements of less than a byte, have no loads in the
-  // code that is written.
+  // Elements of less than a byte have no loads in the code that is written.
   static absl::Status CheckElementTypes(const Kernel& kernel) {
     for (const KernelTensor& tensor : kernel.tensors) {
-      const bool small = BitWidth(tensor.dtype) < 8 && tensor.dtype != DType::kBool;
-      const bool float8 = IsFloat(tensor.dtype) && BitWidth(tensor.dtype) == 8;
-      if (!small && !float8) continue;
+      if (BitWidth(tensor.dtype) >= 8 || tensor.dtype == DType::kBool) continue;
       return absl::UnimplementedError(StrCat(StrJoin(kernel.sources, " + "), ": '", tensor.name,
                                              "' has elements of type ", DTypeName(tensor.dtype),
                                              ", which compiled models cannot hold"));

@@ -2,7 +2,8 @@
 //
 // Floats become integers by truncation towards zero (out of range is undefined in ONNX: the
 // expression language saturates), integers narrow by dropping high bits, floats narrow to the
-// nearest value, halves to even, beyond the range to infinity; bool is x != 0.
+// nearest value, halves to even, beyond the range to infinity; bool is x != 0. Floats of 8 bits
+// take their largest value for what is beyond, unless the attribute `saturate` is 0.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -10,8 +11,6 @@
 
 namespace aotc {
 namespace {
-
-bool IsFloat8(DType type) { return IsFloat(type) && BitWidth(type) <= 8; }
 
 // A float as an integer of `target`.
 Expr Truncated(const Expr& x, DType target) {
@@ -22,12 +21,14 @@ Expr Truncated(const Expr& x, DType target) {
 absl::Status CastTo(OpContext& op, DType target) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   bool has_arithmetic = target == DType::kBool || IsInteger(target) || IsFloat(target);
-  if (!has_arithmetic || IsFloat8(target) || BitWidth(target) < 8) {
+  if (!has_arithmetic || (BitWidth(target) < 8 && target != DType::kBool)) {
     return absl::UnimplementedError(StrCat("conversion to ", TypeName(target)));
   }
+  const bool saturate = IsFloat8(target) && op.attributes().Int("saturate", 1) != 0;
   auto body = [&](const Indices& i) {
     if (x.dtype() == target) return x.Stored(i);
     if (target == DType::kBool) return Ne(x(i), Number(0, x(i)));
+    if (saturate) return CastWithin(target, IsFloat(x(i).dtype()) ? x(i) : Cast(DType::kF32, x(i)));
     return IsFloat(x.dtype()) && IsInteger(target) ? Truncated(x(i), target) : x(i);
   };
   op.SetOutput(0, op.b().Compute(target, x.shape(), body));

@@ -1,5 +1,6 @@
 #include "compiler/ops/helpers.h"
 
+#include "compiler/ir/small_float.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -51,6 +52,14 @@ absl::StatusOr<std::vector<Tensor>> BroadcastInputs(OpContext& op, size_t first,
   AOTC_RETURN_IF_ERROR(RequireBroadcast(tensors));
   return tensors;
 }
+
+Expr CastWithin(DType type, const Expr& x) {
+  const SmallFloat& format = *SmallFloatOf(type);
+  const double largest = DecodeSmallFloat(format, format.largest);
+  return Cast(type, Clamp(x, Number(-largest, x), Number(largest, x)));
+}
+
+bool IsFloat8(DType type) { return IsFloat(type) && BitWidth(type) == 8; }
 
 Expr Number(double value, const Expr& like) { return NumberConst(value, like.dtype()); }
 

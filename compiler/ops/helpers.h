@@ -31,6 +31,10 @@ Expr Number(double value, const Expr& like);
 // 0 <= index < extent
 Expr InBounds(const Expr& index, const Expr& extent);
 Expr Clamp(const Expr& x, const Expr& low, const Expr& high);
+// A float cast to a float type, limited to its finite values; NaN stays. What is beyond them is
+// infinity, or NaN, for a plain cast.
+Expr CastWithin(DType type, const Expr& x);
+bool IsFloat8(DType type);
 // The value of one element of a constant.
 Expr ElementOf(const Constant& constant, int64_t index, DType dtype);
 // The identity of max (min) for a type: minus infinity, or the least integer, or false.

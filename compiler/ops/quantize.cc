@@ -79,7 +79,7 @@ absl::StatusOr<DType> NamedType(const OpContext& op, std::string_view name, DTyp
   return absl::UnimplementedError(StrCat("ONNX element type ", number));
 }
 
-// limit(round(x / scale) + zero)
+// limit(round(x / scale) + zero); floats of 8 bits round by themselves
 absl::Status QuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Tensor scale, op.Input(1));
@@ -88,10 +88,11 @@ absl::Status QuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::optional<Tensor> zero, ZeroOf(op, scale));
   AOTC_ASSIGN_OR_RETURN(DType type, NamedType(op, "output_dtype", DType::kU8));
   if (zero) type = zero->dtype();
-  AOTC_RETURN_IF_ERROR(RequireQuantized(type));
+  if (!IsFloat8(type)) AOTC_RETURN_IF_ERROR(RequireQuantized(type));
   AOTC_ASSIGN_OR_RETURN(const DType precision, NamedType(op, "precision", scale.dtype()));
   if (!IsFloat(precision)) return absl::InvalidArgumentError("precision must be a float type");
   const DType compute = ComputeType(precision);
+  const bool saturate = op.attributes().Int("saturate", 1) != 0;
   // A stage of its own, so that all round the quotient before they round it to an integer.
   Tensor quotient = op.b().Compute(compute, x.shape(), [&](const Indices& i) {
     return Div(Cast(compute, x(i)), Cast(compute, grid.At(scale, i)));
@@ -99,6 +100,7 @@ absl::Status QuantizeLinear(OpContext& op) {
   auto body = [&](const Indices& i) {
     Expr value = quotient(i);
     Expr offset = zero ? Cast(compute, grid.At(*zero, i)) : Number(0, value);
+    if (IsFloat8(type)) return saturate ? CastWithin(type, value + offset) : value + offset;
     return Requantized(value, offset, type);
   };
   op.SetOutput(0, op.b().Compute(type, x.shape(), body));

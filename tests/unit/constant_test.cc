@@ -62,10 +62,14 @@ TEST(SmallFloat, Specials) {
   EXPECT_EQ(RoundToDType(DType::kF16, 65519.99), 65504);
   EXPECT_EQ(RoundToDType(DType::kF16, 65520), infinity);
   EXPECT_EQ(RoundToDType(DType::kBF16, -1e39), -infinity);
-  EXPECT_EQ(RoundToDType(DType::kF8E4M3FN, 1e9), 448);
-  EXPECT_EQ(RoundToDType(DType::kF8E4M3FNUZ, -infinity), -240);
-  EXPECT_EQ(RoundToDType(DType::kF8E5M2, infinity), 57344);
-  EXPECT_EQ(RoundToDType(DType::kF8E5M2FNUZ, 1e9), 57344);
+  EXPECT_EQ(RoundToDType(DType::kF8E4M3FN, 448), 448);
+  EXPECT_TRUE(std::isnan(RoundToDType(DType::kF8E4M3FN, -1e9)));
+  EXPECT_TRUE(std::isnan(RoundToDType(DType::kF8E4M3FNUZ, infinity)));
+  EXPECT_EQ(RoundToDType(DType::kF8E5M2, -infinity), -infinity);
+  EXPECT_EQ(RoundToDType(DType::kF8E5M2, 61439), 57344);
+  EXPECT_EQ(RoundToDType(DType::kF8E5M2, 61440), infinity);
+  EXPECT_TRUE(std::isnan(RoundToDType(DType::kF8E5M2FNUZ, 1e9)));
+  EXPECT_EQ(RoundToDType(DType::kF4E2M1, 1e9), 6);
   EXPECT_EQ(RoundToDType(DType::kF4E2M1, 5.0), 4);
   for (DType dtype :
        {DType::kF16, DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2}) {

@@ -10,7 +10,8 @@
 namespace aotc {
 namespace {
 
-bool IsSmallFloat(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+// Its elements have a type inside of kernels that C does not know.
+bool IsSmallFloat(DType dtype) { return CElementType(dtype) != CInterfaceType(dtype); }
 
 // Parameters of the kernel as the host sees them, and lines that give them their names inside.
 struct Signature {
