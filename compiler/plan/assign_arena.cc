@@ -10,8 +10,8 @@
 namespace aotc {
 namespace {
 
-// Blocks that the exact search may touch, for each of two tries: about half a second.
-constexpr int64_t kSearchWork = 200'000'000;
+// What the exact search may touch: about two seconds.
+constexpr int64_t kSearchWork = 400'000'000;
 
 using Blocks = std::vector<ArenaBlock>;
 using Order = std::vector<int>;

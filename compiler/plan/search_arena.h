@@ -4,11 +4,10 @@
 //   found.assignment   // smaller than greedy.bytes, or none
 //   found.complete     // nothing smaller exists
 //
-// Only canonical assignments are searched: blocks are placed by ascending offset, each right on top
-// of those below it that live at the same time. Any assignment can be pushed down into that form.
-// A branch ends where the blocks still to place at some step cannot fit, or where one of them would
-// have fitted below the block just placed. The idea of searching canonical forms with bounds per
-// step is that of MiniMalloc (Moffitt, ASPLOS 2023).
+// Steps whose live blocks are all alive at another step do not matter: what is left are sections of
+// time. Whether all fits below the lower bound is decided first, then below what the last answer
+// needed (skyline_search.h), by many attempts that differ in the order of the blocks, the choice of
+// the next place and the direction of time.
 #ifndef AOTC_COMPILER_PLAN_SEARCH_ARENA_H_
 #define AOTC_COMPILER_PLAN_SEARCH_ARENA_H_
 
@@ -25,8 +24,8 @@ struct ArenaSearch {
   bool complete = false;
 };
 
-// Looks for an assignment of fewer than `bytes` bytes. `work` bounds how many blocks may be touched
-// in all, so that a compile gives the same plan on every machine.
+// Looks for an assignment of fewer than `bytes` bytes. `work` bounds the sections and blocks that
+// may be touched in all, so that a compile gives the same plan on every machine.
 ArenaSearch SearchArena(const std::vector<ArenaBlock>& blocks, int64_t align, int64_t bytes,
                         int64_t work);
 

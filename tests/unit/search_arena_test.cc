@@ -3,6 +3,7 @@
 #include "compiler/plan/search_arena.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <random>
 #include <string>
@@ -126,6 +127,31 @@ TEST(SearchArena, FillsCutRectanglesWithoutAGap) {
     ExpectApart(blocks, *search.assignment);
     EXPECT_EQ(search.assignment->bytes, 1'000'000) << "seed " << seed;
   }
+}
+
+// Hard instances of the form of those published with MiniMalloc (github.com/google/minimalloc,
+// benchmarks/asplos2024: 154 to 454 buffers of an accelerator's compiler, times and sizes on a grid
+// of 1024 units, the capacity reached): the grid is cut at random, so that a perfect assignment
+// exists and any gap rules it out. Greedy orders end well above it.
+TEST(SearchArena, RelayRow52_HardInstancesAreProvenSmallest) {
+  int above = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const int count = 154 + static_cast<int>(seed) * 5 / 2;
+    const Blocks blocks = Cuts(seed, count).Make(1024, 1024);
+    const auto start = std::chrono::steady_clock::now();
+    const ArenaAssignment found = AssignArena(blocks, 1);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    EXPECT_TRUE(found.is_smallest) << "seed " << seed << ", " << count << " blocks";
+    EXPECT_EQ(found.bytes, 1024) << "seed " << seed;
+    EXPECT_LT(took.count(), 10) << "seed " << seed;
+    ExpectApart(blocks, found);
+    std::vector<int> by_size(blocks.size());
+    std::iota(by_size.begin(), by_size.end(), 0);
+    std::stable_sort(by_size.begin(), by_size.end(),
+                     [&](int a, int b) { return blocks[a].bytes > blocks[b].bytes; });
+    above += PlaceInOrder(blocks, by_size, 1).bytes > 1024;
+  }
+  EXPECT_EQ(above, 60);  // the instances are hard for a greedy order
 }
 
 }  // namespace
