@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "compiler/import/graph_importer.h"
 #include "compiler/import/model_parts.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/onnx_model.h"
@@ -99,6 +100,25 @@ void ResizeTensor(pb::TensorProto& tensor, int64_t from, int64_t to) {
   tensor = ProtoOf(tensor.name(), constant);
 }
 
+// Constant nodes of the main graph as initializers, which can be cut, shrunk and left out.
+void HoistConstants(pb::GraphProto& graph, TensorReader& reader) {
+  google::protobuf::RepeatedPtrField<pb::NodeProto> nodes;
+  for (const pb::NodeProto& node : graph.node()) {
+    const bool constant = node.op_type() == "Constant" && CanonicalDomain(node.domain()).empty() &&
+                          node.output_size() == 1;
+    absl::StatusOr<Constant> value = absl::NotFoundError("no constant");
+    if (constant) {
+      value = ConstantOf({node.attribute().begin(), node.attribute().end()}, reader);
+    }
+    if (value.ok()) {
+      *graph.add_initializer() = ProtoOf(node.output(0), *value);
+    } else {
+      *nodes.Add() = node;
+    }
+  }
+  graph.mutable_node()->Swap(&nodes);
+}
+
 }  // namespace
 
 struct EditableModel::Proto {
@@ -121,6 +141,7 @@ absl::StatusOr<EditableModel> EditableModel::Read(const std::string& path) {
     }
   });
   AOTC_RETURN_IF_ERROR(status);
+  HoistConstants(*proto->model.mutable_graph(), reader);
   return EditableModel(std::move(proto));
 }
 

@@ -31,7 +31,8 @@ using ValueFacts = std::map<std::string, ValueFact>;
 
 class EditableModel {
  public:
-  // With external data read into the model. Error: no such model, data that cannot be read.
+  // With external data read into the model and Constant nodes made initializers. Error: no such
+  // model, data that cannot be read.
   static absl::StatusOr<EditableModel> Read(const std::string& path);
 
   // The file.

@@ -121,7 +121,8 @@ absl::StatusOr<ProcessResult> RunForked(const std::function<int()>& body, int ti
     setpgid(0, 0);
     dup2(output.ends[1], STDOUT_FILENO);
     dup2(output.ends[1], STDERR_FILENO);
-    _exit(body());
+    // An exception ends the copy here: nothing of this process is for it to clean up.
+    [&body]() noexcept { _exit(body()); }();
   }
   output.CloseEnd(1);
   ProcessResult result;

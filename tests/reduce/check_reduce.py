@@ -129,12 +129,15 @@ def check_shapes(reducer):
              helper.make_node("Concat", ["u", "m"], ["t"], axis=0),
              helper.make_node("Reshape", ["x", "t"], ["r"]),
              helper.make_node("MatMul", ["r", "w"], ["y"], name="matmul1")]
-    numbers = {"i": 0, "z": [0], "m": [-1]}
+    nodes.insert(0, helper.make_node("Constant", [], ["i"], value_int=0))
+    numbers = {"z": [0], "m": [-1]}
     weights = [numpy_helper.from_array(np.array(v, np.int64), k) for k, v in numbers.items()]
     weights += [shape, numpy_helper.from_array(np.ones((7, 5), F32), "w")]
     graph = helper.make_graph(nodes, "shapes", [tensor("x", ("batch", 2, 3))],
                               [tensor("y", ("batch", 5))], weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    gathered = reducer.reduce(model, "--check", "grep -qa Gather")
+    assert ops_of(gathered) == ["Gather"] and len(gathered.graph.initializer) == 1, gathered
     small = reducer.reduce(model, "--dim", "batch=1..8")
     assert ops_of(small) == ["MatMul"], ops_of(small)
     assert small.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch", small.graph

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "compiler/reduce/check.h"
 #include "compiler/reduce/failure.h"
@@ -54,6 +55,10 @@ TEST(RunForked, GivesTheEndOfTheCopy) {
   const absl::StatusOr<ProcessResult> crashed = RunForked([]() -> int { std::abort(); }, 60);
   ASSERT_TRUE(crashed.ok()) << crashed.status();
   EXPECT_EQ(crashed->exit_code, 128 + SIGABRT);
+  const absl::StatusOr<ProcessResult> thrown =
+      RunForked([]() -> int { throw std::bad_alloc(); }, 60);
+  ASSERT_TRUE(thrown.ok()) << thrown.status();
+  EXPECT_EQ(thrown->exit_code, 128 + SIGABRT);
   const auto forever = [] {
     while (true) sleep(1);
     return 0;
