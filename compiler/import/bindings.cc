@@ -78,6 +78,7 @@ Bindings::Bindings(const pb::GraphProto& graph, const ImportOptions& options,
     if (!seen.insert(option.name).second) {
       diagnostics.Error({}, place + "bound twice", "give one file for each name");
     } else if (!Declared(graph, option.name).found) {
+      if (options.partial) continue;
       diagnostics.Error({}, place + "no such input or initializer", InputNames(graph));
     } else if (std::ranges::find(options.keep_inputs, option.name) != options.keep_inputs.end()) {
       diagnostics.Error({}, place + "also given as --keep-input", "give one of the two");

@@ -44,6 +44,35 @@ std::vector<Part> PartsOf(const pb::ModelProto& model) {
   return parts;
 }
 
+bool IsStub(const pb::GraphProto& graph) {
+  return std::ranges::all_of(graph.node(), [](const pb::NodeProto& node) {  //
+    return node.op_type() == "Constant";
+  });
+}
+
+void AddSubgraphEdits(const pb::NodeProto& node, int n, std::vector<Part>& edits) {
+  for (int i = 0; i < node.attribute_size(); ++i) {
+    if (!node.attribute(i).has_g()) continue;
+    if (node.op_type() == "If") {
+      edits.push_back([n, branch = node.attribute(i).g()](pb::ModelProto& m) {
+        InlineBranch(*m.mutable_graph(), n, branch);
+      });
+    }
+    if (IsStub(node.attribute(i).g())) continue;
+    edits.push_back([n, i](pb::ModelProto& m) {
+      StubGraph(*m.mutable_graph()->mutable_node(n)->mutable_attribute(i)->mutable_g());
+    });
+  }
+}
+
+std::vector<Part> SubgraphEditsOf(const pb::ModelProto& model) {
+  std::vector<Part> edits;
+  for (int n = 0; n < model.graph().node_size(); ++n) {
+    AddSubgraphEdits(model.graph().node(n), n, edits);
+  }
+  return edits;
+}
+
 void ReplaceDims(pb::ValueInfoProto& info, int64_t from, int64_t to) {
   if (!info.type().tensor_type().has_shape()) return;
   for (auto& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
@@ -164,6 +193,16 @@ int EditableModel::PartCount() const { return static_cast<int>(PartsOf(proto_->m
 EditableModel EditableModel::WithoutPart(int part) const {
   auto proto = std::make_shared<Proto>(*proto_);
   PartsOf(proto_->model)[static_cast<size_t>(part)](proto->model);
+  return EditableModel(std::move(proto));
+}
+
+int EditableModel::SubgraphEditCount() const {
+  return static_cast<int>(SubgraphEditsOf(proto_->model).size());
+}
+
+EditableModel EditableModel::WithSubgraphEdit(int edit) const {
+  auto proto = std::make_shared<Proto>(*proto_);
+  SubgraphEditsOf(proto_->model)[static_cast<size_t>(edit)](proto->model);
   return EditableModel(std::move(proto));
 }
 

@@ -50,6 +50,11 @@ class EditableModel {
   int PartCount() const;
   EditableModel WithoutPart(int part) const;
 
+  // Ways to be rid of a subgraph of a node: the nodes of a branch of an If stand in its place, or
+  // the subgraph gives zeros and computes nothing.
+  int SubgraphEditCount() const;
+  EditableModel WithSubgraphEdit(int edit) const;
+
   // The numbers above 1 among the dims of inputs and initializers.
   std::set<int64_t> Sizes() const;
   // Writes `to` for `from` in the dims of inputs, outputs and initializers, which keep their

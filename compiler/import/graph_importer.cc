@@ -72,6 +72,7 @@ std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
     if (is_kept || !constants.contains(input.name())) inputs.push_back(&input);
   }
   for (const std::string& name : kept) {
+    if (options_.partial) break;
     diagnostics_.Error({}, StrCat("--keep-input ", DisplayName(name), ": no such graph input"));
   }
   return inputs;

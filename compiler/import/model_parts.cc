@@ -1,5 +1,6 @@
 #include "compiler/import/model_parts.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -138,6 +139,8 @@ class Cutter {
   std::set<std::string> made_, read_;
 };
 
+DType DTypeOf(const pb::TypeProto::Tensor& type) { return static_cast<DType>(type.elem_type()); }
+
 using Callees = std::set<std::pair<std::string, std::string>>;  // domain and name
 
 void CollectCalls(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, Callees& calls) {
@@ -175,6 +178,44 @@ void ForEachTensor(pb::ModelProto& model, const TensorVisit& visit) {
 pb::GraphProto CutGraph(const pb::GraphProto& graph, const std::vector<int>& nodes,
                         const ValueFacts& facts) {
   return Cutter(graph, facts).Run(nodes);
+}
+
+void InlineBranch(pb::GraphProto& graph, int node, const pb::GraphProto& branch) {
+  google::protobuf::RepeatedPtrField<pb::NodeProto> nodes;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    if (i != node) {
+      *nodes.Add() = graph.node(i);
+      continue;
+    }
+    for (const pb::NodeProto& inner : branch.node()) *nodes.Add() = inner;
+    for (int k = 0; k < std::min(branch.output_size(), graph.node(i).output_size()); ++k) {
+      pb::NodeProto& copy = *nodes.Add();
+      copy.set_op_type("Identity");
+      copy.add_input(branch.output(k).name());
+      copy.add_output(graph.node(i).output(k));
+    }
+  }
+  for (const pb::TensorProto& tensor : branch.initializer()) *graph.add_initializer() = tensor;
+  graph.mutable_node()->Swap(&nodes);
+}
+
+void StubGraph(pb::GraphProto& graph) {
+  graph.clear_node();
+  graph.clear_initializer();
+  graph.clear_value_info();
+  for (const pb::ValueInfoProto& output : graph.output()) {
+    const pb::TypeProto::Tensor& type = output.type().tensor_type();
+    const bool known = IsKnownDType(type.elem_type()) && ByteWidth(DTypeOf(type)) > 0 &&
+                       DTypeOf(type) != DType::kString;
+    const std::vector<int64_t> dims(static_cast<size_t>(type.shape().dim_size()), 1);
+    pb::NodeProto& node = *graph.add_node();
+    node.set_op_type("Constant");
+    node.add_output(output.name());
+    pb::AttributeProto& value = *node.add_attribute();
+    value.set_name("value");
+    value.set_type(pb::AttributeProto::TENSOR);
+    *value.mutable_t() = ProtoOf("", Constant::Splat(known ? DTypeOf(type) : DType::kF32, dims, 0));
+  }
 }
 
 void DropUnusedFunctions(pb::ModelProto& model) {

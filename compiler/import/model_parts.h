@@ -22,6 +22,12 @@ void ForEachTensor(pb::ModelProto& model, const std::function<void(pb::TensorPro
 pb::GraphProto CutGraph(const pb::GraphProto& graph, const std::vector<int>& nodes,
                         const ValueFacts& facts);
 
+// Puts the nodes of a branch in the place of an If, which is the node of this index.
+void InlineBranch(pb::GraphProto& graph, int node, const pb::GraphProto& branch);
+
+// Makes the outputs of a subgraph zeros of their types, and drops its nodes.
+void StubGraph(pb::GraphProto& graph);
+
 // Drops the functions that no node calls, directly or through others.
 void DropUnusedFunctions(pb::ModelProto& model);
 

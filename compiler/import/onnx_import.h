@@ -31,6 +31,8 @@ struct ImportOptions {
   std::vector<std::string> keep_inputs = {};  // --keep-input: inputs in spite of their initializers
   std::vector<BindOption> binds = {};  // --bind: inputs and initializers with values of files
   int64_t max_items = 64;              // of sequences
+  // The model is a part of the one that the flags are for: names that it lacks are no findings.
+  bool partial = false;
   // Returns the graph also where ops are not supported or symbols have no bound (their errors are
   // in the diagnostics all the same): to look at a model.
   bool lenient = false;

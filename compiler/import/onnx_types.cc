@@ -105,6 +105,7 @@ class InputTypes {
                     absl::SimpleAtoi(option.name.substr(colon + 1), &axis) && axis >= 0;
     const pb::ValueInfoProto* input = has_axis ? FindInput(option.name.substr(0, colon)) : nullptr;
     if (input == nullptr) {
+      if (options_.partial) return;
       return Error(StrCat("--dim ", DisplayName(option.name), ": no such symbol"), KnownNames());
     }
     const pb::TensorShapeProto* shape = ShapeOf(*input);
@@ -117,6 +118,7 @@ class InputTypes {
   void ApplyShape(const ShapeOption& option) {
     const pb::ValueInfoProto* input = FindInput(option.input);
     if (input == nullptr) {
+      if (options_.partial) return;
       return Error(StrCat("--shape ", DisplayName(option.input), ": no such input"));
     }
     const pb::TensorShapeProto* shape = ShapeOf(*input);

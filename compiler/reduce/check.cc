@@ -58,6 +58,7 @@ Check CompileCheck(const CompileOptions& options, int timeout_seconds) {
   return [options, timeout_seconds](const std::string& model) {
     CompileOptions compile = options;
     compile.model_path = model;
+    compile.import.partial = true;
     return FailureOfForked(
         [&compile](Diagnostics& diagnostics) {
           AddUnlessReported(Compile(compile, diagnostics).status(), diagnostics);
@@ -70,6 +71,7 @@ Check VerifyCheck(const VerifyOptions& options, int timeout_seconds) {
   return [options, timeout_seconds](const std::string& model) {
     VerifyOptions verify = options;
     verify.compile.model_path = model;
+    verify.compile.import.partial = true;
     return FailureOfForked(
         [&verify](Diagnostics& diagnostics) {
           const absl::StatusOr<VerifyReport> report = Verify(verify, diagnostics);

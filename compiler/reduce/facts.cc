@@ -33,6 +33,7 @@ void KeepAllValues(Graph& graph) {
 ValueFacts FactsOf(const std::string& path, const ImportOptions& options) {
   ImportOptions lenient = options;
   lenient.lenient = true;
+  lenient.partial = true;
   Diagnostics ignored;
   absl::StatusOr<Graph> graph = ImportOnnx(path, lenient, ignored);
   if (!graph.ok()) return {};

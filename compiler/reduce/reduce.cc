@@ -32,6 +32,7 @@ class Reducer {
           "the model does not fail; hint: give the flags with which it does, or another --check");
     }
     AOTC_RETURN_IF_ERROR(ReduceNodes());
+    AOTC_RETURN_IF_ERROR(ReduceSubgraphs());
     AOTC_RETURN_IF_ERROR(ReduceParts());
     AOTC_RETURN_IF_ERROR(ReduceSizes());
     AOTC_RETURN_IF_ERROR(ReduceValues());
@@ -89,6 +90,18 @@ class Reducer {
       if (!progress) run = run / 2;
       run = std::min(run, std::max<size_t>(1, kept.size() / 2));
     }
+    return absl::OkStatus();
+  }
+
+  // Each branch that can stand for its If, and each subgraph that need not compute, with fewer
+  // nodes around it thereafter.
+  absl::Status ReduceSubgraphs() {
+    for (int edit = 0; edit < model_.SubgraphEditCount() && !AtEnd();) {
+      AOTC_ASSIGN_OR_RETURN(const bool fails, Try(model_.WithSubgraphEdit(edit)));
+      if (fails) AOTC_RETURN_IF_ERROR(ReduceNodes());
+      edit = fails ? 0 : edit + 1;
+    }
+    Tell("subgraphs");
     return absl::OkStatus();
   }
 

@@ -161,9 +161,17 @@ def check_branches(reducer):
             "local", name, ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], imports))
     model.opset_import.append(helper.make_opsetid("local", 1))
     graph.node[3].op_type, graph.node[3].domain = "Used", "local"
-    small = reducer.reduce(model, "--check", "grep -qa Frobnicate")
+    both = "grep -qa else_branch \"$1\" && grep -qa Frobnicate"
+    small = reducer.reduce(model, "--check", both)
     assert ops_of(small) == ["If"] and not small.functions, small
     assert {info.name for info in small.graph.input} == {"c", "v1"}, small.graph.input
+    small = reducer.reduce(model, "--check", "grep -qa Frobnicate")  # it needs no If
+    assert ops_of(small) == ["Frobnicate"], small
+    # If is the first that is not supported, whatever is inside; flags may name inputs that go.
+    small = reducer.reduce(model, "--shape", "x=4x8", "--dim", "x:0=4")
+    inside = [node.op_type for attribute in small.graph.node[0].attribute
+              for node in attribute.g.node]
+    assert ops_of(small) == ["If"] and inside == ["Constant", "Constant"], small
 
 
 def check_external_data(reducer):
