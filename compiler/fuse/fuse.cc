@@ -8,6 +8,7 @@
 
 #include "compiler/fuse/copies.h"
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/fuse/merge_shared.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/lower/access.h"
 #include "compiler/ops/op.h"
@@ -208,6 +209,7 @@ class Fuser {
 
   absl::StatusOr<FusedGraph> Collect() {
     DropUnread();
+    if (options_.enabled) MergeShared(graph_, options_.veto, result_, placed_);
     NameTable names;
     for (std::optional<FusedKernel>& fused : placed_) {
       if (!fused) continue;

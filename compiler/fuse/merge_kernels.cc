@@ -75,9 +75,15 @@ bool ReadByContraction(const Kernel& kernel, TensorId tensor) {
 // Builds one kernel from two; params of equal value are joined.
 class Joiner {
  public:
-  explicit Joiner(ValueId edge) : edge_(edge) {}
+  // Results of `producer` but for those of `kept` become temps.
+  Joiner(const FusedKernel& producer, const std::set<ValueId>& kept) {
+    for (size_t i = 0; i < producer.args.size(); ++i) {
+      if (IsOutput(producer.kernel, producer.kernel.params[i]) && !kept.contains(producer.args[i]))
+        internal_.insert(producer.args[i]);
+    }
+  }
 
-  // Adds tensors and stages; the edge's tensor becomes a temp.
+  // Adds tensors and stages.
   void Add(const FusedKernel& part) {
     std::map<TensorId, TensorId> ids;
     std::map<TensorId, ValueId> values;
@@ -121,7 +127,7 @@ class Joiner {
       auto found = by_value_.find(value);
       if (found != by_value_.end()) return found->second;
     }
-    if (value == edge_) tensor.role = TensorRole::kTemp;
+    if (internal_.contains(value)) tensor.role = TensorRole::kTemp;
     std::string name = tensor.name;
     for (int i = 2; names_.contains(name); ++i) name = StrCat(tensor.name, "_", i);
     names_.insert(name);
@@ -141,7 +147,7 @@ class Joiner {
     kernel_.symbols.push_back(symbol);
   }
 
-  const ValueId edge_;
+  std::set<ValueId> internal_;
   Kernel kernel_;
   std::set<std::string> names_;
   std::map<ValueId, TensorId> by_value_;
@@ -256,8 +262,9 @@ Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args) {
 
 namespace {
 
-Joiner Join(const FusedKernel& producer, const FusedKernel& consumer, ValueId value) {
-  Joiner joiner(value);
+Joiner Join(const FusedKernel& producer, const FusedKernel& consumer,
+            const std::set<ValueId>& kept = {}) {
+  Joiner joiner(producer, kept);
   joiner.Add(producer);
   joiner.Add(consumer);
   return joiner;
@@ -274,7 +281,7 @@ FusedKernel Finish(Joiner joiner, const FusedKernel& producer, const FusedKernel
 // The producer's body in place of each load of the edge.
 absl::StatusOr<FusedKernel> MergeInlined(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value) {
-  Joiner joiner = Join(producer, consumer, value);
+  Joiner joiner = Join(producer, consumer);
   const bool repeats = ReadsPerElement(joiner.kernel(), joiner.TensorOf(value)) > 1.0;
   InlineProducer(joiner.kernel(), producer.kernel.stages.size(), {});
   FusedKernel merged = Finish(std::move(joiner), producer, consumer);
@@ -290,8 +297,8 @@ absl::StatusOr<FusedKernel> MergeInlined(const FusedKernel& producer, const Fuse
 // element that the consumer reads belongs to the row it is at, and the rows are enough to share the
 // work out by.
 absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKernel& consumer,
-                                      ValueId value) {
-  Joiner joiner = Join(producer, consumer, value);
+                                      ValueId value, const std::set<ValueId>& kept) {
+  Joiner joiner = Join(producer, consumer, kept);
   const TensorId edge = joiner.TensorOf(value);
   const size_t rank = joiner.kernel().tensors[edge].shape.size();
   if (!HasReduction(producer.kernel)) {
@@ -310,32 +317,35 @@ absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKe
 }
 
 absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel& consumer,
-                                  ValueId value) {
-  Joiner joiner = Join(producer, consumer, value);
+                                  ValueId value, const std::set<ValueId>& kept) {
+  Joiner joiner = Join(producer, consumer, kept);
   if (ReadsAtOwnIndex(joiner.kernel(), joiner.TensorOf(value))) {
     return Finish(std::move(joiner), producer, consumer);
   }
   if (HasReduction(producer.kernel)) {
-    std::optional<FusedKernel> turned = TurnRows(producer, consumer, value);
-    return turned ? *std::move(turned) : MergeRows(producer, consumer, value);
+    std::optional<FusedKernel> turned;
+    if (kept.empty()) turned = TurnRows(producer, consumer, value);
+    return turned ? *std::move(turned) : MergeRows(producer, consumer, value, kept);
   }
-  absl::StatusOr<FusedKernel> inlined = MergeInlined(producer, consumer, value);
+  absl::StatusOr<FusedKernel> inlined =
+      kept.empty() ? MergeInlined(producer, consumer, value)
+                   : absl::FailedPreconditionError("its value has other readers");
   if (inlined.ok() || !HasReduction(consumer.kernel)) return inlined;
-  absl::StatusOr<FusedKernel> rows = MergeRows(producer, consumer, value);
+  absl::StatusOr<FusedKernel> rows = MergeRows(producer, consumer, value, kept);
   return rows.ok() ? rows : inlined;
 }
 
 }  // namespace
 
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
-                                         ValueId value) {
+                                         ValueId value, const std::set<ValueId>& kept) {
   // Every merge rewrites the kernel: without a limit, long chains would take quadratic time.
   constexpr size_t kMostNodes = 64;
   if (producer.kernel.sources.size() + consumer.kernel.sources.size() > kMostNodes) {
     return absl::FailedPreconditionError(
         StrCat("the kernel would have more than ", kMostNodes, " nodes"));
   }
-  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value));
+  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value, kept));
   AOTC_RETURN_IF_ERROR(CheckOutputLayouts(merged.kernel));
   return merged;
 }

@@ -2,6 +2,7 @@
 #ifndef AOTC_COMPILER_FUSE_MERGE_KERNELS_H_
 #define AOTC_COMPILER_FUSE_MERGE_KERNELS_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ double ReadsPerElement(const Kernel& kernel, TensorId tensor);
 // readers are at the same index (the accumulator's epilogue) or in the same row (scores in front of
 // their softmax), substituted into the readers where the producer is pointwise. Error (with the
 // reason): neither is possible, or elements would be computed repeatedly.
+// The producer's results stay outputs if `kept` has them.
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
-                                         ValueId value);
+                                         ValueId value, const std::set<ValueId>& kept = {});
 
 // Loads of constants that are one value everywhere become literals; constant params get their role.
 void InlineSplats(const Graph& graph, FusedKernel& kernel);

@@ -1,0 +1,23 @@
+// Merges where a value has several readers: the kernel that makes it moves to the first of them,
+// and stores the value for the others.
+//
+//   %mean[i] = ...;  %y[i, j] = %x[i, j] - %mean[i];  %z[i] = f(%mean[i])
+//   =>  one kernel with the outputs %mean and %y, then %z; or all three in one
+#ifndef AOTC_COMPILER_FUSE_MERGE_SHARED_H_
+#define AOTC_COMPILER_FUSE_MERGE_SHARED_H_
+
+#include <optional>
+#include <vector>
+
+#include "compiler/fuse/fuse.h"
+
+namespace aotc {
+
+// Kernels in execution order, nothing where one has gone; `fused` has the views, and takes the
+// decisions. Readers that are merged one after the other end in one kernel with several outputs.
+void MergeShared(const Graph& graph, const FusionVeto& veto, FusedGraph& fused,
+                 std::vector<std::optional<FusedKernel>>& kernels);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_FUSE_MERGE_SHARED_H_
