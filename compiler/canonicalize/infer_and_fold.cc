@@ -214,8 +214,27 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
   return false;
 }
 
+// A slice of 100 rows to the length of a sequence is min(length, 100) long: longer ones than the
+// model has rows for meet no partner. Gives the range that fits; "" where no dim is of that form.
+std::string SmallerRange(const Graph& graph, const Node& node) {
+  for (ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    for (const Expr& dim : graph.values[input].type.dims) {
+      if (dim.op() != ExprOp::kMin || !dim.arg(0).IsVar() || !dim.arg(1).IsConst()) continue;
+      const int64_t most = *dim.arg(1).AsInt();
+      for (const Symbol& symbol : graph.symbols) {
+        if (symbol.name != dim.arg(0)->name || most < symbol.min) continue;
+        return StrCat("the model has room for '", symbol.name, "' up to ", most, ": --dim ",
+                      symbol.name, "=", symbol.min, "..", most);
+      }
+    }
+  }
+  return "";
+}
+
 std::string Inference::HintFor(const Graph& graph, const Node& node) const {
   if (FindOp(node.op) == nullptr) return "docs/operators.md lists what is supported";
+  if (std::string hint = SmallerRange(graph, node); !hint.empty()) return hint;
   for (ValueId input : node.inputs) {
     if (!input.valid()) continue;
     const Value& value = graph.values[input];

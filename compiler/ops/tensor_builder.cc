@@ -28,7 +28,7 @@ DType ResultType(const std::vector<Tensor>& inputs, DType body) {
 }
 
 std::string ShapeText(const Shape& shape) {
-  return StrCat("[", StrJoin(shape, "x", [](const Expr& dim) { return PrintExpr(dim); }), "]");
+  return StrCat("[", StrJoin(shape, ", ", [](const Expr& dim) { return PrintExpr(dim); }), "]");
 }
 
 }  // namespace

@@ -85,12 +85,29 @@ def check_flattened(aotc, folder):
     call(aotc, "verify", path, "--cpu", "x86-64", "--json", "--dim", "batch=1..3")
 
 
+def check_too_long(aotc, folder):
+    """Positions of at most 100 elements beside a sequence that may be longer: the range that fits."""
+    names = {"starts": [0], "axes": [1]}
+    constants = [numpy_helper.from_array(np.array(v, np.int64), k) for k, v in names.items()]
+    constants.append(numpy_helper.from_array(np.zeros((1, 100), np.float32), "rows"))
+    nodes = [helper.make_node("Shape", ["x"], ["ends"], start=1, end=2),
+             helper.make_node("Slice", ["rows", "starts", "ends", "axes"], ["s"]),
+             helper.make_node("Add", ["x", "s"], ["y"])]
+    path = folder / "long.onnx"
+    write(path, nodes, [tensor("x", [1, "words"])], constants)
+    run = subprocess.run([aotc, path, "-o", folder / "long", "--dim", "words=2..128"],
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and "hint: the model has room for 'words' up to 100: " \
+        "--dim words=2..100" in run.stderr, run.stderr
+    call(aotc, "verify", path, "--cpu", "x86-64", "--json", "--dim", "words=2..100")
+
+
 def main():
     aotc = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        for check in (check_texts, check_halved, check_flattened):
+        for check in (check_texts, check_halved, check_flattened, check_too_long):
             check(aotc, pathlib.Path(folder))
-    print(f"{len(TEXTS)} texts of dims are read as meant, 4 models agree in their dims")
+    print(f"{len(TEXTS)} texts of dims are read as meant, 5 models agree in their dims")
 
 
 if __name__ == "__main__":
