@@ -46,6 +46,40 @@ bool IsCopy(const Kernel& kernel) {
                              [&](TensorId id) { return kernel.tensors[id].layout.IsPlain(); });
 }
 
+namespace {
+
+bool IsOutput(const Kernel& kernel, TensorId id) {
+  return kernel.tensors[id].role == TensorRole::kOutput;
+}
+
+bool IsWideningCast(const Kernel& kernel) {
+  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return false;
+  const Stage& stage = kernel.stages[0];
+  if (stage.IsReduction() || stage.body.size() != 1) return false;
+  const Expr& body = stage.body[0];
+  return body.op() == ExprOp::kCast && body.arg(0).op() == ExprOp::kLoad &&
+         BitWidth(body.arg(0).dtype()) <= BitWidth(body.dtype());
+}
+
+}  // namespace
+
+std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value) {
+  FusedKernel part{.kernel = fused.kernel, .op = fused.op};
+  part.kernel.params.clear();
+  for (size_t i = 0; i < fused.args.size(); ++i) {
+    const TensorId id = fused.kernel.params[i];
+    if (IsOutput(fused.kernel, id) && fused.args[i] != value) {
+      part.kernel.tensors[id].role = TensorRole::kTemp;
+      continue;
+    }
+    part.kernel.params.push_back(id);
+    part.args.push_back(fused.args[i]);
+  }
+  part.kernel = Compact(part.kernel, part.args);
+  if (IsCopy(part.kernel) || IsWideningCast(part.kernel)) return part;
+  return std::nullopt;
+}
+
 bool ReadsNeighbours(const Kernel& kernel, TensorId tensor) {
   const Access access(kernel);
   for (const Stage& stage : kernel.stages) {

@@ -6,12 +6,19 @@
 #ifndef AOTC_COMPILER_FUSE_COPIES_H_
 #define AOTC_COMPILER_FUSE_COPIES_H_
 
+#include <optional>
+
+#include "compiler/fuse/fuse.h"
 #include "compiler/ir/kernel.h"
 
 namespace aotc {
 
 // One pointwise stage whose body is an element of the one input, between row-major tensors.
 bool IsCopy(const Kernel& kernel);
+
+// The part of a kernel that makes `value` alone, where that is a copy, or a cast to a type that is
+// no narrower: what readers of the value can do for themselves.
+std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value);
 
 // Whether every stage that reads `tensor` walks neighbours of it in some loop that it can run in
 // vectors or by neighbouring threads: the innermost one, that of a reduction, or any of a

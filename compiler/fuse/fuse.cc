@@ -146,8 +146,7 @@ class Fuser {
     }
     auto producer = producer_.find(value);
     if (producer == producer_.end() || !placed_[producer->second]) return std::nullopt;
-    const FusedKernel& copy = *placed_[producer->second];
-    return IsCopy(copy.kernel) ? std::optional(copy) : std::nullopt;
+    return CopyPart(*placed_[producer->second], value);
   }
 
   // The consumer reading what a copy with other readers, or a view of one, copies from. The copy
