@@ -1,4 +1,5 @@
 // Neutral operands, powers, negations.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -152,8 +153,22 @@ bool IntegerConstantsMeet(RewriteSite& site) {
   return false;
 }
 
-constexpr RewriteRule kRules[] = {NeutralOperand,         TwiceInARow, DivisionByPowerOfTwo,
-                                  PowerOfSpecialExponent, OneOver,     IntegerConstantsMeet};
+// x - c is x + (-c), bit by bit: one form for what follows. Scalars and vectors only, which is what
+// biases are: the negative of a table may be stored beside the table.
+bool SubtractedConstant(RewriteSite& site) {
+  if (site.node().op != "Sub" || !IsFloat(site.type().dtype)) return false;
+  const ValueId constant = site.node().inputs[1];
+  const Constant* value = site.ConstantOf(constant);
+  if (value == nullptr) return false;
+  if (std::ranges::count_if(value->dims(), [](int64_t dim) { return dim != 1; }) > 1) return false;
+  const ValueId negative = site.Emit("Neg", {constant}, {}, site.TypeOf(constant));
+  return site.ReplaceBy("Add", {site.node().inputs[0], negative});
+}
+
+constexpr RewriteRule kRules[] = {
+    NeutralOperand, TwiceInARow,          DivisionByPowerOfTwo, PowerOfSpecialExponent,
+    OneOver,        IntegerConstantsMeet, SubtractedConstant,
+};
 
 }  // namespace
 
