@@ -9,6 +9,7 @@
 #include "compiler/canonicalize/eliminate_dead.h"
 #include "compiler/canonicalize/expand_ops.h"
 #include "compiler/canonicalize/infer_and_fold.h"
+#include "compiler/canonicalize/limit_operands.h"
 #include "compiler/canonicalize/remove_identities.h"
 #include "compiler/canonicalize/split_phases.h"
 #include "compiler/layout/choose_layouts.h"
@@ -43,6 +44,8 @@ constexpr Phase kPhasesAfter[] = {
 constexpr Pass kPasses[] = {
     {"expand-ops", ExpandOps, 0, 0, kExpanded,
      "writes ops that are defined by others in terms of those"},
+    {"limit-operands", LimitOperands, 0, 0, 0,
+     "writes joins and sums of very many operands as several"},
     {"infer-and-fold", InferAndFold, 0, kExpanded, kTyped,
      "gives every value its type, and constants where all inputs are"},
     {"remove-identities", RemoveIdentities, 1, kTyped | kExpanded, 0,

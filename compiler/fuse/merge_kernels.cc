@@ -347,6 +347,13 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
   }
   AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value, kept));
   AOTC_RETURN_IF_ERROR(CheckOutputLayouts(merged.kernel));
+  // GPUs hand at most 4 KiB of parameters to a kernel, and code that chooses among many operands is
+  // slow to compile.
+  constexpr size_t kMostParams = 64;
+  if (merged.kernel.params.size() > kMostParams) {
+    return absl::FailedPreconditionError(
+        StrCat("the kernel would have more than ", kMostParams, " operands and results"));
+  }
   return merged;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/canonicalize/limit_operands.h"
 #include "compiler/ops/tensor_builder.h"
 #include "compiler/optimize/simplify_rules.h"
 
@@ -85,9 +86,7 @@ bool ConcatOfConcat(RewriteSite& site) {
     if (!joins) parts.push_back(site.node().inputs[i]);
     found |= joins;
   }
-  // Kernels have an argument for each part, and GPUs a limit for those.
-  constexpr size_t kMostParts = 64;
-  return found && parts.size() <= kMostParts &&
+  return found && parts.size() <= kMostOperands &&
          site.ReplaceBy("Concat", parts, site.node().attributes);
 }
 
