@@ -15,6 +15,7 @@
 #include "compiler/layout/choose_layouts.h"
 #include "compiler/layout/split_groups.h"
 #include "compiler/optimize/common_subexpressions.h"
+#include "compiler/optimize/flatten_dilation.h"
 #include "compiler/optimize/fold_scale.h"
 #include "compiler/optimize/merge_siblings.h"
 #include "compiler/optimize/recognize.h"
@@ -54,13 +55,15 @@ constexpr Pass kPasses[] = {
      "algebra that changes no bit of a result: neutral operands, chains of casts and reshapes"},
     {"common-subexpressions", CommonSubexpressions, 2, kTyped | kExpanded, 0,
      "computes once what several nodes compute"},
+    {"flatten-dilation", FlattenDilation, 2, kTyped | kExpanded, 0,
+     "makes dilated convolutions of those between space-to-batch and its inverse"},
     {"sink-transposes", SinkTransposes, 2, kTyped | kExpanded, 0,
      "moves transposes down until they cancel or a reduction takes them in"},
     {"recognize", RecognizeFunctions, 2, kTyped | kExpanded, 0,
      "makes one op of activations and normalisations that are written in parts"},
     {"sink-reshapes", SinkReshapes, 2, kTyped | kExpanded, 0,
      "moves reshapes of contractions down, so that elementwise ops meet those"},
-    {"fold-scale", FoldScale, 2, kTyped | kExpanded, 0,
+    {"fold-scale", FoldScale, 1, kTyped | kExpanded, 0,
      "folds batch normalisation, scale and bias into weights"},
     {"merge-siblings", MergeSiblings, 2, kTyped | kExpanded, 0,
      "makes one of convolutions and matrix products that read one value, where parting is free"},

@@ -145,7 +145,7 @@ TEST(Commands, ThePipelineListsItsPhases) {
   const CommandResult result = RunCommand(Parse({"--print-pipeline"}), diagnostics);
   EXPECT_EQ(result.exit_code, kExitDone);
   EXPECT_THAT(result.text, ::testing::StartsWith("import  "));
-  EXPECT_THAT(result.text, ::testing::ContainsRegex("\nfold-scale +-O2 .*\n(.*\n)*fuse +-O1 "));
+  EXPECT_THAT(result.text, ::testing::ContainsRegex("\nfold-scale +-O1 .*\n(.*\n)*fuse +-O1 "));
   EXPECT_THAT(result.text, HasSubstr("--config fold.cap-bytes=16777216"));
   EXPECT_EQ(result.json["pipeline"].back()["name"], "emit");
 }

@@ -34,12 +34,12 @@ std::vector<std::string> Ran(PassOptions options) {
 }
 
 TEST(RunPasses, LevelEnableAndDisable) {
-  EXPECT_THAT(Ran({.level = 0}), ElementsAre("expand-ops", "infer-and-fold"));
+  EXPECT_THAT(Ran({.level = 0}), ElementsAre("expand-ops", "limit-operands", "infer-and-fold"));
   EXPECT_THAT(Ran({.level = 0, .enable = {"fold-scale"}}),
-              ElementsAre("expand-ops", "infer-and-fold", "fold-scale"));
+              ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "fold-scale"));
   EXPECT_THAT(Ran({.level = 1, .disable = {"eliminate-dead"}}),
-              ElementsAre("expand-ops", "infer-and-fold", "remove-identities", "simplify",
-                          "split-phases", "layout"));
+              ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "remove-identities",
+                          "simplify", "fold-scale", "split-phases", "layout"));
   EXPECT_THAT(Ran({.enable = {"fold-scale"}, .disable = {"fold-scale"}}),
               Not(Contains("fold-scale")));
 }
@@ -51,10 +51,11 @@ TEST(RunPasses, EachLevelRunsWhatTheOneBelowRuns) {
 }
 
 TEST(RunPasses, StopsAfterThePassNamed) {
-  EXPECT_THAT(Ran({.stop_after = "infer-and-fold"}), ElementsAre("expand-ops", "infer-and-fold"));
+  EXPECT_THAT(Ran({.stop_after = "infer-and-fold"}),
+              ElementsAre("expand-ops", "limit-operands", "infer-and-fold"));
   // Also where that one is disabled.
   EXPECT_THAT(Ran({.disable = {"infer-and-fold"}, .stop_after = "infer-and-fold"}),
-              ElementsAre("expand-ops"));
+              ElementsAre("expand-ops", "limit-operands"));
 }
 
 TEST(RunPasses, InstrumentsSeeEachPass) {
@@ -65,10 +66,10 @@ TEST(RunPasses, InstrumentsSeeEachPass) {
     dumps.push_back(std::string(pass) + ": " + text);
   }));
   ASSERT_TRUE(RunPasses(ParseCase(kGraph), AllPasses(), context).ok());
-  ASSERT_EQ(dumps.size(), 3u);
-  EXPECT_THAT(dumps[1], HasSubstr("infer-and-fold: graph @main"));
-  EXPECT_THAT(dumps[1], HasSubstr("Identity"));
-  EXPECT_THAT(dumps[2], Not(HasSubstr("Identity")));
+  ASSERT_EQ(dumps.size(), 4u);
+  EXPECT_THAT(dumps[2], HasSubstr("infer-and-fold: graph @main"));
+  EXPECT_THAT(dumps[2], HasSubstr("Identity"));
+  EXPECT_THAT(dumps[3], Not(HasSubstr("Identity")));
 }
 
 TEST(RunPasses, ChecksWhatAPassNeeds) {
