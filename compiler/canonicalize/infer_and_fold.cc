@@ -233,6 +233,10 @@ std::string SmallerRange(const Graph& graph, const Node& node) {
 }
 
 std::string Inference::HintFor(const Graph& graph, const Node& node) const {
+  if (node.op == "If") {
+    return "only an If whose condition is known at compile time can be compiled: --shape, --dim or "
+           "--bind may decide it";
+  }
   if (FindOp(node.op) == nullptr) return "docs/operators.md lists what is supported";
   if (std::string hint = SmallerRange(graph, node); !hint.empty()) return hint;
   for (ValueId input : node.inputs) {

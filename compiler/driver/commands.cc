@@ -83,6 +83,12 @@ std::vector<std::pair<std::string, double>> Shares(const Program& program) {
   return shares;
 }
 
+// Nodes that move a tensor into another order in a run, unless their reader takes them in.
+int64_t CountOps(const Graph& graph, std::string_view op) {
+  return std::ranges::count_if(graph.main_region().nodes,
+                               [&](NodeId id) { return graph.nodes[id].op == op; });
+}
+
 std::string PrintSummary(const std::string& outdir, const CompileResult& result) {
   const Program& program = result.program;
   std::string text = StrCat(outdir, ": ", result.files.size(), " files\n");
@@ -94,6 +100,8 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
                       return absl::StrFormat("%s %.1f %%", share.first, 100 * share.second);
                     }),
             "\n");
+  StrAppend(&text, "changes of layout: ", CountOps(result.graph, "Transpose"), " Transpose, ",
+            CountOps(result.graph, "Relayout"), " Relayout\n");
   return text;
 }
 
@@ -107,6 +115,8 @@ Json SummaryToJson(const CompileResult& result) {
           {"lower_bound", result.program.lower_bound},
           {"arena_proof", std::string(ArenaProof(result.program))},
           {"kernels", result.program.kernels.size()},
+          {"transposes", CountOps(result.graph, "Transpose")},
+          {"relayouts", CountOps(result.graph, "Relayout")},
           {"flop_shares", std::move(shares)}};
 }
 
@@ -122,7 +132,7 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   absl::StatusOr<CompileResult> compiled = Compile(line.compile, diagnostics, log.Hook());
   log.Report(result);
   if (!compiled.ok()) return compiled.status();
-  if (compiled->files.empty()) return absl::OkStatus();  // stopped before the end
+  if (!line.compile.passes.stop_after.empty()) return absl::OkStatus();  // nothing is written
   AOTC_RETURN_IF_ERROR(WriteOutput(line.outdir, *compiled));
   result.text += PrintSummary(line.outdir, *compiled);
   result.json.update(SummaryToJson(*compiled));

@@ -103,7 +103,18 @@ class Compilation {
     });
     AOTC_ASSIGN_OR_RETURN(result_.graph, RunPasses(result_.graph, AllPasses(), context));
     stopped_ = FindPass(options_.passes.stop_after) != nullptr;
+    if (!stopped_) NoteUnreadInputs();
     return absl::OkStatus();
+  }
+
+  // Callers of the compiled model give all of its inputs.
+  void NoteUnreadInputs() {
+    const IdVector<ValueId, int> uses = UseCounts(result_.graph);
+    for (ValueId input : result_.graph.main_region().inputs) {
+      if (uses[input] > 0) continue;
+      diagnostics_.Note({}, StrCat("input '", result_.graph.values[input].name,
+                                   "' has no influence on any output"));
+    }
   }
 
   std::vector<std::string> CudaArchs() const {

@@ -27,6 +27,17 @@ void ForEachNode(const Graph& graph, RegionId region, const Visit& visit) {
   }
 }
 
+// Not the nodes If with what their branches hold: inference may find out which branch is taken.
+template <class Visit>
+void ForEachCertainNode(const Graph& graph, RegionId region, const Visit& visit) {
+  for (NodeId id : graph.regions[region].nodes) {
+    const Node& node = graph.nodes[id];
+    if (node.op == "If") continue;
+    visit(node);
+    for (const auto& [name, nested] : node.regions) ForEachCertainNode(graph, nested, visit);
+  }
+}
+
 std::string QuotedNames(const std::vector<std::string>& names) {
   constexpr size_t kMost = 8;
   std::string text;
@@ -104,7 +115,7 @@ std::map<std::string, int> UnsupportedOps(const Graph& graph) {
 
 void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics) {
   std::map<std::string, std::vector<const Node*>> by_op;
-  ForEachNode(graph, graph.main, [&](const Node& node) {
+  ForEachCertainNode(graph, graph.main, [&](const Node& node) {
     if (FindOp(node.op) == nullptr) by_op[node.op].push_back(&node);
   });
   for (const auto& [op, nodes] : by_op) {

@@ -52,7 +52,8 @@ struct ModelInfo {
 absl::StatusOr<Graph> ImportOnnx(const std::string& path, const ImportOptions& options,
                                  Diagnostics& diagnostics, ModelInfo* info = nullptr);
 
-// Reports every node whose op has no definition, one finding for each op, with its count.
+// Reports every node whose op has no definition, one finding for each op, with its count. An If
+// waits for inference, which may decide it.
 void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics);
 // Ops without a definition with the number of their nodes, regions included; by name.
 std::map<std::string, int> UnsupportedOps(const Graph& graph);
