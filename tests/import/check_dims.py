@@ -86,7 +86,7 @@ def check_flattened(aotc, folder):
 
 
 def check_too_long(aotc, folder):
-    """Positions of at most 100 elements beside a sequence that may be longer: the range that fits."""
+    """Positions of at most 100 elements, a sequence that may be longer: the range that fits."""
     names = {"starts": [0], "axes": [1]}
     constants = [numpy_helper.from_array(np.array(v, np.int64), k) for k, v in names.items()]
     constants.append(numpy_helper.from_array(np.zeros((1, 100), np.float32), "rows"))

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Runs functions row... and defect... of the files *_rows.py, by name; all without one.
+
+    tests/systems/run_row.py row06_unknown_names_are_refused
+    tests/systems/run_row.py --list
+"""
+import importlib
+import pathlib
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent / "models"))
+
+
+def rows():
+    """Name -> function, of every file."""
+    found = {}
+    for path in sorted(FOLDER.glob("*_rows.py")):
+        module = importlib.import_module(path.stem)
+        found.update({name: function for name, function in vars(module).items()
+                      if name.startswith(("row", "defect")) and callable(function)})
+    return found
+
+
+def main():
+    known, chosen = rows(), sys.argv[1:]
+    if chosen == ["--list"]:
+        print("\n".join(sorted(known)))
+        return 0
+    for name in chosen or sorted(known):
+        with tempfile.TemporaryDirectory() as folder:
+            known[name](pathlib.Path(folder))
+        print(f"{name}: holds", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
