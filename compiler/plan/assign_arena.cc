@@ -70,17 +70,15 @@ ArenaAssignment PlaceGreedily(const Blocks& blocks, int64_t align, int64_t bound
 }  // namespace
 
 int64_t LiveBytesBound(const std::vector<ArenaBlock>& blocks, int64_t align) {
-  int64_t bound = 0;
-  // The sum only grows where a block begins.
-  for (const ArenaBlock& start : blocks) {
-    int64_t live = 0;
-    for (const ArenaBlock& block : blocks) {
-      if (block.first_step <= start.first_step && start.first_step <= block.last_step) {
-        live += RoundUp(block.bytes, align);
-      }
-    }
-    bound = std::max(bound, live);
+  std::vector<std::pair<int, int64_t>> changes;  // at a step; those that end come first
+  for (const ArenaBlock& block : blocks) {
+    const int64_t bytes = RoundUp(block.bytes, align);
+    changes.emplace_back(block.first_step, bytes);
+    changes.emplace_back(block.last_step + 1, -bytes);
   }
+  std::sort(changes.begin(), changes.end());
+  int64_t live = 0, bound = 0;
+  for (const auto& [step, bytes] : changes) bound = std::max(bound, live += bytes);
   return bound;
 }
 
