@@ -62,17 +62,21 @@ Classes MergeInPlace(const Program& program) {
 
 }  // namespace
 
-bool CanShare(const Program& program, int index, BufferId output, BufferId input) {
+bool MayShare(const Program& program, const Step& step, BufferId output, BufferId input) {
   const BufferId to = BaseOf(program, output);
   const BufferId from = BaseOf(program, input);
   const Buffer& target = program.buffers[to];
   const Buffer& source = program.buffers[from];
-  const Step& step = program.steps[index];
   const bool in_arena = target.kind == BufferKind::kArena && source.kind == BufferKind::kArena;
   const bool whole = CoversBase(program, output) && CoversBase(program, input);
-  return in_arena && whole && target.bytes == source.bytes && source.last_step == index &&
-         target.first_step == index && Touches(program, step, to) == 1 &&
+  return in_arena && whole && target.bytes == source.bytes && Touches(program, step, to) == 1 &&
          Touches(program, step, from) == 1;
+}
+
+bool CanShare(const Program& program, int index, BufferId output, BufferId input) {
+  return program.buffers[BaseOf(program, input)].last_step == index &&
+         program.buffers[BaseOf(program, output)].first_step == index &&
+         MayShare(program, program.steps[index], output, input);
 }
 
 std::vector<AliasClass> AliasClasses(const Program& program) {

@@ -25,6 +25,10 @@ struct AliasClass {
 // Lifetimes must be set.
 std::vector<AliasClass> AliasClasses(const Program& program);
 
+// True if `output` may take the memory of `input` at this step, wherever it stands in an order that
+// makes it the first step to touch the one and the last to touch the other.
+bool MayShare(const Program& program, const Step& step, BufferId output, BufferId input);
+
 // True if `output` may take the memory of `input` at step `index`: both are whole arena buffers of
 // equal bytes, the input is not needed later, the output not before, and no other argument touches
 // either.

@@ -1,15 +1,38 @@
 #include "compiler/plan/order_steps.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "compiler/ir/program_access.h"
 #include "compiler/plan/alias_classes.h"
 #include "compiler/plan/assign_arena.h"
 #include "compiler/plan/liveness.h"
+#include "compiler/plan/search_order.h"
 
 namespace aotc {
 namespace {
+
+std::set<BufferId> ArenaTouched(const Program& program, const Step& step) {
+  std::set<BufferId> bases;
+  for (const BufferAccess& access : StepAccesses(program, step)) {
+    const BufferId base = BaseOf(program, access.buffer);
+    if (program.buffers[base].kind == BufferKind::kArena) bases.insert(base);
+  }
+  return bases;
+}
+
+// Pairs of the step that may share memory wherever it runs as the first that touches the one and
+// the last that touches the other.
+std::vector<std::pair<int, int>> SharingPairs(const Program& program, const Step& step) {
+  std::vector<std::pair<int, int>> pairs;
+  for (const auto& [output, input] : step.in_place) {
+    const BufferId to = step.args[output], from = step.args[input];
+    if (!MayShare(program, step, to, from)) continue;
+    pairs.emplace_back(BaseOf(program, to).index(), BaseOf(program, from).index());
+  }
+  return pairs;
+}
 
 // List scheduling: among the steps whose dependencies are done, the one that leaves the fewest
 // bytes alive; of equals the earliest.
@@ -18,7 +41,7 @@ class ListScheduler {
   explicit ListScheduler(const Program& program)
       : program_(program), uses_left_(program.buffers.size(), 0), live_(program.buffers.size(), 0) {
     for (const Step& step : program.steps) {
-      touched_.push_back(Touched(step));
+      touched_.push_back(ArenaTouched(program, step));
       for (BufferId id : touched_.back()) ++uses_left_[id];
     }
   }
@@ -51,15 +74,6 @@ class ListScheduler {
   }
 
  private:
-  std::set<BufferId> Touched(const Step& step) const {
-    std::set<BufferId> bases;
-    for (const BufferAccess& access : StepAccesses(program_, step)) {
-      const BufferId base = BaseOf(program_, access.buffer);
-      if (program_.buffers[base].kind == BufferKind::kArena) bases.insert(base);
-    }
-    return bases;
-  }
-
   // Bytes that begin to live at `step` less those that end there.
   int64_t Growth(int step) const {
     int64_t growth = 0;
@@ -132,11 +146,32 @@ int64_t PeakBytes(const Program& program) {
   return LiveBytesBound(blocks, program.arena_align);
 }
 
+StepGraph StepGraphOf(const Program& program) {
+  StepGraph graph{.before = StepDependencies(program)};
+  for (const Buffer& buffer : program.buffers) {
+    graph.bytes.push_back((buffer.bytes + program.arena_align - 1) / program.arena_align *
+                          program.arena_align);
+  }
+  for (const Step& step : program.steps) {
+    std::vector<int> touched;
+    for (BufferId id : ArenaTouched(program, step)) touched.push_back(id.index());
+    graph.touched.push_back(std::move(touched));
+    graph.in_place.push_back(SharingPairs(program, step));
+  }
+  return graph;
+}
+
 void OrderSteps(Program& program) {
-  const int64_t given = PeakBytes(program);
-  const std::vector<Step> steps = program.steps;
-  program.steps = Permuted(steps, ListScheduler(program).Run());
-  if (PeakBytes(program) >= given) program.steps = steps;
+  // Buffers that the search may look at: less than a second.
+  constexpr int64_t kSearchWork = 20'000'000;
+  const StepGraph graph = StepGraphOf(program);
+  std::vector<int> best(program.steps.size());
+  std::iota(best.begin(), best.end(), 0);
+  const std::vector<int> listed = ListScheduler(program).Run();
+  if (PeakOf(graph, listed) < PeakOf(graph, best)) best = listed;
+  OrderSearch search = SearchOrder(graph, PeakOf(graph, best), kSearchWork);
+  if (search.order) best = *std::move(search.order);
+  program.steps = Permuted(program.steps, best);
 }
 
 }  // namespace aotc

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/plan/step_graph.h"
 
 namespace aotc {
 
@@ -16,7 +17,11 @@ std::vector<std::vector<int>> StepDependencies(const Program& program);
 // Largest sum of bytes alive at one step in the present order, classes of aliases counted once.
 int64_t PeakBytes(const Program& program);
 
-// Reorders the steps where that lowers PeakBytes; else leaves them as they are.
+// The program as the search for an order sees it (step_graph.h).
+StepGraph StepGraphOf(const Program& program);
+
+// Reorders the steps where that lowers PeakBytes; else leaves them as they are. The best order is
+// found where the search comes to its end, which it does for small and for narrow programs.
 void OrderSteps(Program& program);
 
 }  // namespace aotc

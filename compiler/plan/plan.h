@@ -19,8 +19,8 @@
 namespace aotc {
 
 // Sets the order of steps, Step::scratch and ::barrier, lifetimes and offsets of arena buffers,
-// arena_bytes and lower_bound. The program must pass VerifyProgram. Planning twice gives the same
-// plan.
+// arena_bytes and lower_bound. The program must pass VerifyProgram. Equal programs get equal plans:
+// searches are bounded by work, not by time.
 absl::Status PlanMemory(Program& program);
 
 }  // namespace aotc
