@@ -50,14 +50,17 @@ class ProgramBuilder {
     return absl::OkStatus();
   }
 
-  // The value whose storage a whole view shares.
+  // The value whose storage a whole view shares; one with blocks that are not full has more storage
+  // than its view.
   ValueId HomeOf(ValueId id) const {
     auto view = views_.find(id);
     if (view == views_.end() || !view->second.offset.IsInt(0)) return id;
     const ValueId base = view->second.base;
-    const bool whole = SameShape({ElementCount(graph_.values[id].type.dims)},
-                                 {ElementCount(graph_.values[base].type.dims)});
-    return whole ? base : id;
+    return SameShape({StorageOf(graph_.values[id])}, {StorageOf(graph_.values[base])}) ? base : id;
+  }
+
+  static Expr StorageOf(const Value& value) {
+    return StorageElements(value.layout, value.type.dims);
   }
 
   BufferId AddBuffer(ValueId id, BufferKind kind) {
@@ -68,7 +71,7 @@ class ProgramBuilder {
                   .shape = value.type.dims,
                   .layout = value.layout,
                   .kind = kind};
-    const Shape storage = {StorageElements(buffer.layout, buffer.shape)};
+    const Shape storage = {StorageOf(value)};
     buffer.bytes =
         MaxElements(storage, BoundsOf(graph_.symbols)).value_or(0) * ByteWidth(buffer.dtype);
     return program_.buffers.Add(std::move(buffer));

@@ -1,6 +1,7 @@
 #include "compiler/lower/build_program.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/ir/graph_text.h"
 #include "gtest/gtest.h"
@@ -53,6 +54,31 @@ TEST(BuildProgram, RefusesElementsThatNoCodeLoads) {
     EXPECT_TRUE(absl::IsUnimplemented(status));
     EXPECT_EQ(status.message(), absl::StrCat("small (DequantizeLinear): 'x' has elements of type ",
                                              type, ", which compiled models cannot hold"));
+  }
+}
+
+// An output that is a view of blocks which are not full: the caller's memory is too small for them.
+TEST(BuildProgram, CopiesAnOutputWhoseBlocksAreNotFull) {
+  for (const auto& [channels, kind] :
+       {std::pair(16, BufferKind::kOutput), std::pair(17, BufferKind::kArena)}) {
+    const absl::StatusOr<Graph> graph = ParseGraph(absl::Substitute(R"air(
+      graph @main(%x: f32[1, $0, 1, 1]) -> (%y) {
+        %blocks: f32[1, $0, 1, 1] layout(0, 1/16, 2, 3, 1%16) = Exp(%x)
+        %y: f32[1, $0, 1, 1] = Relayout(%blocks)
+      })air",
+                                                                    channels));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    absl::StatusOr<FusedGraph> fused = Fuse(*graph, {});
+    ASSERT_TRUE(fused.ok()) << fused.status();
+    ASSERT_EQ(fused->views.size(), 1u);
+    const absl::StatusOr<Program> program =
+        BuildProgram(*graph, *std::move(fused), [](Kernel kernel) -> absl::StatusOr<ProgramKernel> {
+          return ProgramKernel{.kernel = std::move(kernel)};
+        });
+    ASSERT_TRUE(program.ok()) << program.status();
+    EXPECT_EQ(program->buffers[program->steps[0].args.back()].kind, kind);
+    EXPECT_EQ(program->steps.back().kind,
+              kind == BufferKind::kOutput ? StepKind::kLaunch : StepKind::kCopy);
   }
 }
 
