@@ -6,6 +6,7 @@
 #include "compiler/emit/parts.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/support/strings.h"
@@ -94,6 +95,7 @@ Json Kernels(const Program& program) {
     const ProgramKernel& kernel = program.kernels[id];
     const KernelVariant& best = kernel.variants.front();
     list.push_back({{"name", kernel.kernel.name},
+                    {"hash", KernelHash(kernel.kernel)},
                     {"nodes", kernel.kernel.sources},
                     {"realisation", best.realisation},
                     {"schedule", best.schedule},

@@ -3,6 +3,7 @@
 #include "compiler/ir/shape_text.h"
 #include "compiler/ir/symbol_text.h"
 #include "compiler/support/literals.h"
+#include "compiler/support/sha256.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -109,6 +110,11 @@ std::string PrintKernelWithoutNames(Kernel kernel) {
   kernel.sources.clear();
   for (TensorId id : kernel.tensors.ids()) kernel.tensors[id].name = StrCat("t", id.index());
   return PrintKernel(kernel);
+}
+
+std::string KernelHash(const Kernel& kernel) {
+  constexpr size_t kDigits = 16;
+  return Sha256Hex(PrintKernelWithoutNames(kernel)).substr(0, kDigits);
 }
 
 std::string PrintCombiner(const Combiner& combiner) {

@@ -17,6 +17,8 @@ std::string PrintKernel(const Kernel& kernel);
 // The same without what names say: equal for kernels that compute the same on tensors of the same
 // kind.
 std::string PrintKernelWithoutNames(Kernel kernel);
+// 16 hexadecimal digits of that: the identity of a kernel, on every machine.
+std::string KernelHash(const Kernel& kernel);
 // Only the stages, one a line: what the comment above a generated kernel shows.
 std::string PrintStages(const Kernel& kernel);
 absl::StatusOr<Kernel> ParseKernel(Scanner& scanner);

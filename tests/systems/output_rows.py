@@ -113,6 +113,24 @@ ODD_NAMES = ["", "int", "a b/c:0", "/layer.1/Conv", "ünïcödé", "9", "x" * 30
              "a\nb", "printf", "_", "__x__"]
 
 
+def row42_equal_kernels_have_equal_hashes(folder):
+    """Of two models that differ in names and in one attribute: that kernel's hash alone differs."""
+    def hashes(prefix, alpha, target):
+        x, s, y = (prefix + name for name in "xsy")
+        nodes = [node("Softmax", x, s), node("LeakyRelu", s, prefix + "l", alpha=0.5),
+                 node("ReduceMax", prefix + "l", prefix + "m", axes=[0], keepdims=0),
+                 node("LeakyRelu", prefix + "m", y, alpha=alpha)]
+        path = cases.save(folder, f"{prefix}net", nodes, {x: [9, 70]}, {y: [70]})
+        outdir = outdir_of(path, target, folder / f"{prefix}{target}", "--disable-pass=fuse")
+        return [kernel["hash"] for kernel in cases.metadata(outdir)["kernels"]]
+    for target in TARGETS:
+        ours, same, other = (hashes("a", 0.25, target), hashes("b_", 0.25, target),
+                             hashes("c", 0.125, target))
+        expect(len(set(ours)) == len(ours) > 1, f"kernels share a hash: {ours}")
+        expect(ours == same, f"{ours}, and with other names {same}")
+        expect(sum(a != b for a, b in zip(ours, other)) == 1, f"{ours}, {other}")
+
+
 def row60_kernel_names_suit_every_node_name(folder):
     """Identifiers of at most 63 characters without the prefix, each once, stable, that compile."""
     nodes, value = [], "x"

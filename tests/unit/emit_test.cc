@@ -104,6 +104,7 @@ TEST(Emit, MetadataHasTheKeysThatOthersRelyOn) {
   EXPECT_EQ(json["arena"]["buffers"][0]["last_step"], 1);
   EXPECT_EQ(json["weights"]["bytes"], 128);
   EXPECT_EQ(json["kernels"][0]["nodes"][0], "dense_node (Op)");
+  EXPECT_EQ(json["kernels"][0]["hash"].get<std::string>().size(), 16u);
   EXPECT_EQ(json["passes"][1], "fuse");
   for (const auto& [path, text] : Emit(options)) {
     EXPECT_THAT(json["files"], testing::Contains(path));

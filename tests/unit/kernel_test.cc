@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/support/scanner.h"
@@ -41,6 +42,22 @@ TEST(Kernel, CountsFlopsAndBytes) {
   EXPECT_EQ(KernelBytes(dense), 4.0 * (200 * 512 + 512 * 40 + 200 * 40));
   EXPECT_EQ(DefiningStage(dense, TensorId(3)), &dense.stages[0]);
   EXPECT_EQ(DefiningStage(dense, TensorId(0)), nullptr);
+}
+
+// What tensors, nodes and the kernel are called plays no part; the digits are those of any machine.
+TEST(Kernel, HashIsStableAndWithoutNames) {
+  const Kernel dense = Parse(kDense);
+  EXPECT_EQ(KernelHash(dense), "3b33cc373bc50ce5");
+  std::string renamed = kDense;
+  for (const char* name : {"x", "w", "y", "acc"}) {
+    absl::StrReplaceAll({{StrCat("%", name, ":"), StrCat("%", name, "_other:")},
+                         {StrCat("%", name, "["), StrCat("%", name, "_other[")}},
+                        &renamed);
+  }
+  absl::StrReplaceAll({{"@dense", "@matrix"}}, &renamed);
+  EXPECT_EQ(KernelHash(Parse(renamed)), KernelHash(dense));
+  absl::StrReplaceAll({{"0.0)", "1.0)"}}, &renamed);
+  EXPECT_NE(KernelHash(Parse(renamed)), KernelHash(dense));
 }
 
 // Integer contractions count their arithmetic, index arithmetic and copies do not.
