@@ -1,6 +1,6 @@
 // Folds functions of the channel alone (batch normalisation, scale, bias) into the constant weights
-// of the Conv, MatMul or Gemm before or after them; what is left of batch normalisation becomes Mul
-// and Add.
+// of the Conv, ConvTranspose, MatMul or Gemm before or after them; what is left of batch
+// normalisation becomes Mul and Add.
 //
 //   %y = Conv(%x, %w)                                     %z = Conv(%x, %w_folded, %bias)
 //   %z = BatchNormalization(%y, %s, %b, %m, %v)    =>
@@ -8,7 +8,7 @@
 // Exact conditions: all parameters are float constants and finite, and so are the folded weights in
 // their type; the value between has no other reader and is no output of the graph; the function is
 // per output channel (after) or per input channel (before, and then without shift where the
-// convolution pads with zeros, because padding is not shifted).
+// convolution pads with zeros, because padding is not shifted, or is a transposed one).
 #ifndef AOTC_COMPILER_OPTIMIZE_FOLD_SCALE_H_
 #define AOTC_COMPILER_OPTIMIZE_FOLD_SCALE_H_
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace aotc {
@@ -13,14 +14,22 @@ bool IsTransposed(const Weighted& node) {
 
 int64_t Groups(const Weighted& node) { return node.attributes.Int("group", 1); }
 
-// Output channel of an element of the weight, which is [O, I/group, ...] of a Conv, [K, N] or
-// [N, K] of a Gemm or MatMul.
+// Output channel of an element of the weight, which is [O, I/group, ...] of a Conv, [I, O/group,
+// ...] of a ConvTranspose, [K, N] or [N, K] of a Gemm or MatMul.
 int64_t OutputChannel(const Weighted& node, int64_t index) {
   if (node.op == "Conv") return index / (node.weight.element_count() / node.output_channels);
+  if (node.op == "ConvTranspose") {
+    const int64_t outputs = node.weight.dims()[1], inputs = node.input_channels / Groups(node);
+    const int64_t taps = node.weight.element_count() / node.input_channels / outputs;
+    return index / (taps * outputs * inputs) * outputs + index / taps % outputs;
+  }
   return IsTransposed(node) ? index / node.input_channels : index % node.output_channels;
 }
 
 int64_t InputChannel(const Weighted& node, int64_t index) {
+  if (node.op == "ConvTranspose") {
+    return index / (node.weight.element_count() / node.input_channels);
+  }
   if (node.op != "Conv") {
     return IsTransposed(node) ? index % node.input_channels : index / node.output_channels;
   }
@@ -30,7 +39,9 @@ int64_t InputChannel(const Weighted& node, int64_t index) {
   return index / filter / group_outputs * group_inputs + index / taps % group_inputs;
 }
 
+// Whether results near the border are sums of fewer taps than others.
 bool HasPadding(const Weighted& node) {
+  if (node.op == "ConvTranspose") return true;
   if (node.op != "Conv") return false;
   std::vector<int64_t> pads = node.attributes.Ints("pads");
   std::string mode = node.attributes.String("auto_pad", "NOTSET");
@@ -58,6 +69,13 @@ bool SetChannels(Weighted& node, int input_rank) {
     node.input_axis = node.output_axis = 1;
     return node.weight.element_count() > 0;
   }
+  if (node.op == "ConvTranspose") {
+    if (dims.size() < 3) return false;
+    node.input_channels = dims[0];
+    node.output_channels = dims[1] * Groups(node);
+    node.input_axis = node.output_axis = 1;
+    return node.weight.element_count() > 0;
+  }
   if (dims.size() != 2 || input_rank < 2 || node.attributes.Int("transA") != 0) return false;
   node.input_channels = dims[IsTransposed(node) ? 1 : 0];
   node.output_channels = dims[IsTransposed(node) ? 0 : 1];
@@ -68,8 +86,9 @@ bool SetChannels(Weighted& node, int input_rank) {
 }  // namespace
 
 std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
-  bool gemm = node.op == "Gemm";
-  if (node.op != "Conv" && node.op != "MatMul" && !gemm) return std::nullopt;
+  static const std::set<std::string> kOps = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
+  if (!kOps.contains(node.op)) return std::nullopt;
+  const bool gemm = node.op == "Gemm";
   const Constant* weight = ConstantInput(graph, node, 1);
   const Constant* bias = ConstantInput(graph, node, 2);
   if (weight == nullptr || (bias == nullptr && HasInput(node, 2))) return std::nullopt;

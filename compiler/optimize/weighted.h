@@ -1,5 +1,5 @@
-// A node with constant weights (Conv, MatMul, Gemm) taken apart, so that scales can be folded into
-// it.
+// A node with constant weights (Conv, ConvTranspose, MatMul, Gemm) taken apart, so that scales can
+// be folded into it.
 //
 //   std::optional<Weighted> conv = WeightedOf(graph, node);
 //   ApplyAfter(*conv, affine);                                       // y' = scale * y + shift
@@ -37,7 +37,7 @@ struct Weighted {
 std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node);
 
 void ApplyAfter(Weighted& node, const ChannelAffine& affine);
-// A shift cannot pass zero padding, which stays zero.
+// A shift cannot pass zero padding, which stays zero, nor a transposed convolution.
 bool CanApplyBefore(const Weighted& node, const ChannelAffine& affine);
 void ApplyBefore(Weighted& node, const ChannelAffine& affine);
 // Weights and bias are numbers of the weight's type: folding must not overflow it.
