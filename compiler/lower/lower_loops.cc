@@ -206,7 +206,10 @@ LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
 
 absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOptions& options) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
-  if (!nest.is_point) KeepFewTemps(nest);
+  if (!nest.is_point) {
+    KeepFewTemps(nest);
+    OverwriteTemps(nest);
+  }
   MergeAxes(nest);
   SplitLoneAxis(nest, options.task_points);
   LoopFunction function = StartFunction(kernel, nest);
@@ -226,7 +229,10 @@ absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOption
 
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
-  if (!nest.is_point) KeepFewTemps(nest);
+  if (!nest.is_point) {
+    KeepFewTemps(nest);
+    OverwriteTemps(nest);
+  }
   MergeAxes(nest);
   LoopFunction function = StartFunction(kernel, nest);
   const size_t kept = std::min(KeptAxes(nest), nest.outer.size());

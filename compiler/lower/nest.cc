@@ -80,15 +80,41 @@ NestForm FormOf(const Kernel& kernel) {
   return {kernel.stages, {}, SharedAxes(kernel, kernel.stages), false};
 }
 
+// The form whose stages loop over rows, also where all of them could share a point.
+NestForm RowFormOf(const Kernel& kernel) {
+  const Stages stages = kernel.stages;
+  size_t shared = SharedAxes(kernel, stages);
+  if (shared > 0 && AllAxesShared(stages, shared)) --shared;
+  return {stages, {}, shared, false};
+}
+
+absl::Status CheckLayouts(const Kernel& kernel, const NestForm& form) {
+  const Layout& main = kernel.tensors[MainOutput(kernel)].layout;
+  std::set<TensorId> points;
+  for (const Stage& stage : form.stages) {
+    for (const StageResult& result : stage.results) points.insert(result.tensor);
+  }
+  for (TensorId id : kernel.params) {
+    const KernelTensor& tensor = kernel.tensors[id];
+    if (tensor.role != TensorRole::kOutput) continue;
+    const bool is_point = form.is_point && points.contains(id);
+    if (is_point ? tensor.layout == main : tensor.layout.IsPlain()) continue;
+    return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel.name,
+                                           " has layout ", PrintLayout(tensor.layout),
+                                           ", which its nest cannot write"));
+  }
+  return absl::OkStatus();
+}
+
 class NestBuilder {
  public:
   explicit NestBuilder(const Kernel& kernel) : kernel_(kernel), access_(kernel) {}
 
-  absl::StatusOr<Nest> Build() {
-    const auto [stages, statistics, shared, is_point] = FormOf(kernel_);
+  absl::StatusOr<Nest> Build(const NestForm& form) {
+    const auto& [stages, statistics, shared, is_point] = form;
     nest_.is_point = is_point;
     nest_.bounds = BoundsOf(kernel_.symbols);
-    AOTC_RETURN_IF_ERROR(CheckOutputLayouts(kernel_));
+    AOTC_RETURN_IF_ERROR(CheckLayouts(kernel_, form));
     if (nest_.is_point) {
       StorageAxes();
     } else {
@@ -297,25 +323,16 @@ Shape SharedExtents(const Kernel& kernel) {
 }
 
 absl::Status CheckOutputLayouts(const Kernel& kernel) {
-  const NestForm form = FormOf(kernel);
-  const Layout& main = kernel.tensors[MainOutput(kernel)].layout;
-  std::set<TensorId> points;
-  for (const Stage& stage : form.stages) {
-    for (const StageResult& result : stage.results) points.insert(result.tensor);
-  }
-  for (TensorId id : kernel.params) {
-    const KernelTensor& tensor = kernel.tensors[id];
-    if (tensor.role != TensorRole::kOutput) continue;
-    const bool is_point = form.is_point && points.contains(id);
-    if (is_point ? tensor.layout == main : tensor.layout.IsPlain()) continue;
-    return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel.name,
-                                           " has layout ", PrintLayout(tensor.layout),
-                                           ", which its nest cannot write"));
-  }
-  return absl::OkStatus();
+  return CheckLayouts(kernel, FormOf(kernel));
 }
 
-absl::StatusOr<Nest> BuildNest(const Kernel& kernel) { return NestBuilder(kernel).Build(); }
+absl::StatusOr<Nest> BuildNest(const Kernel& kernel) {
+  return NestBuilder(kernel).Build(FormOf(kernel));
+}
+
+absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel) {
+  return NestBuilder(kernel).Build(RowFormOf(kernel));
+}
 
 int64_t TempBytes(const Nest& nest) {
   int64_t bytes = 0;

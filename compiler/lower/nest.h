@@ -81,6 +81,9 @@ absl::Status CheckOutputLayouts(const Kernel& kernel);
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
 
+// A row nest also of what could be a point nest: its last axis then is the row.
+absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel);
+
 // Bytes that the temps of one iteration take in memory.
 int64_t TempBytes(const Nest& nest);
 

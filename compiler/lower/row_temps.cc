@@ -94,6 +94,58 @@ void InlineSingleReads(Nest& nest) {
   }
 }
 
+// Whether the stage reads `temp`, and each time at the element that it writes itself.
+bool ReadsInPlace(const FlatStage& stage, TensorId temp) {
+  const std::vector<Expr> loads = LoadsOf(stage.bodies[0]);
+  const auto reads = [&](const Expr& load) { return load->tensor == temp; };
+  return std::ranges::any_of(loads, reads) && std::ranges::all_of(loads, [&](const Expr& load) {
+           return !reads(load) || Same(load.arg(0), stage.results[0].index);
+         });
+}
+
+bool IsReadBehind(const Nest& nest, size_t index, TensorId temp) {
+  return std::any_of(nest.stages.begin() + static_cast<long>(index) + 1, nest.stages.end(),
+                     [&](const FlatStage& stage) {
+                       return std::ranges::any_of(stage.bodies, [&](const Expr& body) {
+                         return std::ranges::any_of(
+                             LoadsOf(body), [&](const Expr& load) { return load->tensor == temp; });
+                       });
+                     });
+}
+
+// The temp that the stage may overwrite with its result, element by element.
+TensorId TempToOverwrite(const Nest& nest, size_t index) {
+  const FlatStage& stage = nest.stages[index];
+  const LoopBuffer& own = nest.buffers[stage.results[0].tensor];
+  for (const Expr& load : LoadsOf(stage.bodies[0])) {
+    const LoopBuffer& read = nest.buffers[load->tensor];
+    if (read.place == BufferPlace::kScratch && read.elements == own.elements &&
+        read.dtype == own.dtype && ReadsInPlace(stage, load->tensor) &&
+        !IsReadBehind(nest, index, load->tensor)) {
+      return load->tensor;
+    }
+  }
+  return {};
+}
+
+// Stages from `index` on have `to` in place of the temp `from`.
+void ReplaceTemp(Nest& nest, size_t index, TensorId from, TensorId to) {
+  for (size_t s = index; s < nest.stages.size(); ++s) {
+    for (FlatResult& result : nest.stages[s].results) {
+      if (result.tensor == from) result.tensor = to;
+    }
+    for (Expr& body : nest.stages[s].bodies) {
+      body = Transform(body, [&](const Expr& e) {
+        if (e.op() != ExprOp::kLoad || e->tensor != from) return e;
+        ExprNode load = *e;
+        load.tensor = to;
+        return Expr::Make(std::move(load));
+      });
+    }
+  }
+  nest.buffers[from].elements = 0;
+}
+
 void MakeScalars(Nest& nest) {
   for (FlatStage& stage : nest.stages) {
     const bool single = std::all_of(stage.inner.begin(), stage.inner.end(),
@@ -132,6 +184,14 @@ void MakeScalars(Nest& nest) {
 void KeepFewTemps(Nest& nest) {
   MakeScalars(nest);
   InlineSingleReads(nest);
+}
+
+void OverwriteTemps(Nest& nest) {
+  for (size_t s = 0; s < nest.stages.size(); ++s) {
+    if (!IsTempStage(nest, nest.stages[s])) continue;
+    const TensorId old = TempToOverwrite(nest, s);
+    if (old.valid()) ReplaceTemp(nest, s, nest.stages[s].results[0].tensor, old);
+  }
 }
 
 absl::Status PlaceTemps(Nest& nest, int64_t rows) {

@@ -14,6 +14,10 @@ namespace aotc {
 // computes pointwise temps where they are read, if one load reads each element once.
 void KeepFewTemps(Nest& nest);
 
+// Lets pointwise stages write over a temp that they read last, each element at its own place. Only
+// where stages of a row run one after the other, as in a single thread.
+void OverwriteTemps(Nest& nest);
+
 // Puts the temps of a row nest in shared memory, a slice for each of the block's `rows`. Where they
 // do not fit, pointwise ones are computed again by each reader. Error: what is left does not fit.
 absl::Status PlaceTemps(Nest& nest, int64_t rows);

@@ -258,26 +258,47 @@ AOTC_INLINE aotc_vf aotc_to_f32(aotc_vi x) { return __builtin_convertvector(x, a
 
 // ---- Across lanes: a balanced tree, so that the result does not depend on the compiler ---
 
-#define AOTC_DEFINE_REDUCTION(name, type, element, join)       \
-  AOTC_INLINE element name(type vector) {                      \
-    element lanes[AOTC_LANES];                                 \
-    memcpy(lanes, &vector, sizeof lanes);                      \
-    for (int half = AOTC_LANES / 2; half > 0; half /= 2) {     \
-      for (int lane = 0; lane < half; ++lane) {                \
-        const element a = lanes[lane], b = lanes[lane + half]; \
-        lanes[lane] = (join);                                  \
-      }                                                        \
-    }                                                          \
-    return lanes[0];                                           \
+// Lane i holds what lane i ^ Distance held.
+template <int Distance, class Vector>
+AOTC_INLINE Vector aotc_swap_lanes(Vector x) {
+#if defined(__clang__) || __GNUC__ >= 12
+#define AOTC_FOUR_LANES(i) \
+  (i) ^ Distance, ((i) + 1) ^ Distance, ((i) + 2) ^ Distance, ((i) + 3) ^ Distance
+#if AOTC_LANES == 4
+  return __builtin_shufflevector(x, x, AOTC_FOUR_LANES(0));
+#elif AOTC_LANES == 8
+  return __builtin_shufflevector(x, x, AOTC_FOUR_LANES(0), AOTC_FOUR_LANES(4));
+#else
+  return __builtin_shufflevector(x, x, AOTC_FOUR_LANES(0), AOTC_FOUR_LANES(4), AOTC_FOUR_LANES(8),
+                                 AOTC_FOUR_LANES(12));
+#endif
+#undef AOTC_FOUR_LANES
+#else
+  Vector swapped = x;
+  for (int i = 0; i < AOTC_LANES; ++i) swapped[i] = x[i ^ Distance];
+  return swapped;
+#endif
+}
+
+#define AOTC_DEFINE_REDUCTION(name, type, element, join)              \
+  template <int Distance>                                             \
+  AOTC_INLINE type name##_step(type a) {                              \
+    const type b = aotc_swap_lanes<Distance>(a);                      \
+    return (join);                                                    \
+  }                                                                   \
+  AOTC_INLINE element name(type vector) {                             \
+    if (AOTC_LANES > 8) vector = name##_step<AOTC_LANES / 2>(vector); \
+    if (AOTC_LANES > 4) vector = name##_step<4>(vector);              \
+    return name##_step<1>(name##_step<2>(vector))[0];                 \
   }
 
 AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vf, float, a + b)
 AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vi, int32_t, a + b)
 // NaN where any lane is NaN.
-AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vf, float, a > b || a != a ? a : b)
-AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vf, float, a < b || a != a ? a : b)
-AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vi, int32_t, a > b ? a : b)
-AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vi, int32_t, a < b ? a : b)
+AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vf, float, aotc_max(a, b))
+AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vf, float, aotc_min(a, b))
+AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vi, int32_t, aotc_max(a, b))
+AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vi, int32_t, aotc_min(a, b))
 #undef AOTC_DEFINE_REDUCTION
 
 #endif  // AOTC_VECTOR_H_

@@ -15,6 +15,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_schedule.h"
 #include "compiler/targets/cpu/contraction.h"
+#include "compiler/targets/cpu/row_products.h"
 
 namespace aotc {
 namespace {
@@ -188,8 +189,16 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
   ProgramKernel result;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
     if (isa->has_vnni) continue;
-    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, LoopVariant(kernel, *isa, reason));
-    result.variants.push_back(std::move(variant));
+    absl::StatusOr<KernelVariant> variant = LoopVariant(kernel, *isa, reason);
+    if (options.templates) {
+      absl::StatusOr<KernelVariant> blocks = RowProductVariant(kernel, *isa);
+      if (blocks.ok()) {
+        variant = std::move(blocks);
+        StrAppend(&variant->reason, "; no contract_tile: ", reason);
+      }
+    }
+    AOTC_RETURN_IF_ERROR(variant.status());
+    result.variants.push_back(*std::move(variant));
     // Without vectors all instruction sets would get the same text.
     if (result.variants.back().realisation == "loops") {
       result.variants = {std::move(result.variants.back())};

@@ -1,0 +1,266 @@
+#include "compiler/targets/cpu/row_products.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/lower/access.h"
+#include "compiler/lower/lower_loops.h"
+#include "compiler/lower/nest.h"
+#include "compiler/lower/nest_stages.h"
+#include "compiler/lower/row_temps.h"
+#include "compiler/lower/tidy_loops.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kVectors = 2;                  // of columns in a tile
+constexpr int64_t kMostBlockBytes = 128 * 1024;  // temps of a block, within most L2 caches
+
+// Element (row, n, k) of an operand is data[offset + row * row_step + n * column + k * term].
+struct Operand {
+  TensorId tensor = {};
+  Expr offset = {}, row_step = 0, column = 0, term = 0;
+};
+
+// y[row][n] = sum over k < terms of a[row][k] * b[k][n]
+struct Product {
+  Operand a, b, y;
+  Expr columns = {}, terms = {};
+  bool is_dots = false;  // b is dense along k, else along n
+};
+
+// The nest of blocks of `rows` rows: variables task_row, row_count, and row within the block.
+class RowBlocks {
+ public:
+  RowBlocks(Nest nest, int64_t rows) : nest_(std::move(nest)), row_(nest_.outer.back()) {
+    nest_.outer.back() = {.name = "row_chunk", .extent = CeilDiv(row_.extent, rows)};
+    nest_.bounds.Add("row_chunk", 0, nest_.outer.back().extent - 1);
+    nest_.bounds.Add("task_row", 0, row_.extent - 1);
+    nest_.bounds.Add("row_count", 1, rows);
+    nest_.bounds.Add("row", 0, rows - 1);
+    for (FlatStage& stage : nest_.stages) {
+      for (Expr& body : stage.bodies) body = Transform(body, [&](const Expr& e) { return Own(e); });
+      for (FlatResult& result : stage.results) {
+        if (IsTemp(result.tensor)) result.index = OfRow(result.tensor, result.index);
+      }
+    }
+    for (LoopBuffer& buffer : nest_.buffers) {
+      if (buffer.place == BufferPlace::kScratch) buffer.elements *= rows;
+    }
+    first_ = Let("task_row", Var("row_chunk") * rows);
+    count_ = Let("row_count", Simplify(Min(row_.extent - Var("task_row"), rows), nest_.bounds));
+  }
+
+  const Nest& nest() const { return nest_; }
+
+  std::optional<Product> ProductOf(const FlatStage& stage) const {
+    if (!IsPlainSum(stage)) return std::nullopt;
+    const Expr &left = stage.bodies[0].arg(0), &right = stage.bodies[0].arg(1);
+    if (std::optional<Product> product = InOrder(stage, left, right)) return product;
+    return InOrder(stage, right, left);
+  }
+
+  std::vector<Stmt> Head() const {
+    std::vector<Stmt> head = DecodeAxes(nest_.outer, Var("task"));
+    head.push_back(first_);
+    head.push_back(count_);
+    return head;
+  }
+
+  // Stages that are no products, row after row.
+  Stmt Rows(std::vector<FlatStage> stages, int lanes) const {
+    Nest part = nest_;
+    part.stages = std::move(stages);
+    std::vector<Stmt> body = RowStatements(part, lanes);
+    bool is_read = false;
+    VisitExprs(Block(body), [&](const Expr& e) { is_read = is_read || UsesVar(e, row_.name); });
+    if (is_read) body.insert(body.begin(), Let(row_.name, Var("task_row") + Var("row")));
+    return For("row", 0, Var("row_count"), std::move(body));
+  }
+
+ private:
+  bool IsTemp(TensorId tensor) const {
+    const LoopBuffer& buffer = nest_.buffers[tensor];
+    return buffer.place == BufferPlace::kScratch && buffer.elements > 0;
+  }
+  Expr OfRow(TensorId tensor, const Expr& index) const {
+    return Simplify(Var("row") * nest_.buffers[tensor].elements + index, nest_.bounds);
+  }
+  Expr Own(const Expr& e) const {
+    if (e.op() != ExprOp::kLoad || !IsTemp(e->tensor)) return e;
+    return WithArgs(e, {OfRow(e->tensor, e.arg(0))});
+  }
+
+  // sum of a load times a load, in f32, into f32 memory.
+  bool IsPlainSum(const FlatStage& stage) const {
+    if (stage.bodies.size() != 1 || stage.reduce.size() != 1 || stage.inner.empty()) return false;
+    const FlatResult& result = stage.results[0];
+    if (!result.index.valid() || result.dtype != DType::kF32 || stage.combiner.name != "sum")
+      return false;
+    const Expr& body = stage.bodies[0];
+    return body.op() == ExprOp::kMul && body.dtype() == DType::kF32 && IsFloats(body.arg(0)) &&
+           IsFloats(body.arg(1));
+  }
+  bool IsFloats(const Expr& e) const {
+    return e.op() == ExprOp::kLoad && e->name != kGuardedLoad &&
+           nest_.buffers[e->tensor].dtype == DType::kF32;
+  }
+
+  std::optional<Operand> Place(const FlatStage& stage, TensorId tensor, const Expr& index) const {
+    const Bounds bounds = StageBounds(nest_, stage);
+    const std::string &n = stage.inner.back().name, &k = stage.reduce[0].name;
+    const Expr of_row = Substitute(index, {{row_.name, Var("task_row") + Var("row")}});
+    std::optional<Affine> affine = AsAffine(of_row, {"row", n, k}, bounds);
+    if (!affine) return std::nullopt;
+    auto step = [&](const std::string& name) {
+      const auto found = affine->coefficients.find(name);
+      return found == affine->coefficients.end() ? Expr(0) : Simplify(found->second, bounds);
+    };
+    return Operand{tensor, Simplify(affine->rest, bounds), step("row"), step(n), step(k)};
+  }
+
+  std::optional<Product> InOrder(const FlatStage& stage, const Expr& a, const Expr& b) const {
+    const FlatResult& result = stage.results[0];
+    std::optional<Operand> left = Place(stage, a->tensor, a.arg(0));
+    std::optional<Operand> right = Place(stage, b->tensor, b.arg(0));
+    std::optional<Operand> y = Place(stage, result.tensor, result.index);
+    if (!left || !right || !y) return std::nullopt;
+    if (!left->column.IsInt(0) || !right->row_step.IsInt(0) || !y->column.IsInt(1))
+      return std::nullopt;
+    const bool is_dots = !right->column.IsInt(1);
+    if (is_dots && !(right->term.IsInt(1) && left->term.IsInt(1))) return std::nullopt;
+    Product product{*left, *right, *y, stage.inner.back().extent, stage.reduce[0].extent, is_dots};
+    for (const Expr& extent : {product.columns, product.terms}) {
+      if (extent.IsInt(1)) return std::nullopt;  // no matrix
+    }
+    return product;
+  }
+
+  Nest nest_;
+  NestAxis row_;
+  Stmt first_, count_;
+};
+
+Stmt Call(const Product& product, int64_t rows) {
+  TileCall call{.function = product.is_dots ? "aotc_row_dots" : "aotc_row_products",
+                .header = "cpu/row_products.h",
+                .template_args = {rows}};
+  if (!product.is_dots) call.template_args.push_back(kVectors);
+  const Operand &a = product.a, &b = product.b, &y = product.y;
+  call.args = {Var("row_count"), product.columns, product.terms};
+  call.args.push_back(
+      TileRecord{"aotc_matrix", {{TilePointer{a.tensor, a.offset}, a.row_step, a.term}}});
+  call.args.push_back(TileRecord{
+      "aotc_matrix",
+      {{TilePointer{b.tensor, b.offset}, product.is_dots ? b.column : b.term, Expr(1)}}});
+  call.args.push_back(TilePointer{y.tensor, y.offset});
+  call.args.push_back(y.row_step);
+  return Tile(std::move(call));
+}
+
+// Loops over what is inner beside the columns.
+Stmt Around(const FlatStage& stage, Stmt call) {
+  for (size_t i = stage.inner.size() - 1; i-- > 0;) {
+    call = For(stage.inner[i].name, 0, stage.inner[i].extent, {std::move(call)});
+  }
+  return call;
+}
+
+bool Reads(const FlatStage& stage, const std::string& variable) {
+  return std::ranges::any_of(stage.bodies,
+                             [&](const Expr& body) { return UsesVar(body, variable); });
+}
+
+// Scalars of a row live in its iteration: nothing behind the next product may read them.
+bool ReadsBeyondGroup(const std::vector<FlatStage>& group, const std::vector<FlatStage>& stages,
+                      size_t end) {
+  for (const FlatStage& writer : group) {
+    for (const FlatResult& result : writer.results) {
+      for (size_t s = end; s < stages.size() && !result.index.valid(); ++s) {
+        if (Reads(stages[s], result.variable)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<std::vector<Stmt>> BlockStatements(const RowBlocks& blocks, int64_t rows,
+                                                  int lanes) {
+  const std::vector<FlatStage>& stages = blocks.nest().stages;
+  std::vector<Stmt> body = blocks.Head();
+  std::vector<FlatStage> group;
+  bool has_product = false;
+  for (size_t s = 0; s <= stages.size(); ++s) {
+    std::optional<Product> product;
+    if (s < stages.size()) product = blocks.ProductOf(stages[s]);
+    if (s < stages.size() && !product) {
+      group.push_back(stages[s]);
+      continue;
+    }
+    if (ReadsBeyondGroup(group, stages, s)) {
+      return absl::FailedPreconditionError(
+          "a number of a row is needed on both sides of a product");
+    }
+    if (!group.empty()) body.push_back(blocks.Rows(std::exchange(group, {}), lanes));
+    if (!product) continue;
+    body.push_back(Around(stages[s], Call(*product, rows)));
+    has_product = true;
+  }
+  if (!has_product) return absl::FailedPreconditionError("no product of all rows with one matrix");
+  return body;
+}
+
+int64_t RowsOfBlock(const Nest& nest, const Isa& isa) {
+  int64_t rows = isa.registers == 32 ? 8 : 6;
+  while (rows > 1 && rows * TempBytes(nest) > kMostBlockBytes) rows /= 2;
+  return rows;
+}
+
+// The nest with outer axis `axis` innermost: rows do not depend on each other.
+Nest WithRowsAlong(Nest nest, size_t axis) {
+  const auto at = nest.outer.begin() + static_cast<long>(axis);
+  std::rotate(at, at + 1, nest.outer.end());
+  return nest;
+}
+
+absl::StatusOr<LoopFunction> BlocksAlong(const Kernel& kernel, const Nest& nest, int64_t rows,
+                                         const Isa& isa) {
+  const NestAxis& row = nest.outer.back();
+  if (row.extent.IsInt(1)) return absl::FailedPreconditionError("just one row");
+  const RowBlocks blocks(nest, rows);
+  AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, BlockStatements(blocks, rows, isa.lanes));
+  LoopFunction loops = StartFunction(kernel, blocks.nest());
+  loops.tasks = CountOf(blocks.nest().outer);
+  loops.body = Block(std::move(body));
+  TidyLoops(loops);
+  return loops;
+}
+
+}  // namespace
+
+absl::StatusOr<KernelVariant> RowProductVariant(const Kernel& kernel, const Isa& isa) {
+  AOTC_ASSIGN_OR_RETURN(Nest nest, BuildRowNest(kernel));
+  KeepFewTemps(nest);
+  OverwriteTemps(nest);
+  MergeAxes(nest);
+  const int64_t rows = RowsOfBlock(nest, isa);
+  if (rows == 1) return absl::FailedPreconditionError("the temps of a few rows leave the cache");
+  KernelVariant variant{.feature = std::string(isa.name),
+                        .realisation = "row_products",
+                        .schedule = StrCat("row_products{rows=", rows, ", vectors=", kVectors,
+                                           ", lanes=", isa.lanes, "}"),
+                        .reason = "rows that multiply with one matrix share its loads"};
+  absl::StatusOr<LoopFunction> loops = absl::FailedPreconditionError("no rows");
+  for (size_t axis = nest.outer.size(); axis-- > 0 && !loops.ok();) {
+    loops = BlocksAlong(kernel, WithRowsAlong(nest, axis), rows, isa);
+  }
+  AOTC_ASSIGN_OR_RETURN(variant.loops, std::move(loops));
+  return variant;
+}
+
+}  // namespace aotc

@@ -1,0 +1,26 @@
+// Row nests whose rows multiply with one matrix, such as the scores and the values of attention.
+//
+//   KernelVariant variant = *RowProductVariant(kernel, isa);
+//
+//   for each block of rows                                           // a task
+//     aotc_row_dots<6>(row_count, sequence, 64, q..., keys..., scores...);
+//     for each row of the block: softmax                             // as plain loops have it
+//     aotc_row_products<6, 2>(row_count, 64, sequence, weights..., values..., y...);
+//
+// The temps of a row become those of a block. Stages that are no products run as in plain loops.
+#ifndef AOTC_COMPILER_TARGETS_CPU_ROW_PRODUCTS_H_
+#define AOTC_COMPILER_TARGETS_CPU_ROW_PRODUCTS_H_
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/program.h"
+#include "compiler/targets/cpu/cpu_target.h"
+
+namespace aotc {
+
+// Error, with the reason: no stage multiplies all rows with one f32 matrix whose rows or columns
+// are dense, or the temps of a few rows would leave the cache.
+absl::StatusOr<KernelVariant> RowProductVariant(const Kernel& kernel, const Isa& isa);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_CPU_ROW_PRODUCTS_H_
