@@ -92,7 +92,8 @@ Tensor PlacesAlong(TensorBuilder& b, const Sampling& s, size_t axis) {
         s.align_corners ? from_zero * half * (length - one) : (from_zero * length - one) * half;
     if (s.mode == "nearest") place = Unary(ExprOp::kRound, place);
     if (s.outside == Outside::kReflection) return Reflected(place, ends);
-    if (s.outside == Outside::kZeros) return place;
+    // Around a place outside, the cubic kernel blends what its taps read at the border.
+    if (s.outside == Outside::kZeros || s.mode == "cubic") return place;
     const Expr off = Or(Lt(place, ends.least), Lt(ends.most, place));
     return Select(off, Clamp(place, NumberConst(0, type), length - one), place);
   });
@@ -187,7 +188,10 @@ absl::Status AffineGrid(OpContext& op) {
   auto coordinate = [&](const Expr& at, const Expr& length) {
     const Expr extent = Cast(type, align_corners ? length - 1 : length);
     const Expr steps = Cast(type, align_corners ? at * 2 : at * 2 + 1);
-    return Div(steps, extent) - NumberConst(1, type);
+    const Expr place = Div(steps, extent) - NumberConst(1, type);
+    if (!align_corners) return place;
+    // ONNX leaves open which end a single point has; it is the last for onnxruntime.
+    return Select(Eq(length, 1), NumberConst(1, type), place);
   };
   Shape shape = {theta.dim(0)};
   for (size_t d = 2; d < size.size(); ++d) shape.push_back(Simplify(size[d], op.bounds()));

@@ -1,31 +1,14 @@
 // Resize: sampling a tensor at other places along its axes.
+#include <algorithm>
+
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/ops/resize_geometry.h"
+#include "compiler/ops/resize_sampler.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-// A Resize with its attributes read.
-struct Sampler {
-  Tensor x;
-  std::vector<ResizedAxis> axes;
-  std::string coordinate_mode;
-  DType compute = DType::kF32;
-
-  // Valid: coordinate_mode was checked when the sampler was made.
-  Fraction PlaceAt(size_t d, const Expr& i) const { return *Place(axes[d], coordinate_mode, i); }
-  Expr LastOf(size_t d) const { return axes[d].in - 1; }
-};
-
-Expr Floor(const Fraction& f) { return FloorDiv(f.numerator, f.denominator); }
-
-// place - floor(place)
-Expr Remainder(const Fraction& f, DType type) {
-  return Div(Cast(type, Mod(f.numerator, f.denominator)), Cast(type, f.denominator));
-}
 
 absl::StatusOr<Expr> Nearest(const Fraction& f, const std::string& mode) {
   const Expr &n = f.numerator, &d = f.denominator;
@@ -44,21 +27,12 @@ Expr Linear(const Sampler& s, const Indices& i, size_t d, Indices& indices) {
     return Linear(s, i, d + 1, indices);
   }
   Fraction place = s.PlaceAt(d, i[d]);
-  indices[d] = Clamp(Floor(place), 0, s.LastOf(d));
+  indices[d] = Clamp(FloorOf(place), 0, s.LastOf(d));
   Expr low = Linear(s, i, d + 1, indices);
-  indices[d] = Clamp(Floor(place) + 1, 0, s.LastOf(d));
+  indices[d] = Clamp(FloorOf(place) + 1, 0, s.LastOf(d));
   Expr high = Linear(s, i, d + 1, indices);
   Expr weight = Remainder(place, s.compute);
   return low * (Number(1, weight) - weight) + high * weight;
-}
-
-// The cubic kernel at a distance in [0, 2], coefficient a: equation (4) of Keys, 1981.
-Expr CubicWeight(const Expr& distance, double a) {
-  auto number = [&](double value) { return Number(value, distance); };
-  Expr square = distance * distance, cube = square * distance;
-  Expr near = number(a + 2) * cube - number(a + 3) * square + number(1);
-  Expr far = number(a) * cube - number(5 * a) * square + number(8 * a) * distance - number(4 * a);
-  return Select(Le(distance, number(1)), near, far);
 }
 
 struct Cubic {
@@ -70,7 +44,7 @@ struct Cubic {
     Expr offset = Cast(s.compute, r - 1) - Remainder(place, s.compute);
     Expr weight = CubicWeight(Unary(ExprOp::kAbs, offset), coefficient);
     if (!exclude_outside) return weight;
-    return Select(InBounds(Floor(place) - 1 + r, s.axes[d].in), weight, Number(0, weight));
+    return Select(InBounds(FloorOf(place) - 1 + r, s.axes[d].in), weight, Number(0, weight));
   }
 };
 
@@ -87,7 +61,7 @@ Tensor CubicSums(TensorBuilder& b, const Sampler& s, const Cubic& cubic, const S
     for (size_t d = 0; d < i.size(); ++d) {
       if (!s.axes[d].resized) continue;
       Fraction place = s.PlaceAt(d, i[d]);
-      indices[d] = Clamp(Floor(place) - 1 + r[next], 0, s.LastOf(d));
+      indices[d] = Clamp(FloorOf(place) - 1 + r[next], 0, s.LastOf(d));
       weight = weight * cubic.Weight(s, d, place, r[next++]);
     }
     return Cast(s.compute, s.x(indices)) * weight;
@@ -119,15 +93,12 @@ Expr WithinInput(const Sampler& s, const Indices& i) {
   return within;
 }
 
-absl::Status CheckAntialias(const OpContext& op, const Sampler& s) {
-  if (op.attributes().Int("antialias") == 0) return absl::OkStatus();
-  for (const ResizedAxis& axis : s.axes) {
-    bool grows = Prove(Le(axis.scale.denominator, axis.scale.numerator), op.bounds()) == true;
-    if (axis.resized && !grows) {
-      return absl::UnimplementedError("antialias is not supported where an axis shrinks");
-    }
-  }
-  return absl::OkStatus();
+// Whether an axis may be shorter in the result, where a filter that is asked for spans more taps.
+bool MayShrink(const OpContext& op, const Sampler& s) {
+  return std::ranges::any_of(s.axes, [&](const ResizedAxis& axis) {
+    const Fraction& scale = axis.scale;
+    return axis.resized && Prove(Le(scale.denominator, scale.numerator), op.bounds()) != true;
+  });
 }
 
 absl::StatusOr<Sampler> SamplerOf(OpContext& op) {
@@ -158,7 +129,16 @@ absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
       return s.x.Stored(indices);
     });
   }
-  AOTC_RETURN_IF_ERROR(CheckAntialias(op, s));
+  const bool exclude_outside = op.attributes().Int("exclude_outside") != 0;
+  const double coefficient = op.attributes().Float("cubic_coeff_a", -0.75F);
+  const bool is_known = mode == "linear" || mode == "cubic";
+  if (is_known && op.attributes().Int("antialias") != 0 && MayShrink(op, s)) {
+    const AntialiasFilter filter = {.is_cubic = mode == "cubic",
+                                    .coefficient = coefficient,
+                                    .exclude_outside = exclude_outside};
+    Tensor sums = AntialiasSums(op.b(), s, filter);
+    return TensorBuilder::Body([sums](const Indices& i) { return sums(i); });
+  }
   if (mode == "linear") {
     return TensorBuilder::Body([&s](const Indices& i) {
       Indices indices(i.size());
@@ -166,8 +146,7 @@ absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
     });
   }
   if (mode == "cubic") {
-    Cubic cubic = {.coefficient = op.attributes().Float("cubic_coeff_a", -0.75F),
-                   .exclude_outside = op.attributes().Int("exclude_outside") != 0};
+    Cubic cubic = {.coefficient = coefficient, .exclude_outside = exclude_outside};
     Tensor sums = CubicSums(op.b(), s, cubic, shape);
     return TensorBuilder::Body([&s, cubic, sums](const Indices& i) {
       return cubic.exclude_outside ? Div(sums(i), CubicTotal(s, cubic, i)) : sums(i);

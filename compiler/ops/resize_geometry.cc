@@ -51,9 +51,10 @@ absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
     if (!(scales[k] > 0)) return absl::InvalidArgumentError("scales must be positive");
     ResizedAxis& axis = result[axes[k]];
     axis.scale = SimplestFraction(scales[k]);
-    axis.out = Simplify(FloorDiv(axis.in * axis.scale.numerator * axis.roi_size.numerator,
-                                 axis.scale.denominator * axis.roi_size.denominator),
-                        op.bounds());
+    // The operator's text counts the region's length instead of the input's; ONNX's inference of
+    // shapes, its reference and onnxruntime do not.
+    axis.out =
+        Simplify(FloorDiv(axis.in * axis.scale.numerator, axis.scale.denominator), op.bounds());
     axis.resized = scales[k] != 1;
   }
   return absl::OkStatus();

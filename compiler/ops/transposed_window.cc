@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<int64_t>> Values(const Node& node, std::string_view n
 }
 
 struct Padding {
-  bool same = false;   // out = input * stride
+  bool same = false;   // out = input * stride, as far as the kernel reaches
   bool upper = false;  // of what is cut off on both sides, the odd element is the last
   std::vector<int64_t> output_shape = {};
   std::vector<int64_t> output_padding = {};
@@ -57,7 +57,8 @@ void AddAxis(TransposedWindow& w, size_t d, const Padding& padding) {
     w.out.push_back(full - (padding.pads[d] + padding.pads[d + w.rank()]));
     return;
   }
-  w.out.push_back(padding.output_shape.empty() ? w.input[d] * w.strides[d]
+  // No end is padded: a kernel shorter than the stride reaches less than input * stride.
+  w.out.push_back(padding.output_shape.empty() ? Min(w.input[d] * w.strides[d], full)
                                                : Expr(padding.output_shape[d]));
   Expr total = Max(full - w.out[d], 0);
   w.pad_begin.push_back(FloorDiv(padding.upper ? total : total + 1, 2));

@@ -173,5 +173,21 @@ TEST(OpKernels, ReadOneValueOnceAndDropWhatTheyDoNotRead) {
   EXPECT_EQ(power->kernel.params.size(), 2u);
 }
 
+// A stride of 3 with a kernel of 2 leaves a gap after each element but the last.
+TEST(OpShapes, ConvTransposeWithSamePadsReachesAsFarAsItsKernel) {
+  OpCase op("ConvTranspose");
+  op.Input(DType::kF32, {1, 1, 6, 5}).Input(DType::kF32, {1, 1, 3, 2});
+  op.Set("strides", std::vector<int64_t>{2, 3}).Set("auto_pad", "SAME_UPPER");
+  EXPECT_EQ(op.OutputType(), "f32[1, 1, 12, 14]");
+}
+
+TEST(OpShapes, ResizeOfARegionScalesTheWholeInput) {
+  OpCase op("Resize");
+  op.Input(DType::kF32, {10}).Known(Constant::Splat(DType::kF32, {2}, 0.5));
+  op.Known(Constant::Splat(DType::kF32, {1}, 2.0));
+  op.Set("coordinate_transformation_mode", "tf_crop_and_resize");
+  EXPECT_EQ(op.OutputType(), "f32[20]");
+}
+
 }  // namespace
 }  // namespace aotc

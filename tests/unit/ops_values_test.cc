@@ -172,6 +172,46 @@ TEST(OpValues, LinearResizeByAnOddFactor) {
   }
 }
 
+// Samples of a ramp with antialias: means under triangles twice as wide, the border repeated.
+TEST(OpValues, AntialiasWeighsAllThatAShorterAxisCovers) {
+  OpCase op("Resize");
+  op.Input(kF32, {8}).Absent().Absent().Known(Constant::Ints({4}));
+  op.Set("mode", "linear").Set("antialias", int64_t{1});
+  const Constant x = Floats({8}, {0, 8, 16, 24, 32, 40, 48, 56});
+  // Weights 1, 3, 3, 1 eighths; the first and the last place read one element twice.
+  EXPECT_EQ(Evaluate(op, {x}), (Doubles{5, 20, 36, 51}));
+  op.Set("exclude_outside", int64_t{1});  // of 3, 3, 1 sevenths
+  const Doubles excluded = Evaluate(op, {x});
+  EXPECT_NEAR(excluded[0], 40.0 / 7, 1e-5);
+  EXPECT_NEAR(excluded[3], 56 - 40.0 / 7, 1e-5);
+}
+
+// The cubic kernel overshoots at a step. As onnxruntime has it.
+TEST(OpValues, AntialiasRoundsIntegersAndKeepsThemInRange) {
+  OpCase op("Resize");
+  op.Input(DType::kU8, {8}).Absent().Absent().Known(Constant::Ints({4}));
+  op.Set("mode", "cubic").Set("antialias", int64_t{1});
+  const Constant x = Floats({8}, {0, 0, 0, 0, 255, 255, 255, 255}, DType::kU8);
+  EXPECT_EQ(Evaluate(op, {x}), (Doubles{0, 15, 240, 255}));
+}
+
+// With align_corners the ends are at -1 and 1: of a single point, at 1 as in onnxruntime.
+TEST(OpValues, AffineGridOfASinglePoint) {
+  OpCase op("AffineGrid");
+  op.Input(kF32, {1, 2, 3}).Known(Constant::Ints({1, 1, 1, 2})).Set("align_corners", int64_t{1});
+  EXPECT_EQ(Evaluate(op, {Floats({1, 2, 3}, {1, 0, 0, 0, 1, 0})}), (Doubles{-1, 1, 1, 1}));
+}
+
+// Half an element beyond the border of a step, the cubic kernel still sees the step; as in PyTorch.
+TEST(OpValues, CubicGridSampleBlendsAroundPlacesBeyondTheBorder) {
+  OpCase op("GridSample");
+  op.Input(kF32, {1, 1, 1, 4}).Input(kF32, {1, 1, 1, 2});
+  op.Set("mode", "cubic").Set("padding_mode", "border").Set("align_corners", int64_t{1});
+  const Doubles actual =
+      Evaluate(op, {Floats({1, 1, 1, 4}, {0, 0, 0, 1}), Floats({1, 1, 1, 2}, {4.0 / 3, -1})});
+  EXPECT_NEAR(actual[0], 1 + 0.09375, 1e-5);  // place 3.5: taps 2 to 5 weigh -3, 19, 19, -3 / 32
+}
+
 // On one row of input, only the middle row of taps reads anything but padding.
 TEST(OpValues, AConvolutionLeavesOutTapsThatOnlyReadPadding) {
   OpCase op("Conv");
