@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Single operators with random attributes, shapes and types, against onnxruntime.
+
+    tests/random/check_operators.py                            # the short sample
+    tests/random/check_operators.py --seed 7 --count 2000
+    tests/random/check_operators.py --seed 7 --first 123 --count 1 --way cpu     # one again
+    tests/random/check_operators.py --family resize --count 200
+
+Cases of one opset are components of one model, which costs one compilation. Way "evaluator" makes
+constants of all operands, so that the compiler folds the operators. What onnxruntime refuses is not
+counted. Exit status 0: all hold.
+"""
+import argparse
+import concurrent.futures
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+import onnx
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER.parent / "conformance")]
+
+import merge_models  # noqa: E402
+import operator_indices  # noqa: E402
+import operator_numbers  # noqa: E402
+import operator_windows  # noqa: E402
+from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
+from check_model import require_same  # noqa: E402
+from model_list import build_folder  # noqa: E402
+from model_table import CompiledModel  # noqa: E402
+from operator_case import Draw, difference, make_case  # noqa: E402
+
+FAMILIES = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES)
+WAYS = {"evaluator": ("cpu", ["--cpu=x86-64"]), "cpu": ("cpu", ["--cpu=x86-64-v3"]),
+        "cuda": ("cuda", [])}
+COMPILER = ("g++", "-std=c++17", "-O1")
+
+
+def draw_case(seed, number, family, fold):
+    """Case `number`, or None; it depends on the seed, the number and the family alone."""
+    draw = Draw(np.random.default_rng([seed, number]))
+    known = [f for f in FAMILIES if f.__name__.strip("_") == family] or FAMILIES
+    return make_case(draw, draw.pick(known)(draw), f"n{number}", fold)
+
+
+def batches_of(cases, size):
+    """Lists of cases of one opset."""
+    groups = {}
+    for case in cases:
+        groups.setdefault(case.node.opset, []).append(case)
+    return [group[i:i + size] for group in groups.values() for i in range(0, len(group), size)]
+
+
+def run(model, inputs):
+    """Outputs by name, the same whatever memory held before and however many workers run."""
+    results = model.run(inputs, fill=0xFF)
+    require_same(results, model.run(inputs, fill=0), "between memory of ones and of zeros")
+    if model.has_threads:
+        require_same(results, model.run(inputs, workers=2), "between 1 and 2 workers")
+    return results
+
+
+def attempt(way, cases, folder, number=[0]):
+    """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
+    target, flags = WAYS[way]
+    folder.mkdir(parents=True, exist_ok=True)
+    path, copies = folder / "batch.onnx", []
+    for case in cases:
+        copies.append(onnx.ModelProto())
+        copies[-1].CopyFrom(case.model)
+    onnx.save(merge_models.merge(copies), path)
+    outdir = compile_model(path, target, folder, {}, flags)
+    number[0] += 1  # a process loads a path once
+    library = folder / f"batch{number[0]}.so"
+    build_library(outdir, target, library, 1, COMPILER)
+    model = CompiledModel(library, model_name(outdir))
+    inputs = {merge_models.prefix_of(i) + name: array for i, case in enumerate(cases)
+              for name, array in case.inputs.items()}
+    results, found = run(model, inputs), {}
+    for i, case in enumerate(cases):
+        for name, expected in case.expected.items():
+            text = difference(case.node, results[merge_models.prefix_of(i) + name], expected)
+            if text:
+                found[case.name] = f"output {name}: {text}"
+    model.close()
+    return found
+
+
+def failing(way, cases, folder):
+    """Name -> text of each case that fails: halves of what cannot be compiled or run together."""
+    try:
+        return attempt(way, cases, folder)
+    except Failure as failure:
+        if len(cases) == 1:
+            return {cases[0].name: str(failure)}
+        half = len(cases) // 2
+        found = {**failing(way, cases[:half], folder), **failing(way, cases[half:], folder)}
+        return found or {cases[0].name: f"only with others: {failure}"}
+
+
+def check_way(options, way, numbers):
+    """The number of cases that fail; prints them."""
+    drawn = [draw_case(options.seed, n, options.family, way == "evaluator") for n in numbers]
+    cases = {case.name: case for case in drawn if case is not None}
+    root = build_folder() / "operator_tests" / way
+    shutil.rmtree(root, ignore_errors=True)
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = [pool.submit(failing, way, batch, root / f"batch_{i}")
+                for i, batch in enumerate(batches_of(cases.values(), options.batch))]
+        for one in concurrent.futures.as_completed(runs):
+            found.update(one.result())
+    family = f" --family {options.family}" if options.family else ""
+    for name, text in sorted(found.items()):
+        print(f"{name}, {way}: {cases[name].describe()}\n  {text[:1200]}\n  again: --seed "
+              f"{options.seed} --first {name[1:]} --count 1 --way {way}{family}", flush=True)
+    print(f"operators, {way}, seed {options.seed}: {len(cases) - len(found)} hold, {len(found)} "
+          f"fail, {len(numbers) - len(cases)} not drawn", flush=True)
+    return len(found)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--batch", type=int, default=40, help="cases per model")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--family", default="", help="the name of its function (default: all)")
+    parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
+    options = parser.parse_args()
+    options.way = options.way or list(WAYS)
+    return options
+
+
+def main():
+    options = parse_arguments()
+    numbers = range(options.first, options.first + options.count)
+    return 1 if sum(check_way(options, way, numbers) for way in options.way) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""One drawn operator: its node, its operands, and what onnxruntime makes of them.
+
+    draw = Draw(np.random.default_rng([1, 17]))
+    case = make_case(draw.family(), "case17")    # None where onnxruntime refuses it
+
+A family is a function of a Draw that returns a Node.
+"""
+import dataclasses
+import math
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+
+OPSET = 21
+MOST_ELEMENTS = 4000
+
+
+@dataclasses.dataclass
+class Node:
+    """A node with its operands as arrays (None: left out); `known` numbers are always constants."""
+    op: str
+    operands: list
+    attributes: dict = dataclasses.field(default_factory=dict)
+    known: tuple = ()
+    outputs: int = 1
+    opset: int = OPSET
+    tolerance: float = 1e-4  # of floats of 32 bits and more, relative to the largest element
+    steps: int = 0           # by which integers may differ: results of rounded floats
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    node: Node
+    model: onnx.ModelProto
+    inputs: dict
+    expected: dict
+
+    def describe(self):
+        shapes = [None if a is None else f"{a.dtype}{list(a.shape)}" for a in self.node.operands]
+        known = {i: self.node.operands[i].tolist() for i in self.node.known
+                 if i < len(self.node.operands) and self.node.operands[i] is not None
+                 and self.node.operands[i].size <= 8}
+        return f"{self.node.op}({shapes}, {self.node.attributes}, constants {known})"
+
+
+class Draw:
+    """Random choices."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def dim(self, low=1, high=6):
+        return int(self.rng.integers(low, high + 1))
+
+    def pick(self, items):
+        return items[int(self.rng.integers(len(items)))]
+
+    def chance(self, share):
+        return self.rng.random() < share
+
+    def shape(self, least=1, most=4, low=1, high=6):
+        return [self.dim(low, high) for _ in range(self.dim(least, most))]
+
+    def axis(self, rank):
+        """As ONNX counts it, from either end."""
+        return self.dim(-rank, rank - 1)
+
+    def floats(self, shape, dtype="f4"):
+        return self.rng.standard_normal(shape).astype(dtype)
+
+    def positive(self, shape, low=0.5, high=1.5):
+        return self.rng.uniform(low, high, shape).astype("f4")
+
+    def ints(self, low, high, shape=(), dtype="i8"):
+        """From low to high, both included."""
+        return self.rng.integers(low, high + 1, shape).astype(dtype)
+
+    def numbers(self, shape, types=("f4", "f4", "i4", "i8", "f8", "u1", "i1", "f2")):
+        """Elements of some type; integers are small."""
+        dtype = np.dtype(self.pick(types))
+        if dtype.kind == "f":
+            return self.floats(shape, dtype)
+        return self.ints(0 if dtype.kind == "u" else -9, 9, shape, dtype)
+
+    def with_ties(self, shape):
+        """Floats of which some are equal."""
+        return (self.ints(-6, 6, shape) / 2).astype("f4")
+
+    def subset(self, items, least=0):
+        """Some of the items, in any order."""
+        order = [items[int(i)] for i in self.rng.permutation(len(items))]
+        return order[:self.dim(min(least, len(items)), len(items))]
+
+
+def vector(*items, dtype="i8"):
+    return np.array(items, dtype)
+
+
+def build(node, name, free):
+    """A model of the node; operands with numbers in `free` are its inputs."""
+    names = ["" if a is None else f"{name}_x{i}" for i, a in enumerate(node.operands)]
+    outputs = [f"{name}_y{i}" for i in range(node.outputs)]
+    made = helper.make_node(node.op, names, outputs, name=name, **node.attributes)
+    operands = list(enumerate(node.operands))
+    inputs = [helper.make_tensor_value_info(
+        names[i], helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
+        for i, a in operands if i in free]
+    constants = [numpy_helper.from_array(np.asarray(a, order="C"), names[i])
+                 for i, a in operands if a is not None and i not in free]
+    graph = helper.make_graph([made], name, inputs,
+                              [onnx.ValueInfoProto(name=output) for output in outputs], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", node.opset)],
+                             ir_version=10)
+
+
+def run_reference(model, inputs):
+    """Outputs by name, or None where onnxruntime refuses the model."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options,
+                                               providers=["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+        return dict(zip(names, session.run(names, inputs)))
+    except Exception:  # pylint: disable=broad-except; each refusal has a class of its own
+        return None
+
+
+def make_case(draw, node, name, fold):
+    """The case, or None where there is none; `fold` makes constants of all operands."""
+    present = [i for i, a in enumerate(node.operands) if a is not None]
+    free = {i for i in present if i not in node.known and not draw.chance(0.15)}
+    if any(math.prod(node.operands[i].shape) > MOST_ELEMENTS for i in present):
+        return None
+    inputs = {f"{name}_x{i}": node.operands[i] for i in free}
+    model = build(node, name, free)
+    expected = run_reference(model, inputs)
+    if expected is None or any(a.size > MOST_ELEMENTS for a in expected.values()):
+        return None
+    if fold:
+        model, inputs = build(node, name, set()), {}
+    for value in model.graph.output:
+        array = expected[value.name]
+        kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+        value.CopyFrom(helper.make_tensor_value_info(value.name, kind, array.shape))
+    return Case(name, node, model, inputs, expected)
+
+
+def difference(node, actual, expected):
+    """What is wrong with an output; None where nothing is."""
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+        return f"{actual.dtype}{actual.shape}, not {expected.dtype}{expected.shape}"
+    if not actual.size:
+        return None
+    a, b = actual.astype("f8"), expected.astype("f8")
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return f"{a.ravel()[:8]}, not {b.ravel()[:8]}"
+    error = np.where(finite, np.abs(np.where(finite, a, 0) - np.where(finite, b, 0)), 0)
+    if expected.dtype.kind == "f":
+        limit = {2: 2e-3}.get(expected.dtype.itemsize, node.tolerance)
+        limit *= max(np.abs(b[finite]).max(initial=0), 1e-3)
+    else:
+        limit = node.steps
+    if error.max() <= limit:
+        return None
+    at = np.unravel_index(error.argmax(), error.shape)
+    return (f"at {[int(i) for i in at]} {actual[at]}, not {expected[at]}; "
+            f"{(error > limit).sum()} of {error.size} elements off")
