@@ -79,7 +79,8 @@ std::string CElementType(DType dtype) {
     case DType::kF64: return "double";
     default: break;
   }
-  return IsFloat(dtype) ? StrCat("aotc_", DTypeName(dtype)) : CInterfaceType(dtype);
+  if (IsFloat(dtype) && !IsSubByte(dtype)) return StrCat("aotc_", DTypeName(dtype));
+  return CInterfaceType(dtype);
 }
 
 std::string CInterfaceType(DType dtype) {
@@ -91,6 +92,7 @@ std::string CInterfaceType(DType dtype) {
     case DType::kString: return "aotc_string";
     default: break;
   }
+  if (IsSubByte(dtype)) return "uint8_t";
   if (IsSignedInteger(dtype)) return StrCat("int", std::max(8, BitWidth(dtype)), "_t");
   return StrCat("uint", std::max(8, BitWidth(dtype)), "_t");
 }
@@ -98,6 +100,8 @@ std::string CInterfaceType(DType dtype) {
 std::string CValueType(DType dtype, int lanes) {
   if (lanes > 1) return dtype == DType::kF32 ? "aotc_vf" : "aotc_vi";
   if (dtype == DType::kBool) return "bool";
+  if (dtype == DType::kI4) return "int8_t";
+  if (dtype == DType::kF4E2M1) return "float";
   return CElementType(dtype);
 }
 
@@ -106,7 +110,8 @@ std::string CLiteral(const Expr& constant) {
   if (dtype == DType::kF64) return DoubleLiteral(constant->float_value);
   if (IsFloat(dtype)) {
     const std::string text = FloatLiteral(static_cast<float>(constant->float_value));
-    return dtype == DType::kF32 ? text : StrCat("aotc_to_", DTypeName(dtype), "(", text, ")");
+    if (dtype == DType::kF32 || IsSubByte(dtype)) return text;
+    return StrCat("aotc_to_", DTypeName(dtype), "(", text, ")");
   }
   if (dtype == DType::kBool) return constant->int_value != 0 ? "true" : "false";
   if (dtype == DType::kU64) return StrCat(static_cast<uint64_t>(constant->int_value), "u");
@@ -174,6 +179,10 @@ CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
     }
     if (stride.IsInt(1)) return {StrCat("aotc_load(", from, ")"), kPostfix};
     return {StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
+  }
+  if (IsSubByte(e.dtype())) {
+    return {StrCat("aotc_load_", DTypeName(e.dtype()), "(", name, ", ", Print(e.arg(0)), ")"),
+            kPostfix};
   }
   std::string element = StrCat(name, "[", Print(e.arg(0)), "]");
   if (is_shared_ && is_shared_(e->tensor)) {

@@ -338,6 +338,7 @@ CKernelText EmitTaskBody(const LoopFunction& function, const CSpelling& spelling
   CKernelText text = Emitter(function, spelling).Run();
   for (const LoopBuffer& buffer : function.buffers) {
     if (IsFloat(buffer.dtype) && BitWidth(buffer.dtype) == 8) text.headers.insert("float8.h");
+    if (IsSubByte(buffer.dtype)) text.headers.insert("nibbles.h");
   }
   return text;
 }

@@ -136,7 +136,9 @@ std::string StepTitle(const Program& program, size_t index) {
 std::string ActualBytes(const Program& program, BufferId id) {
   const Buffer& buffer = program.buffers[id];
   const Expr elements = StorageElements(buffer.layout, buffer.shape);
-  return HostExpr(elements * ByteWidth(buffer.dtype), BoundsOf(program.symbols));
+  const Expr bytes = IsSubByte(buffer.dtype) ? CeilDiv(elements * BitWidth(buffer.dtype), 8)
+                                             : elements * ByteWidth(buffer.dtype);
+  return HostExpr(bytes, BoundsOf(program.symbols));
 }
 
 absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const Step& step) {

@@ -44,6 +44,7 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   // Kernels rely on the alignment of whole buffers; a symbolic distance has none.
   constexpr int64_t kAlignBytes = 64;
   const std::optional<int64_t> elements = distance.AsInt();
+  if (IsSubByte(to.dtype) && !distance.IsInt(0)) return std::nullopt;
   if (!elements || *elements * ByteWidth(to.dtype) % kAlignBytes != 0) return std::nullopt;
   return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
 }

@@ -53,6 +53,8 @@ int ByteWidth(DType type) {
   return type == DType::kString ? kStringBytes : RowOf(type).bits / 8;
 }
 
+bool IsSubByte(DType type) { return BitWidth(type) > 0 && BitWidth(type) < 8; }
+
 bool IsFloat(DType type) { return RowOf(type).family == Family::kFloat; }
 bool IsSignedInteger(DType type) { return RowOf(type).family == Family::kSigned; }
 bool IsUnsignedInteger(DType type) { return RowOf(type).family == Family::kUnsigned; }

@@ -51,6 +51,9 @@ int BitWidth(DType type);
 // give 16.
 int ByteWidth(DType type);
 
+// Two elements or more lie in one byte, the first in the low bits.
+bool IsSubByte(DType type);
+
 bool IsFloat(DType type);            // f16, bf16, f32, f64, f8
 bool IsSignedInteger(DType type);    // i4 .. i64
 bool IsUnsignedInteger(DType type);  // u4 .. u64, not bool

@@ -135,6 +135,11 @@ Combiner StockCombiner(std::string_view name, DType accumulator) {
 
 bool IsStockCombiner(std::string_view name) { return FindStock(name) != nullptr; }
 
+bool HasSubByteTensor(const Kernel& kernel) {
+  return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
+                     [](const KernelTensor& tensor) { return IsSubByte(tensor.dtype); });
+}
+
 Bounds StageBounds(const Kernel& kernel, const Stage& stage) {
   Bounds bounds = BoundsOf(kernel.symbols);
   AddAxes(stage.axes, bounds);

@@ -87,6 +87,9 @@ inline bool IsOwnIndex(const Expr& index, const Axis& axis) {
   return index.IsInt(0) && axis.extent.IsInt(1);
 }
 
+// Whether a tensor's elements share bytes: they are read one by one, and never written.
+bool HasSubByteTensor(const Kernel& kernel);
+
 // Symbols of the kernel, then the axes of `stage`.
 Bounds StageBounds(const Kernel& kernel, const Stage& stage);
 // The stage that defines a temp or output; null for inputs and constants.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/ir/kernel_text.h"
+#include "compiler/ir/program_access.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -71,9 +72,8 @@ class ProgramBuilder {
                   .shape = value.type.dims,
                   .layout = value.layout,
                   .kind = kind};
-    const Shape storage = {StorageOf(value)};
-    buffer.bytes =
-        MaxElements(storage, BoundsOf(graph_.symbols)).value_or(0) * ByteWidth(buffer.dtype);
+    const int64_t bytes = MaxBytes(StorageOf(value), buffer.dtype, BoundsOf(graph_.symbols));
+    buffer.bytes = std::max<int64_t>(bytes, 0);
     return program_.buffers.Add(std::move(buffer));
   }
 
@@ -109,20 +109,38 @@ class ProgramBuilder {
     return weights_[key] = buffer;
   }
 
-  // Elements of less than a byte have no loads in the code that is written.
-  static absl::Status CheckElementTypes(const Kernel& kernel) {
+  static absl::Status NotWritten(const Kernel& kernel, std::string_view name, DType dtype) {
+    return absl::UnimplementedError(StrCat(StrJoin(kernel.sources, " + "), ": '", name,
+                                           "' has elements of type ", DTypeName(dtype),
+                                           ", which compiled models read, but do not write"));
+  }
+
+  // Elements of less than a byte are read, but not written: threads would share bytes.
+  static absl::Status CheckOutputs(const Kernel& kernel) {
     for (const KernelTensor& tensor : kernel.tensors) {
-      if (BitWidth(tensor.dtype) >= 8 || tensor.dtype == DType::kBool) continue;
-      return absl::UnimplementedError(StrCat(StrJoin(kernel.sources, " + "), ": '", tensor.name,
-                                             "' has elements of type ", DTypeName(tensor.dtype),
-                                             ", which compiled models cannot hold"));
+      if (tensor.role != TensorRole::kOutput || !IsSubByte(tensor.dtype)) continue;
+      return NotWritten(kernel, tensor.name, tensor.dtype);
     }
     return absl::OkStatus();
   }
 
+  // The same of what a schedule keeps between stages.
+  static absl::Status CheckStores(const ProgramKernel& kernel) {
+    absl::Status status;
+    for (const KernelVariant& variant : kernel.variants) {
+      VisitStmts(variant.loops.body, [&](const Stmt& stmt) {
+        if (stmt.kind() != StmtKind::kStore) return;
+        const LoopBuffer& buffer = variant.loops.buffers[stmt->buffer];
+        if (!IsSubByte(buffer.dtype)) return;
+        status = NotWritten(kernel.kernel, buffer.name, buffer.dtype);
+      });
+    }
+    return status;
+  }
+
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
   absl::StatusOr<KernelId> KernelOf(Kernel kernel, const Scheduler& schedule) {
-    AOTC_RETURN_IF_ERROR(CheckElementTypes(kernel));
+    AOTC_RETURN_IF_ERROR(CheckOutputs(kernel));
     const std::string text = PrintKernelWithoutNames(kernel);
     auto found = by_text_.find(text);
     if (found != by_text_.end()) {
@@ -130,6 +148,7 @@ class ProgramBuilder {
       return found->second;
     }
     AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule(std::move(kernel)));
+    AOTC_RETURN_IF_ERROR(CheckStores(scheduled));
     return by_text_[text] = program_.kernels.Add(std::move(scheduled));
   }
 

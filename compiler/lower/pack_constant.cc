@@ -27,7 +27,7 @@ class Packer {
   std::vector<uint8_t> Run() {
     int64_t count = 1;
     for (const int64_t extent : extents_) count *= extent;
-    bytes_.assign(static_cast<size_t>(count * ByteWidth(dtype_)), 0);
+    bytes_.assign(static_cast<size_t>(StorageBytes(dtype_, count)), 0);
     Walk(0);
     return std::move(bytes_);
   }
@@ -55,7 +55,7 @@ class Packer {
       }
       from += logical_[i] * strides_[i];
     }
-    if (dtype_ != constant_.dtype()) {
+    if (dtype_ != constant_.dtype() || IsSubByte(dtype_)) {
       StoreElement(dtype_, bytes_.data(), to, constant_.FloatAt(from));
       return;
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/ir/program_access.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -74,9 +75,9 @@ class PlanVerifier {
     const Bounds bounds = BoundsOf(program_.symbols);
     const Expr end = view.element_offset + StorageElements(view.layout, view.shape);
     const Interval start_range = RangeOf(Simplify(view.element_offset, bounds), bounds);
-    const Interval end_range = RangeOf(Simplify(end, bounds), bounds);
-    const int64_t room = base.bytes / std::max(1, ByteWidth(base.dtype));
-    if (base.kind == BufferKind::kView || start_range.min < 0 || end_range.max > room) {
+    const int64_t end_byte = MaxBytes(end, base.dtype, bounds);
+    const bool ends_within = end_byte >= 0 && end_byte <= base.bytes;
+    if (base.kind == BufferKind::kView || start_range.min < 0 || !ends_within) {
       return Wrong("view %", view.name, " may leave %", base.name);
     }
     return absl::OkStatus();

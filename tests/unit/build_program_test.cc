@@ -38,12 +38,12 @@ TEST(BuildProgram, SharesKernelsThatComputeTheSame) {
   EXPECT_EQ(LaunchCounts(*program)[program->steps[0].kernel], 2);
 }
 
-TEST(BuildProgram, RefusesElementsThatNoCodeLoads) {
-  for (const std::string type : {"u4", "i4"}) {
-    const absl::StatusOr<Graph> graph = ParseGraph(absl::StrCat("graph @main(%x: ", type, R"air([4],
-        %s: f32[]) -> (%y) {
-      %y: f32[4] = DequantizeLinear(%x, %s) loc("small (DequantizeLinear, opset 21)")
-    })air"));
+// Two such elements share a byte, which two threads would write.
+TEST(BuildProgram, RefusesToWriteElementsOfFourBits) {
+  for (const std::string type : {"u4", "i4", "f4e2m1"}) {
+    const absl::StatusOr<Graph> graph =
+        ParseGraph(absl::StrCat("graph @main(%x: ", type, "[2, 4]) -> (%y) {\n  %y: ", type,
+                                "[4, 2] = Transpose(%x) loc(\"turn (Transpose, opset 21)\")\n}"));
     ASSERT_TRUE(graph.ok()) << graph.status();
     absl::StatusOr<FusedGraph> fused = Fuse(*graph, {.enabled = false});
     ASSERT_TRUE(fused.ok()) << fused.status();
@@ -52,8 +52,8 @@ TEST(BuildProgram, RefusesElementsThatNoCodeLoads) {
           return ProgramKernel{.kernel = std::move(kernel)};
         }).status();
     EXPECT_TRUE(absl::IsUnimplemented(status));
-    EXPECT_EQ(status.message(), absl::StrCat("small (DequantizeLinear): 'x' has elements of type ",
-                                             type, ", which compiled models cannot hold"));
+    EXPECT_EQ(status.message(), absl::StrCat("turn (Transpose): 'y' has elements of type ", type,
+                                             ", which compiled models read, but do not write"));
   }
 }
 

@@ -106,6 +106,7 @@ absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa,
 
 // The kernel as a matrix or a depthwise tile sees it; of two refusals the first.
 absl::StatusOr<TiledContraction> AnalyzeAny(Kernel& kernel) {
+  if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
   Kernel matrix = kernel;
   BlockConstants(matrix);
   absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(matrix);

@@ -52,6 +52,7 @@ absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel) {
   if (kernel.stages.empty() || !IsContraction(kernel.stages.front())) {
     return absl::FailedPreconditionError("no contraction");
   }
+  if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
   absl::StatusOr<KernelVariant> depthwise = DepthwiseTileOnCuda(kernel);
   return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel);
 }
@@ -186,6 +187,10 @@ bool RowsStayInCache(const Kernel& kernel) {
 std::vector<CudaRule> RulesFor(const Kernel& kernel, const CudaOptions& options) {
   if (kernel.stages.empty() || !options.templates) return {};
   const bool plain = WritesPlainTensors(kernel);
+  if (HasSubByteTensor(kernel)) {  // tiles and packs move whole bytes
+    return HasReduction(kernel) && plain ? std::vector<CudaRule>{RowsOnCuda}
+                                         : std::vector<CudaRule>{};
+  }
   std::vector<CudaRule> rules;
   if (IsContraction(kernel.stages.front())) {
     if (plain) rules = {DepthwiseTileOnCuda, MatrixVectorOnCuda};
