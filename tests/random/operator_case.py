@@ -37,6 +37,7 @@ class Case:
     model: onnx.ModelProto
     inputs: dict
     expected: dict
+    dims: dict  # bounds of the symbol, where there is one
 
     def describe(self):
         shapes = [None if a is None else f"{a.dtype}{list(a.shape)}" for a in self.node.operands]
@@ -99,15 +100,17 @@ def vector(*items, dtype="i8"):
     return np.array(items, dtype)
 
 
-def build(node, name, free):
-    """A model of the node; operands with numbers in `free` are its inputs."""
+def build(node, name, free, symbolic=False):
+    """A model of the node; operands with numbers in `free` are its inputs, and the first dim of the
+    only one is a symbol with the name of the case.
+    """
     names = ["" if a is None else f"{name}_x{i}" for i, a in enumerate(node.operands)]
     outputs = [f"{name}_y{i}" for i in range(node.outputs)]
     made = helper.make_node(node.op, names, outputs, name=name, **node.attributes)
     operands = list(enumerate(node.operands))
     inputs = [helper.make_tensor_value_info(
-        names[i], helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-        for i, a in operands if i in free]
+        names[i], helper.np_dtype_to_tensor_dtype(a.dtype),
+        [name, *a.shape[1:]] if symbolic else a.shape) for i, a in operands if i in free]
     constants = [numpy_helper.from_array(np.asarray(a, order="C"), names[i])
                  for i, a in operands if a is not None and i not in free]
     graph = helper.make_graph([made], name, inputs,
@@ -130,10 +133,22 @@ def run_reference(model, inputs):
         return None
 
 
-def make_case(draw, node, name, fold):
-    """The case, or None where there is none; `fold` makes constants of all operands."""
+def has_symbol(node, free):
+    """Whether one operand alone is an input, and has a first dim."""
+    shapes = [node.operands[i].shape for i in free]
+    return len(shapes) == 1 and len(shapes[0]) > 0 and shapes[0][0] > 0
+
+
+def make_case(draw, node, name, form):
+    """The case, or None where there is none. Form "folded" makes constants of all operands, and
+    "symbolic" makes a symbol of a dim.
+    """
     present = [i for i, a in enumerate(node.operands) if a is not None]
     free = {i for i in present if i not in node.known and not draw.chance(0.15)}
+    if form == "symbolic" and not has_symbol(node, free):
+        free = set(present[:1]) - set(node.known)
+        if not has_symbol(node, free):
+            return None
     if any(math.prod(node.operands[i].shape) > MOST_ELEMENTS for i in present):
         return None
     inputs = {f"{name}_x{i}": node.operands[i] for i in free}
@@ -141,13 +156,18 @@ def make_case(draw, node, name, fold):
     expected = run_reference(model, inputs)
     if expected is None or any(a.size > MOST_ELEMENTS for a in expected.values()):
         return None
-    if fold:
+    dims = {}
+    if form == "folded":
         model, inputs = build(node, name, set()), {}
+    if form == "symbolic":
+        model = build(node, name, free, True)
+        dims[name] = f"1..{next(iter(inputs.values())).shape[0] + draw.dim(0, 3)}"
     for value in model.graph.output:
         array = expected[value.name]
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-        value.CopyFrom(helper.make_tensor_value_info(value.name, kind, array.shape))
-    return Case(name, node, model, inputs, expected)
+        shape = [None] * array.ndim if form == "symbolic" else array.shape
+        value.CopyFrom(helper.make_tensor_value_info(value.name, kind, shape))
+    return Case(name, node, model, inputs, expected, dims)
 
 
 def difference(node, actual, expected):
