@@ -214,34 +214,6 @@ def row47_weights_carry_their_header(folder):
     expect(due <= set(data["incbin"]), f"metadata.json lacks {due - set(data['incbin'])}")
 
 
-def channels_last_block(folder):
-    """Convolutions as exporters of channels-last models write them, each between transposes."""
-    nodes, value, weights = [], "x", {}
-    for i in range(4):
-        weights[f"w{i}"] = cases.floats(16, 16, 3, 3) * np.float32(0.1)
-        nodes += [node("Transpose", value, f"n{i}", perm=[0, 3, 1, 2]),
-                  node("Conv", f"n{i} w{i}", f"c{i}", pads=[1, 1, 1, 1]),
-                  node("Transpose", f"c{i}", f"t{i}", perm=[0, 2, 3, 1]),
-                  node("Relu", f"t{i}", f"r{i}")]
-        value = f"r{i}"
-        if i % 2:
-            nodes.append(node("Add", f"r{i} {'r0' if i == 1 else 'a1'}", f"a{i}"))
-            value = f"a{i}"
-    return cases.save(folder, "net", nodes, {"x": [1, 8, 8, 16]}, {value: [1, 8, 8, 16]}, weights)
-
-
-def row34_layout_changes_are_reported(folder):
-    """A channels-last residual net has transposes at its input and output only; numbers stay."""
-    path = channels_last_block(folder)
-    for target in TARGETS:
-        told = cases.report(path, "--target", target, "-o", folder / target)
-        expect(told["transposes"] <= 2, f"{told['transposes']} transposes on {target}")
-        text = aotc(path, "--target", target, "-o", folder / target)
-        expect(f"changes of layout: {told['transposes']} Transpose" in text, text)
-        expect(target == "cpu" or told["relayouts"] == 0, f"{told['relayouts']} on {target}")
-        cases.numbers_agree(path, target, folder)
-
-
 def row36_a_concat_of_1000_inputs(folder):
     """Kernel parameters are limited to 4 KiB on CUDA; every part arrives, on both targets."""
     count = 1000
