@@ -118,7 +118,8 @@ absl::Status Rebuilder::FillRegion(RegionId old_region, RegionId new_region) {
   }
   AOTC_RETURN_IF_ERROR(Splice(old_region));
   for (ValueId output : region.outputs) {
-    ValueId copy = Mapped(output);
+    const auto own = new_region == new_.main ? outputs_.find(output) : outputs_.end();
+    const ValueId copy = own == outputs_.end() ? Mapped(output) : own->second;
     new_.regions[new_region].outputs.push_back(copy);
   }
   region_ = enclosing;

@@ -10,6 +10,7 @@
 #define AOTC_COMPILER_IR_GRAPH_REBUILD_H_
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ class Rebuilder {
   // From now on readers of `old_value` read `new_value`; a value that Emit made takes the old one's
   // name.
   void Replace(ValueId old_value, ValueId new_value);
+  // As an output of the main region `old_value` is `new_value`, whatever its readers read.
+  void ReplaceAsOutput(ValueId old_value, ValueId new_value) { outputs_[old_value] = new_value; }
   // Copies a node of the old graph, regions too, with mapped inputs; its outputs become new values.
   // Outputs that nothing needs become invalid.
   absl::Status Copy(const Node& node);
@@ -61,6 +64,7 @@ class Rebuilder {
   Graph new_;
   RegionId region_;
   IdVector<ValueId, ValueId> map_;
+  std::map<ValueId, ValueId> outputs_;   // of the main region, where they are not as in map_
   IdVector<ValueId, char> needed_;       // of the old graph
   std::set<ValueId> provisional_names_;  // results of Emit that replace nothing so far
   NodeVisitor visit_;

@@ -183,7 +183,7 @@ class LayoutChooser {
 
   // The layout in which the producer writes a value.
   Layout Produced(ValueId id, const NodeFacts& facts) const {
-    if (IsOutput(id) || !facts.kernel || !WritesAnyLayout(facts)) return {};
+    if (!facts.kernel || !WritesAnyLayout(facts)) return {};
     auto need = convolution_input_.find(id);
     // Blocks come from the producer; the halo is welcome in any case.
     if (need == convolution_input_.end()) return wanted_[id];
@@ -195,20 +195,21 @@ class LayoutChooser {
     AOTC_RETURN_IF_ERROR(r.Copy(node));
     for (ValueId output : node.outputs) {
       if (!output.valid() || uses_[output] == 0) continue;
-      r.graph().values[r.Mapped(output)].layout = Produced(output, FactsOf(node));
-      if (IsOutput(output) && !wanted_[output].axes.empty()) RelayoutOutput(r, node, output);
+      const ValueId now = r.Mapped(output);
+      r.graph().values[now].layout = Produced(output, FactsOf(node));
+      if (IsOutput(output)) KeepOutput(r, node, output, now);
     }
     return true;
   }
 
-  // A graph output that is made in blocks: blocked inside, row-major under its own name.
-  void RelayoutOutput(Rebuilder& r, const Node& node, ValueId output) {
-    const ValueId inner = r.Mapped(output);
-    r.graph().values[inner].layout = wanted_[output];
-    const ValueId outer = r.Emit("Relayout", {inner}, {}, r.graph().values[inner].type, node);
-    std::swap(r.graph().values[inner].name, r.graph().values[outer].name);
-    r.graph().values[outer].layout = {};
-    r.Replace(output, outer);
+  // A graph output is row-major under its own name; nodes may read it in another layout.
+  void KeepOutput(Rebuilder& r, const Node& node, ValueId output, ValueId now) {
+    ValueId outer = now;
+    if (!r.graph().values[now].layout.IsPlain()) {
+      outer = r.Emit("Relayout", {now}, {}, r.graph().values[now].type, node);
+      std::swap(r.graph().values[now].name, r.graph().values[outer].name);
+    }
+    r.ReplaceAsOutput(output, outer);
   }
 
   const NodeFacts& FactsOf(const Node& node) const { return facts_.at(node.outputs[0]); }
