@@ -41,8 +41,7 @@ class Verifier {
       if (!names.insert(buffer.name).second) return Wrong("two buffers '", buffer.name, "'");
       if (buffer.bytes < 0) return Wrong("%", buffer.name, " has ", buffer.bytes, " bytes");
       AOTC_RETURN_IF_ERROR(CheckSize(buffer));
-      const bool outside =
-          buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kOutput;
+      const bool outside = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kOutput;
       if (outside && !buffer.layout.IsPlain()) return Wrong("%", buffer.name, " is not row-major");
       if (buffer.kind == BufferKind::kView) AOTC_RETURN_IF_ERROR(CheckView(buffer));
       if (buffer.kind == BufferKind::kWeights) AOTC_RETURN_IF_ERROR(CheckWeights(buffer));

@@ -1,4 +1,4 @@
-"""Rows about fusion that take a run: the number of kernels, and the numbers of what they compute."""
+"""Rows about fusion that take a run: the number of kernels, and the numbers they compute."""
 import numpy as np
 
 import cases

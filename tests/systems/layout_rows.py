@@ -40,7 +40,7 @@ def row34_layout_changes_are_reported(folder):
 
 
 def channels_last(path, folder):
-    """The model over an image in channels-last, each op that minds the channels between transposes."""
+    """The model over an image in channels-last, with transposes around ops that mind channels."""
     model = onnx.load(path)
     image = model.graph.input[0]
     nodes = []
