@@ -26,7 +26,7 @@ struct Raw {
 constexpr std::string_view kOutputFlags[] = {
     "--target",       "--name",   "--shape",        "--dim",     "--keep-input", "--bind",
     "--cpu",          "--arch",   "--weights",      "--example", "-O",           "--enable-pass",
-    "--disable-pass", "--config", "--no-templates", "--assume",
+    "--disable-pass", "--config", "--no-templates", "--assume",  "--math",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -112,8 +112,9 @@ void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
   AddEach(app, "--config", raw.config, "a setting of a pass; --print-pipeline lists them")
       ->type_name("KEY=VALUE")
       ->group("Passes");
-  app.add_option("--math", raw.math, "precise; there is no other mode")
-      ->check(OneOf({"precise"}))
+  app.add_option("--math", raw.math,
+                 "precise: NaN, infinities and signs of zero stay; fast: algebra of real numbers")
+      ->check(OneOf({"precise", "fast"}))
       ->type_name("MODE")
       ->capture_default_str()
       ->group("Passes");
@@ -310,6 +311,7 @@ class Parser {
     PassOptions& passes = line_.compile.passes;
     passes.enable.insert(raw_.enabled.begin(), raw_.enabled.end());
     passes.disable.insert(raw_.disabled.begin(), raw_.disabled.end());
+    if (raw_.math == "fast") passes.config["simplify.fast-math"] = 1;
     for (const std::string& setting : raw_.config) {
       AOTC_RETURN_IF_ERROR(SetConfig(setting, passes));
     }

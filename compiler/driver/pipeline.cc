@@ -83,6 +83,7 @@ constexpr ConfigKey kConfigKeys[] = {
      "inputs"},
     {"layout.least-channels", 8, 1, 4096, "inputs of a tile with fewer channels stay row-major"},
     {"merge.copied-parts", 0, 0, 1, "1: siblings are merged even where parting them takes a copy"},
+    {"simplify.fast-math", 0, 0, 1, "1: algebra of real numbers, as --math fast sets it"},
 };
 
 std::string KnownNames(const auto& table) {

@@ -7,11 +7,14 @@
 
 namespace aotc {
 
-absl::StatusOr<Graph> SimplifyGraph(const Graph& graph, PassContext&) {
+absl::StatusOr<Graph> SimplifyGraph(const Graph& graph, PassContext& context) {
   std::vector<RewriteRule> rules;
   for (std::span<const RewriteRule> table :
        {ArithmeticRules(), CastRules(), ClampRules(), PadRules(), ReshapeRules(), SliceRules()}) {
     rules.insert(rules.end(), table.begin(), table.end());
+  }
+  if (context.Config("simplify.fast-math") != 0) {
+    rules.insert(rules.end(), FastRules().begin(), FastRules().end());
   }
   return RewriteUntilDone(graph, rules);
 }

@@ -10,15 +10,6 @@
 namespace aotc {
 namespace {
 
-// The value that all elements of a constant input have; not of 64-bit integers beyond 2^53.
-std::optional<double> UniformInput(const RewriteSite& site, size_t index) {
-  const Constant* constant = site.ConstantInput(index);
-  if (constant == nullptr || constant->element_count() == 0) return std::nullopt;
-  if (!IsFloat(constant->dtype()) && !IsInteger(constant->dtype())) return std::nullopt;
-  if (!constant->UniformElement()) return std::nullopt;
-  return constant->FloatAt(0);
-}
-
 bool IsUniform(const RewriteSite& site, size_t index, double value) {
   std::optional<double> uniform = UniformInput(site, index);
   return uniform == value;
@@ -29,12 +20,6 @@ bool IsZero(const RewriteSite& site, size_t index, bool negative) {
   std::optional<double> uniform = UniformInput(site, index);
   if (uniform != 0.0) return false;
   return !IsFloat(site.type().dtype) || std::signbit(*uniform) == negative;
-}
-
-// The input takes the node's place where the other operand does not broadcast it.
-bool ReplaceByInput(RewriteSite& site, size_t index) {
-  if (!SameType(site.InputType(index), site.type())) return false;
-  return site.ReplaceBy(site.node().inputs[index]);
 }
 
 // x * 1, 1 * x, x / 1, x - 0, x + -0.0 and -0.0 + x; x + 0 on integers.
@@ -134,23 +119,7 @@ bool OneOver(RewriteSite& site) {
 
 // (x + c) + d is x + (c + d) on integers, which wrap around; products likewise.
 bool IntegerConstantsMeet(RewriteSite& site) {
-  const std::string op = site.node().op;
-  if ((op != "Add" && op != "Mul") || !IsInteger(site.type().dtype)) return false;
-  for (size_t side : {0, 1}) {
-    const Node* inner = site.Producer(side);
-    const ValueId outer_constant = site.node().inputs[1 - side];
-    if (inner == nullptr || inner->op != op || !site.ConstantOf(outer_constant)) continue;
-    const size_t where = site.ConstantOf(inner->inputs[0]) != nullptr ? 0 : 1;
-    const ValueId inner_constant = inner->inputs[where], x = inner->inputs[1 - where];
-    if (site.ConstantOf(inner_constant) == nullptr) continue;
-    absl::StatusOr<Shape> shape =
-        BroadcastShapes({site.TypeOf(inner_constant).dims, site.TypeOf(outer_constant).dims});
-    if (!shape.ok()) continue;
-    const ValueId sum =
-        site.Emit(op, {inner_constant, outer_constant}, {}, TensorType(site.type().dtype, *shape));
-    return site.ReplaceBy(op, {x, sum});
-  }
-  return false;
+  return IsInteger(site.type().dtype) && ConstantsMeet(site);
 }
 
 // x - c is x + (-c), bit by bit: one form for what follows. Scalars and vectors only, which is what
@@ -171,6 +140,39 @@ constexpr RewriteRule kRules[] = {
 };
 
 }  // namespace
+
+std::optional<double> UniformInput(const RewriteSite& site, size_t index) {
+  const Constant* constant = site.ConstantInput(index);
+  if (constant == nullptr || constant->element_count() == 0) return std::nullopt;
+  if (!IsFloat(constant->dtype()) && !IsInteger(constant->dtype())) return std::nullopt;
+  if (!constant->UniformElement()) return std::nullopt;
+  return constant->FloatAt(0);
+}
+
+bool ReplaceByInput(RewriteSite& site, size_t index) {
+  if (!SameType(site.InputType(index), site.type())) return false;
+  return site.ReplaceBy(site.node().inputs[index]);
+}
+
+bool ConstantsMeet(RewriteSite& site) {
+  const std::string op = site.node().op;
+  if (op != "Add" && op != "Mul") return false;
+  for (size_t side : {0, 1}) {
+    const Node* inner = site.Producer(side);
+    const ValueId outer_constant = site.node().inputs[1 - side];
+    if (inner == nullptr || inner->op != op || !site.ConstantOf(outer_constant)) continue;
+    const size_t where = site.ConstantOf(inner->inputs[0]) != nullptr ? 0 : 1;
+    const ValueId inner_constant = inner->inputs[where], x = inner->inputs[1 - where];
+    if (site.ConstantOf(inner_constant) == nullptr) continue;
+    absl::StatusOr<Shape> shape =
+        BroadcastShapes({site.TypeOf(inner_constant).dims, site.TypeOf(outer_constant).dims});
+    if (!shape.ok()) continue;
+    const ValueId sum =
+        site.Emit(op, {inner_constant, outer_constant}, {}, TensorType(site.type().dtype, *shape));
+    return site.ReplaceBy(op, {x, sum});
+  }
+  return false;
+}
 
 std::span<const RewriteRule> ArithmeticRules() { return kRules; }
 

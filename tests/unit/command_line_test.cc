@@ -47,6 +47,13 @@ TEST(CommandLine, FlagsThatDecideTheOutputAreKeptInTheOrderOfATable) {
   EXPECT_EQ(line.compile.import.dims[0].bound.max, 8);
 }
 
+TEST(CommandLine, FastMathIsASettingOfAPassAndOfTheOutput) {
+  const CommandLine line = Parse({"m.onnx", "-o", "o", "--math", "fast"});
+  EXPECT_EQ(line.compile.passes.config.at("simplify.fast-math"), 1);
+  EXPECT_THAT(line.compile.flags, ElementsAre("--math=fast"));
+  EXPECT_TRUE(Parse({"m.onnx", "-o", "o", "--math=precise"}).compile.passes.config.empty());
+}
+
 TEST(CommandLine, PassFlagsAreCheckedAgainstOneTable) {
   const CommandLine line =
       Parse({"m.onnx", "-o", "o", "-O1", "--enable-pass", "fold-scale", "--disable-pass=fuse",
