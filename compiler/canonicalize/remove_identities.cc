@@ -1,6 +1,9 @@
 #include "compiler/canonicalize/remove_identities.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/op.h"
@@ -39,10 +42,23 @@ ValueId CopiedInput(const Graph& graph, const Node& node) {
   return kernel.ok() && IsCopy(kernel->kernel) ? kernel->inputs[0] : ValueId();
 }
 
+// A Dropout whose mask is read: inference drops nothing, so that all of the mask is true.
+bool ReplaceWithMask(Rebuilder& rebuilder, const Node& node) {
+  if (node.op != "Dropout" || node.outputs.size() != 2 || !node.outputs[1].valid()) return false;
+  const Value& mask = rebuilder.old_graph().values[node.outputs[1]];
+  const std::optional<std::vector<int64_t>> dims = StaticDims(mask.type.dims);
+  if (!dims) return false;
+  rebuilder.Replace(node.outputs[0], rebuilder.Mapped(node.inputs[0]));
+  Constant kept = Constant::Splat(mask.type.dtype, *dims, 1);
+  rebuilder.Replace(node.outputs[1], rebuilder.graph().AddConstant(mask.name, std::move(kept)));
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<Graph> RemoveIdentities(const Graph& graph, PassContext&) {
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    if (ReplaceWithMask(rebuilder, node)) return true;
     ValueId input = CopiedInput(graph, node);
     if (!input.valid()) return false;
     for (ValueId output : node.outputs) {
