@@ -38,7 +38,12 @@ class Cases:
         used = {operand for n in nodes for operand in n.input}
         given = {k: v for k, v in (self.weights | weights).items() if k in used}
         path = cases.save(self.folder, name, nodes, inputs or self.inputs, outputs, given, 21)
-        self.graphs.append(compose.add_prefix_graph(onnx.load(path).graph, f"{name}_"))
+        graph = compose.add_prefix_graph(onnx.load(path).graph, f"{name}_")
+        for value in (*graph.input, *graph.output):  # all cases share the symbols
+            for dim in value.type.tensor_type.shape.dim:
+                if dim.dim_param:
+                    dim.dim_param = dim.dim_param.removeprefix(f"{name}_")
+        self.graphs.append(graph)
 
     def joined(self):
         """The path of one model with all cases."""
@@ -55,16 +60,20 @@ class Cases:
         """Loops of every way of writing them, against the evaluator without any pass."""
         command([build_folder() / "tests/interpret_model", self.joined()])
 
-    def compile(self):
-        """Both targets with their tiles, against onnxruntime."""
+    def compile(self, dims=None, sizes=({},)):
+        """Both targets with their tiles, against onnxruntime at each of the sizes."""
         path = self.joined()
-        inputs = reference.make_inputs(path, {}, 1)
-        expected, noise = reference.expected_outputs(path, inputs)
         for target in TARGETS:
-            model = cases.load(path, target, self.folder)
-            actual = model.run(inputs, fill=0xFF)
+            model = cases.load(path, target, self.folder, dims)
+            for size in sizes:
+                self.check(model, path, size, f"{target} {size}")
             model.close()
-            errors = {name: reference.error_of(actual[name], expected[name]) for name in expected}
-            wrong = [f"{name}: error {error:.3g}" for name, error in errors.items()
-                     if not error <= max(TOLERANCE, 2 * noise[name])]
-            expect(not wrong, f"{target}: {'; '.join(wrong)}")
+
+    def check(self, model, path, size, where):
+        inputs = reference.make_inputs(path, size, 1)
+        expected, noise = reference.expected_outputs(path, inputs)
+        actual = model.run(inputs, fill=0xFF)
+        errors = {name: reference.error_of(actual[name], expected[name]) for name in expected}
+        wrong = [f"{name}: error {error:.3g}" for name, error in errors.items()
+                 if not error <= max(TOLERANCE, 2 * noise[name])]
+        expect(not wrong, f"{where}: {'; '.join(wrong)}")
