@@ -10,8 +10,8 @@
 namespace aotc {
 namespace {
 
-// What the exact search may touch: about two seconds.
-constexpr int64_t kSearchWork = 400'000'000;
+// What the exact search may touch: about three seconds.
+constexpr int64_t kSearchWork = 2'000'000'000;
 
 using Blocks = std::vector<ArenaBlock>;
 using Order = std::vector<int>;

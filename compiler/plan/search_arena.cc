@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "compiler/plan/rising_search.h"
 #include "compiler/plan/skyline_search.h"
 
 namespace aotc {
@@ -74,16 +75,15 @@ class Search {
     int64_t share = 200'000;
     for (int attempt = 0; work > 0; ++attempt) {
       if (attempt % kFixedAttempts == kFixedAttempts - 1) share += share / 2;
-      const int64_t given = std::min(share, work);
-      SkylineSearch search(Ordered(attempt), capacity,
-                           {.work = given, .lowest_first = attempt / 2 % 2 == 1});
-      const bool found = search.Run();
-      work -= given - search.work_left();
-      if (found) {
-        Keep(search);
-        return Verdict::kFound;
+      for (const bool rising : {false, true}) {
+        const int64_t given = std::min(share, work);
+        const Verdict verdict =
+            rising ? Try(RisingSearch(Ordered(attempt), capacity, given), work)
+                   : Try(SkylineSearch(Ordered(attempt), capacity,
+                                       {.work = given, .lowest_first = attempt / 2 % 2 == 1}),
+                         work);
+        if (verdict != Verdict::kUnknown) return verdict;
       }
-      if (search.complete()) return Verdict::kNone;
     }
     return Verdict::kUnknown;
   }
@@ -108,7 +108,19 @@ class Search {
     return blocks;
   }
 
-  void Keep(const SkylineSearch& search) {
+  // Runs a search; takes what it uses from `work`.
+  template <class AnySearch>
+  Verdict Try(AnySearch search, int64_t& work) {
+    work -= search.work_left();
+    const bool found = search.Run();
+    work += search.work_left();
+    if (found) Keep(search);
+    if (found) return Verdict::kFound;
+    return search.complete() ? Verdict::kNone : Verdict::kUnknown;
+  }
+
+  template <class AnySearch>
+  void Keep(const AnySearch& search) {
     found_ = {std::vector<int64_t>(count_, 0), 0};
     for (size_t b = 0; b < search.blocks().size(); ++b) {
       const SectionBlock& block = search.blocks()[b];
@@ -126,25 +138,31 @@ class Search {
 
 ArenaSearch SearchArena(const std::vector<ArenaBlock>& blocks, int64_t align, int64_t bytes,
                         int64_t work) {
-  const int64_t bound = LiveBytesBound(blocks, align);
-  if (bytes <= bound) return {.complete = true};
+  int64_t least = LiveBytesBound(blocks, align);  // what nothing can be smaller than
+  if (bytes <= least) return {.complete = true};
   if (blocks.size() > kMostBlocks) return {};
   Search search(blocks, align);
-  // Mostly the bound is reached, and what stays above it is best lowered step by step.
-  int64_t at_bound_work = work / 2;
-  work -= at_bound_work;
-  const Verdict at_bound = search.Fit(bound, at_bound_work);
-  if (at_bound == Verdict::kFound) return {search.found(), true};
-  const int64_t least = at_bound == Verdict::kNone ? bound + align : bound;
   ArenaSearch best;
-  Verdict verdict = Verdict::kFound;
-  while (bytes > least && verdict == Verdict::kFound) {
-    verdict = search.Fit(bytes - align, work);
-    if (verdict != Verdict::kFound) break;
-    best.assignment = search.found();
-    bytes = best.assignment->bytes;
+  // Mostly the bound is reached: that gets half of the work. Otherwise the way there is gone in
+  // steps, which become smaller where half of the work left does not do.
+  int64_t steps = 1;
+  while (bytes > least && work > 0) {
+    const int64_t step = std::max(align, (bytes - least) / steps / align * align);
+    int64_t share = work / 2 + 1;
+    work -= share;
+    const Verdict verdict = search.Fit(bytes - step, share);
+    work += share;
+    if (verdict == Verdict::kFound) {
+      best.assignment = search.found();
+      bytes = best.assignment->bytes;
+    } else if (verdict == Verdict::kNone) {
+      least = bytes - step + align;
+    } else {
+      if (step == align) break;
+      steps *= 8;
+    }
   }
-  best.complete = bytes <= least || verdict == Verdict::kNone;
+  best.complete = bytes <= least;
   return best;
 }
 

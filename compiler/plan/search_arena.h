@@ -6,8 +6,8 @@
 //
 // Steps whose live blocks are all alive at another step do not matter: what is left are sections of
 // time. Whether all fits below the lower bound is decided first, then below what the last answer
-// needed (skyline_search.h), by many attempts that differ in the order of the blocks, the choice of
-// the next place and the direction of time.
+// needed, by many attempts of two searches (skyline_search.h, rising_search.h) that differ in the
+// order of the blocks, the choice of the next place and the direction of time.
 #ifndef AOTC_COMPILER_PLAN_SEARCH_ARENA_H_
 #define AOTC_COMPILER_PLAN_SEARCH_ARENA_H_
 
