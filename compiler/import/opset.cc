@@ -23,7 +23,7 @@ constexpr OpsetRule kRules[] = {
     {"Gemm", 7, opset::DropBroadcast},
     {"Greater", 7, opset::LegacyBroadcast},
     {"GridSample", 20, opset::GridSampleModes},
-    {"GroupNormalization", 21, opset::Refuse},
+    {"GroupNormalization", 21, opset::GroupNormalizationOfGroups},
     {"Hardmax", 13, opset::FlattenedSoftmax},
     {"Less", 7, opset::LegacyBroadcast},
     {"LogSoftmax", 13, opset::FlattenedSoftmax},

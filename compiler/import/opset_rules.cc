@@ -180,7 +180,7 @@ absl::Status OldResize(NodeEdit& edit) {
   edit.SetInput(1, {});
   edit.SetInput(2, scales);
   node.attributes.Set("coordinate_transformation_mode", std::string("asymmetric"));
-  node.attributes.Set("nearest_mode", std::string("floor"));
+  node.attributes.Set("nearest_mode", std::string("floor_or_ceil"));
   return absl::OkStatus();
 }
 
@@ -223,6 +223,26 @@ absl::Status DftAxis(NodeEdit& edit) {
 
 absl::Status RoiAlignPlaces(NodeEdit& edit) {
   edit.node().attributes.Set("coordinate_transformation_mode", std::string("output_half_pixel"));
+  return absl::OkStatus();
+}
+
+absl::Status GroupNormalizationOfGroups(NodeEdit& edit) {
+  const int64_t groups = edit.node().attributes.Int("num_groups");
+  if (groups < 1) return absl::InvalidArgumentError("num_groups must be positive");
+  for (size_t i = 0; i < 3; ++i) {
+    if (!edit.HasInput(i)) return absl::InvalidArgumentError(StrCat("input ", i, " is missing"));
+  }
+  Attributes second = IntAttribute("start", 1);
+  second.Set("end", int64_t{2});
+  const ValueId channels = edit.Before("Shape", {edit.node().inputs[0]}, std::move(second));
+  const ValueId count = edit.AddInts("groups", {groups});
+  const ValueId repeats = edit.Before("Div", {channels, count});
+  const ValueId shape = edit.Before("Concat", {count, repeats}, IntAttribute("axis", 0));
+  const ValueId last = edit.AddInts("last", {1}), all = edit.AddInts("all", {-1});
+  for (size_t i = 1; i < 3; ++i) {
+    const ValueId column = edit.Before("Unsqueeze", {edit.node().inputs[i], last});
+    edit.SetInput(i, edit.Before("Reshape", {edit.Before("Expand", {column, shape}), all}));
+  }
   return absl::OkStatus();
 }
 

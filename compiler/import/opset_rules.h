@@ -32,7 +32,9 @@ absl::Status SplitAttribute(NodeEdit& edit);
 absl::Status SplitCount(NodeEdit& edit);
 // TopK: k became an input in 10.
 absl::Status TopKAttribute(NodeEdit& edit);
-// Upsample became Resize in 10; Resize changed its coordinates and inputs in 11.
+// Upsample became Resize in 10; Resize changed its coordinates and inputs in 11. ONNX did not say
+// how places were rounded: onnxruntime takes the element before along an axis that grows, and the
+// element after along one that shrinks, which is our own nearest_mode "floor_or_ceil".
 absl::Status UpsampleToResize(NodeEdit& edit);
 absl::Status OldResize(NodeEdit& edit);
 absl::Status EmptyResizeInputs(NodeEdit& edit);
@@ -46,6 +48,8 @@ absl::Status GridSampleModes(NodeEdit& edit);
 absl::Status DftAxis(NodeEdit& edit);
 // RoiAlign: regions were not moved by half an element before 16.
 absl::Status RoiAlignPlaces(NodeEdit& edit);
+// GroupNormalization: scale and bias had one element per group before 21.
+absl::Status GroupNormalizationOfGroups(NodeEdit& edit);
 // Forms of which no equivalent exists.
 absl::Status Refuse(NodeEdit& edit);
 

@@ -10,8 +10,13 @@
 namespace aotc {
 namespace {
 
-absl::StatusOr<Expr> Nearest(const Fraction& f, const std::string& mode) {
+// The element that is taken for a place. Beyond ONNX's modes, old forms of the operator round up
+// along axes that shrink, and else down (opset_rules.h).
+absl::StatusOr<Expr> Nearest(const Fraction& f, const std::string& mode, const Fraction& scale) {
   const Expr &n = f.numerator, &d = f.denominator;
+  if (mode == "floor_or_ceil") {
+    return Select(Lt(scale.numerator, scale.denominator), CeilDiv(n, d), FloorDiv(n, d));
+  }
   if (mode == "floor") return FloorDiv(n, d);
   if (mode == "ceil") return CeilDiv(n, d);
   if (mode == "round_prefer_floor") return CeilDiv(n * 2 - d, d * 2);
@@ -119,12 +124,12 @@ absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
   std::string mode = op.attributes().String("mode", "nearest");
   if (mode == "nearest") {
     std::string rounding = op.attributes().String("nearest_mode", "round_prefer_floor");
-    AOTC_RETURN_IF_ERROR(Nearest({}, rounding).status());
+    AOTC_RETURN_IF_ERROR(Nearest({}, rounding, {}).status());
     return TensorBuilder::Body([&s, rounding](const Indices& i) {
       Indices indices = i;
       for (size_t d = 0; d < i.size(); ++d) {
         if (!s.axes[d].resized) continue;
-        indices[d] = Clamp(*Nearest(s.PlaceAt(d, i[d]), rounding), 0, s.LastOf(d));
+        indices[d] = Clamp(*Nearest(s.PlaceAt(d, i[d]), rounding, s.axes[d].scale), 0, s.LastOf(d));
       }
       return s.x.Stored(indices);
     });

@@ -27,6 +27,7 @@ sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER.parent / "conformance"
 import merge_models  # noqa: E402
 import operator_indices  # noqa: E402
 import operator_numbers  # noqa: E402
+import operator_opsets  # noqa: E402
 import operator_windows  # noqa: E402
 from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
 from check_model import require_same  # noqa: E402
@@ -34,7 +35,8 @@ from model_list import build_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 from operator_case import Draw, difference, make_case  # noqa: E402
 
-FAMILIES = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES)
+FAMILIES = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES,
+            *operator_opsets.FAMILIES)
 Way = collections.namedtuple("Way", "target flags form")
 WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
         "cpu": Way("cpu", ["--cpu=x86-64-v3"], ""),

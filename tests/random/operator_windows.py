@@ -13,7 +13,8 @@ def window(draw, spatial, pools=False):
     attributes = {"kernel_shape": [draw.dim(1, min(3, d)) for d in spatial],
                   "strides": [draw.dim(1, 3) for _ in spatial]}
     if draw.chance(0.4):
-        attributes["dilations"] = [draw.dim(1, 2) for _ in spatial]
+        sizes = zip(attributes["kernel_shape"], spatial)
+        attributes["dilations"] = [draw.dim(1, 2 if k * 2 - 1 <= d else 1) for k, d in sizes]
     auto_pad = draw.pick(LETTERS)
     if pools and auto_pad.startswith("SAME"):  # onnxruntime departs from ONNX's formula for others
         attributes.pop("dilations", None)
