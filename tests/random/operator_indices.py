@@ -78,7 +78,7 @@ def scatter_elements(draw):
     x = draw.numbers(shape, ("f4", "f4", "i4", "i8"))
     updates = draw.numbers(dims, (x.dtype,))
     return Node("ScatterElements", [x, indices.astype(index_type(draw)), updates],
-                {"axis": axis, "reduction": reduction}, opset=18)
+                {"axis": axis, "reduction": reduction})
 
 
 def scatter_nd(draw):
@@ -89,7 +89,7 @@ def scatter_nd(draw):
     indices = positions(draw, shape[:depth], dims, reduction != "none")
     x = draw.numbers(shape, ("f4", "f4", "i4", "i8"))
     updates = draw.numbers([*dims, *shape[depth:]], (x.dtype,))
-    return Node("ScatterND", [x, indices, updates], {"reduction": reduction}, opset=18)
+    return Node("ScatterND", [x, indices, updates], {"reduction": reduction})
 
 
 def one_hot(draw):

@@ -196,7 +196,7 @@ def grid_sample(draw):
     grid = draw.rng.uniform(-1.6, 1.6, [n, *out, rank]).astype("f4")
     return Node("GridSample", [draw.floats([n, c, *spatial]), grid],
                 {"mode": mode, "padding_mode": draw.pick(["zeros", "border", "reflection"]),
-                 "align_corners": draw.dim(0, 1)}, opset=20)
+                 "align_corners": draw.dim(0, 1)})
 
 
 def affine_grid(draw):
@@ -204,7 +204,7 @@ def affine_grid(draw):
     n = draw.dim(1, 2)
     size = vector(n, draw.dim(1, 3), *(draw.dim(1, 5) for _ in range(rank)))
     return Node("AffineGrid", [draw.floats([n, rank, rank + 1]), size],
-                {"align_corners": draw.dim(0, 1)}, known=(1,), opset=20)
+                {"align_corners": draw.dim(0, 1)}, known=(1,))
 
 
 def roi_align(draw):
