@@ -40,9 +40,9 @@ struct AxisFilter {
     const Expr shrink = Div(Cast(s.compute, scale.numerator), Cast(s.compute, scale.denominator));
     const Expr distance = Unary(ExprOp::kAbs, offset) * Min(shrink, Number(1, shrink));
     const Expr zero = Number(0, distance);
-    const Expr weight = filter.is_cubic ? Select(Lt(distance, Number(2, distance)),
-                                                 CubicWeight(distance, filter.coefficient), zero)
-                                        : Max(Number(1, distance) - distance, zero);
+    Expr weight = filter.is_cubic ? Select(Lt(distance, Number(2, distance)),
+                                           CubicWeight(distance, filter.coefficient), zero)
+                                  : Max(Number(1, distance) - distance, zero);
     if (!filter.exclude_outside) return weight;
     return Select(InBounds(Element(place, r), s.axes[d].in), weight, zero);
   }
