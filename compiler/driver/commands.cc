@@ -16,6 +16,7 @@
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/schedules.h"
 #include "compiler/verify/report.h"
 
 namespace aotc {
@@ -242,6 +243,11 @@ void PrintPipeline(CommandResult& result) {
                                      {"min", key.min},
                                      {"max", key.max},
                                      {"summary", std::string(key.summary)}});
+  }
+  for (const ScheduleName& schedule : AllSchedules()) {
+    result.json["schedules"].push_back({{"name", std::string(schedule.name)},
+                                        {"targets", std::string(schedule.targets)},
+                                        {"summary", std::string(schedule.summary)}});
   }
 }
 

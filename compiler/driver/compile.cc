@@ -22,6 +22,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/schedules.h"
 
 namespace aotc {
 namespace {
@@ -72,6 +73,8 @@ class Compilation {
     AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
     cpu_.templates = options_.templates;
     cuda_options_.templates = options_.templates;
+    AOTC_RETURN_IF_ERROR(CheckSchedules(options_.disabled_schedules));
+    cpu_.disabled = cuda_options_.disabled = options_.disabled_schedules;
     AOTC_ASSIGN_OR_RETURN(cuda_options_.least_arch, LeastArch(CudaArchs()));
     return CheckPassOptions(options_.passes);
   }

@@ -10,6 +10,7 @@
 #define AOTC_COMPILER_DRIVER_COMPILE_H_
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,9 @@ struct CompileOptions {
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;
-  bool templates = true;                // false: plain loops only
-  bool assume_valid_indices = false;    // no index of the data is out of range
+  bool templates = true;                          // false: plain loops only
+  std::set<std::string> disabled_schedules = {};  // names of targets/schedules.h
+  bool assume_valid_indices = false;              // no index of the data is out of range
   bool keep_values = false;             // what lies between kernels is given as further outputs
   PassOptions passes = {};              // stop_after and the rest hold for phases, too
   std::vector<std::string> flags = {};  // as given, for metadata.json

@@ -10,13 +10,14 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/schedules.h"
 
 namespace aotc {
 namespace {
 
 // What the flags state before it is checked beyond its syntax.
 struct Raw {
-  std::vector<std::string> shapes, dims, binds, archs, enabled, disabled, config, assume;
+  std::vector<std::string> shapes, dims, binds, archs, enabled, disabled, schedules, config, assume;
   std::string weights = "incbin", color = "auto", math = "precise";
   bool no_templates = false, print_pipeline = false;
 };
@@ -24,9 +25,12 @@ struct Raw {
 // Flags that decide the bytes of the output: metadata.json keeps them, `aotc check` gives them
 // again.
 constexpr std::string_view kOutputFlags[] = {
-    "--target",       "--name",   "--shape",        "--dim",     "--keep-input", "--bind",
-    "--cpu",          "--arch",   "--weights",      "--example", "-O",           "--enable-pass",
-    "--disable-pass", "--config", "--no-templates", "--assume",  "--math",
+    "--target",       "--name",       "--shape",
+    "--dim",          "--keep-input", "--bind",
+    "--cpu",          "--arch",       "--weights",
+    "--example",      "-O",           "--enable-pass",
+    "--disable-pass", "--config",     "--no-templates",
+    "--assume",       "--math",       "--disable-schedule",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -122,6 +126,10 @@ void AddPassFlags(CLI::App& app, CommandLine& line, Raw& raw) {
       ->type_name("FACT")
       ->check(OneOf({"valid-indices"}))
       ->group("Passes");
+  AddEach(app, "--disable-schedule", raw.schedules,
+          "leaves a schedule out, such as contract_tile; --print-pipeline lists them")
+      ->type_name("NAME")
+      ->group("Passes");
   app.add_flag("--no-templates", raw.no_templates, "plain loops in place of tile functions")
       ->group("Passes");
   app.add_flag("--time-passes", line.time_passes, "prints the time of each phase and pass")
@@ -212,6 +220,8 @@ class Parser {
     if (raw_.color == "always") line_.color = ColorMode::kAlways;
     if (raw_.color == "never") line_.color = ColorMode::kNever;
     compile.templates = !raw_.no_templates;
+    compile.disabled_schedules.insert(raw_.schedules.begin(), raw_.schedules.end());
+    AOTC_RETURN_IF_ERROR(CheckSchedules(compile.disabled_schedules));
     compile.assume_valid_indices = !raw_.assume.empty();
     compile.flags = OutputFlags();
     AOTC_RETURN_IF_ERROR(CheckComplete());

@@ -24,6 +24,7 @@
 #include "compiler/optimize/sink_transposes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/schedules.h"
 
 namespace aotc {
 namespace {
@@ -160,6 +161,9 @@ std::string DescribePipeline() {
   }
   for (const ConfigKey& key : kConfigKeys)
     StrAppend(&text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
+  for (const ScheduleName& row : AllSchedules()) {
+    StrAppend(&text, "--disable-schedule ", row.name, ": ", row.summary, " (", row.targets, ")\n");
+  }
   return text;
 }
 

@@ -130,8 +130,23 @@ absl::StatusOr<ProgramKernel> AsContraction(Kernel kernel, const CpuOptions& opt
     if (isa->has_vnni && !contraction.is_integer) continue;
     AOTC_RETURN_IF_ERROR(AddVariants(kernel, contraction, *isa, result.variants));
   }
+  const std::string& name = result.variants.front().realisation;
+  if (options.disabled.contains(name)) {
+    return absl::FailedPreconditionError(StrCat(name, " is disabled"));
+  }
   result.kernel = std::move(kernel);
   return result;
+}
+
+// The rows of a kernel that no contraction tile takes, in blocks where that pays.
+absl::StatusOr<KernelVariant> RowVariant(const Kernel& kernel, const Isa& isa,
+                                         const CpuOptions& options, const std::string& why) {
+  if (options.templates && !options.disabled.contains("row_products")) {
+    absl::StatusOr<KernelVariant> blocks = RowProductVariant(kernel, isa);
+    if (blocks.ok()) StrAppend(&blocks->reason, "; no contract_tile: ", why);
+    if (blocks.ok()) return blocks;
+  }
+  return LoopVariant(kernel, isa, why);
 }
 
 }  // namespace
@@ -190,16 +205,8 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
   ProgramKernel result;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
     if (isa->has_vnni) continue;
-    absl::StatusOr<KernelVariant> variant = LoopVariant(kernel, *isa, reason);
-    if (options.templates) {
-      absl::StatusOr<KernelVariant> blocks = RowProductVariant(kernel, *isa);
-      if (blocks.ok()) {
-        variant = std::move(blocks);
-        StrAppend(&variant->reason, "; no contract_tile: ", reason);
-      }
-    }
-    AOTC_RETURN_IF_ERROR(variant.status());
-    result.variants.push_back(*std::move(variant));
+    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowVariant(kernel, *isa, options, reason));
+    result.variants.push_back(std::move(variant));
     // Without vectors all instruction sets would get the same text.
     if (result.variants.back().realisation == "loops") {
       result.variants = {std::move(result.variants.back())};

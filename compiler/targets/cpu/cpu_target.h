@@ -5,6 +5,7 @@
 #ifndef AOTC_COMPILER_TARGETS_CPU_CPU_TARGET_H_
 #define AOTC_COMPILER_TARGETS_CPU_CPU_TARGET_H_
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,8 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list);
 
 struct CpuOptions {
   std::vector<Isa> isas = {};
-  bool templates = true;  // false: plain loops only
+  bool templates = true;                // false: plain loops only
+  std::set<std::string> disabled = {};  // schedules that are not to be chosen
 };
 
 // The kernel's variants, best first: one per instruction set where it pays, all under one contract

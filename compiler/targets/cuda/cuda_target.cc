@@ -225,6 +225,9 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
   std::string reason = options.templates ? "no rule for it" : "no templates are wanted";
   for (const CudaRule rule : RulesFor(kernel, options)) {
     absl::StatusOr<KernelVariant> variant = rule(kernel);
+    if (variant.ok() && options.disabled.contains(variant->realisation)) {
+      variant = absl::FailedPreconditionError(StrCat(variant->realisation, " is disabled"));
+    }
     if (variant.ok()) {
       TidyLoops(variant->loops);
       result.variants.push_back(*std::move(variant));

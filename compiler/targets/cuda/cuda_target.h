@@ -8,6 +8,7 @@
 #ifndef AOTC_COMPILER_TARGETS_CUDA_CUDA_TARGET_H_
 #define AOTC_COMPILER_TARGETS_CUDA_CUDA_TARGET_H_
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ namespace aotc {
 struct CudaOptions {
   bool templates = true;  // false: one thread per result, plain loops
   int least_arch = 80;    // compute capability that all kernels may rely on, times ten
+  std::set<std::string> disabled = {};  // schedules that are not to be chosen
 };
 
 // The least compute capability of a list such as {"80", "90a"}, times ten. Error: one is none.

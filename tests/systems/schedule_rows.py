@@ -1,0 +1,53 @@
+"""Rows about the choice among schedules."""
+import cases
+from cases import aotc, expect, floats, node, run
+
+FLAGS = {"cpu": ["--cpu=x86-64"], "cuda": []}
+
+
+def many_schedules(folder):
+    """Convolutions, normalised rows, rows times rows, a vector times a matrix, a transpose."""
+    weights = {"w": floats(32, 16, 3, 3), "d": floats(32, 1, 3, 3), "g": floats(32, 24),
+               "two": floats(1)}
+    nodes = [node("Conv", "x w", "c", pads=[1, 1, 1, 1]),
+             node("Conv", "c d", "e", group=32, pads=[1, 1, 1, 1]),
+             node("GlobalAveragePool", "e", "p"), node("Flatten", "p", "f"),
+             node("MatMul", "f g", "v"),
+             node("MatMul", "q k", "s"), node("Softmax", "s", "a"),
+             node("Transpose", "q", "t", perm=[0, 2, 1]), node("Mul", "t t", "u"),
+             node("Sigmoid", "q", "i")]
+    return cases.save(folder, "net", nodes,
+                      {"x": [1, 16, 12, 12], "q": [2, 40, 36], "k": [2, 36, 20]},
+                      {"v": [1, 24], "a": [2, 40, 20], "u": [2, 36, 40], "i": [2, 40, 36]},
+                      weights)
+
+
+def chosen(path, target, folder, *words):
+    """The schedules of the kernels, but for plain loops."""
+    aotc(path, "--target", target, "-o", folder, *FLAGS[target], *words)
+    found = {kernel["realisation"] for kernel in cases.metadata(folder)["kernels"]}
+    return found - {"loops", "vector_loops"}
+
+
+def row62_each_schedule_can_be_forbidden(folder):
+    """Without one its kernels take the next that applies; without all, loops: numbers stay."""
+    path = many_schedules(folder)
+    rows = cases.report("--print-pipeline")["schedules"]
+    for target, least in (("cpu", 3), ("cuda", 5)):
+        known = [row["name"] for row in rows if target in row["targets"].split()]
+        first = chosen(path, target, folder / f"{target}_all")
+        expect(len(first) >= least and first <= set(known), f"{target} chose {sorted(first)}")
+        for name in sorted(first):
+            flag = f"--disable-schedule={name}"
+            others = chosen(path, target, folder / f"{target}_{name}", flag)
+            expect(name not in others, f"{name} is there in spite of {flag}")
+        flags = [*FLAGS[target], *(f"--disable-schedule={name}" for name in known)]
+        cases.numbers_agree(path, target, folder, flags=flags)
+        expect(not chosen(path, target, folder / f"{target}_none", *flags[len(FLAGS[target]):]),
+               "all are forbidden, some are there")
+
+
+def row62_unknown_schedules_are_refused(folder):
+    path = many_schedules(folder)
+    cases.expect_refused(run(path, "-o", folder / "out", "--disable-schedule=fast"),
+                         "unknown schedule 'fast'", "contract_tile", code=2)
