@@ -58,7 +58,7 @@ void AddBytesAcross(const StepGraph& graph, std::vector<int64_t>& sums) {
   }
   for (size_t buffer = 0; buffer < users.size(); ++buffer) {
     if (users[buffer].size() < 2) continue;
-    StepSet early(before[0].size(), 0), late(before[0].size(), 0);
+    StepSet early = before[users[buffer][0]], late = after[users[buffer][0]];
     for (int user : users[buffer]) {
       Join(early, before[user]);
       Join(late, after[user]);
