@@ -95,12 +95,7 @@ class PointWriter {
   bool Pointwise(const FlatStage& stage) {
     const Bounds bounds = StageBounds(nest_, stage);
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
-      Expr body = stage.bodies[k];
-      // Small floats round at stores only.
-      if (body.op() == ExprOp::kCast && ComputeType(body.dtype()) != body.dtype())
-        body = body.arg(0);
-      body = Cast(ComputeType(body.dtype()), body);
-      std::optional<Expr> value = OverLanes(body, LanesOrNull(), bounds);
+      std::optional<Expr> value = OverLanes(InVariable(stage.bodies[k]), LanesOrNull(), bounds);
       if (!value) return false;
       out_.push_back(Let(stage.results[k].variable, *value));
       if (!Define(stage.results[k], value->dtype())) return false;
@@ -178,6 +173,12 @@ class PointWriter {
 };
 
 }  // namespace
+
+Expr InVariable(const Expr& value) {
+  const bool rounds = value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
+  const Expr& exact = rounds ? value.arg(0) : value;
+  return Cast(ComputeType(exact.dtype()), exact);
+}
 
 std::optional<std::vector<Stmt>> PointStatements(const Nest& nest, const Lanes* lanes) {
   if (lanes == nullptr && PaddingReadsBeyond(nest)) {

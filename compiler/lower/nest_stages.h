@@ -45,6 +45,9 @@ std::optional<ExprOp> LaneCombiner(const Combiner& combiner);
 // innermost axis where that is possible (1: scalar).
 std::vector<Stmt> RowStatements(const Nest& nest, int lane_count);
 
+// A value as a variable holds it: in its compute type. Small floats round at stores only.
+Expr InVariable(const Expr& value);
+
 // accumulator = combine(accumulator, element) for every component of a reduction, scalar; the
 // elements are the bodies of the stage.
 std::vector<Stmt> AccumulateElements(const FlatStage& stage,

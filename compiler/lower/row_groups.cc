@@ -168,11 +168,7 @@ class RowGroupWriter {
       const FlatResult& result = stage.results[k];
       Expr value = AtOwnRow(stage.bodies[k]);
       if (!result.variable.empty()) {
-        // Small floats round at stores only.
-        const bool rounds =
-            value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
-        if (rounds) value = value.arg(0);
-        value = Cast(ComputeType(value.dtype()), value);
+        value = InVariable(value);
         out_.push_back(Let(result.variable, value));
         value = Var(result.variable, value.dtype());
       }

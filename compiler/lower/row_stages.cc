@@ -56,7 +56,7 @@ class RowWriter {
   }
 
   Stmt StoreOrLet(const FlatResult& result, const Expr& value) const {
-    if (!result.index.valid()) return Let(result.variable, value);
+    if (!result.index.valid()) return Let(result.variable, InVariable(value));
     return Store(result.tensor, result.index, Cast(result.dtype, value));
   }
 
