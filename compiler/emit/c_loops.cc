@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/support/status.h"
@@ -336,6 +337,10 @@ class Emitter {
 
 CKernelText EmitTaskBody(const LoopFunction& function, const CSpelling& spelling) {
   CKernelText text = Emitter(function, spelling).Run();
+  // Values may be rounded to a type that no buffer has.
+  for (const std::string* part : {&text.objects, &text.body}) {
+    if (absl::StrContains(*part, "aotc_to_f8")) text.headers.insert("float8.h");
+  }
   for (const LoopBuffer& buffer : function.buffers) {
     if (IsFloat(buffer.dtype) && BitWidth(buffer.dtype) == 8) text.headers.insert("float8.h");
     if (IsSubByte(buffer.dtype)) text.headers.insert("nibbles.h");

@@ -64,7 +64,7 @@ bool IsWideningCast(const Kernel& kernel) {
 }  // namespace
 
 std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value) {
-  FusedKernel part{.kernel = fused.kernel, .op = fused.op};
+  FusedKernel part{.kernel = fused.kernel, .op = fused.op, .rounded = fused.rounded};
   part.kernel.params.clear();
   for (size_t i = 0; i < fused.args.size(); ++i) {
     const TensorId id = fused.kernel.params[i];
@@ -93,6 +93,11 @@ bool ReadsNeighbours(const Kernel& kernel, TensorId tensor) {
     }
   }
   return true;
+}
+
+bool ReadsRounded(const FusedKernel& producer, const FusedKernel& consumer) {
+  return std::ranges::any_of(consumer.args,
+                             [&](ValueId value) { return producer.rounded.contains(value); });
 }
 
 }  // namespace aotc

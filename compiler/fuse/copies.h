@@ -25,6 +25,10 @@ std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value);
 // contraction.
 bool ReadsNeighbours(const Kernel& kernel, TensorId tensor);
 
+// Whether the consumer reads what a cast in the producer rounds: a variable of an iteration would
+// hold it as it was before.
+bool ReadsRounded(const FusedKernel& producer, const FusedKernel& consumer);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_FUSE_COPIES_H_

@@ -49,6 +49,11 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
 }
 
+// Whether the op is there to change the type of its operand.
+bool IsCast(std::string_view op) {
+  return op == "Cast" || op == "CastLike" || op == "QuantizeLinear";
+}
+
 class Fuser {
  public:
   Fuser(const Graph& graph, const FuseOptions& options)
@@ -245,6 +250,12 @@ absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
     fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
   }
   fused.op = CleanIdentifier(node.op);
+  if (IsCast(node.op)) {
+    for (ValueId output : node.outputs) {
+      const DType dtype = graph.values[output].type.dtype;
+      if (ComputeType(dtype) != dtype) fused.rounded.insert(output);
+    }
+  }
   const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
   fused.kernel.name = CleanIdentifier(name);
   InlineSplats(graph, fused);

@@ -13,6 +13,7 @@
 #define AOTC_COMPILER_FUSE_FUSE_H_
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct FusedKernel {
   Kernel kernel = {};
   std::vector<ValueId> args = {};
   std::string op = {};  // of the last node in it, for names
+  // Results that are small floats because the model casts to them, not because it computes in them.
+  std::set<ValueId> rounded = {};
 };
 
 // `value` is the storage of `base` from an element offset on: no kernel is needed.

@@ -275,6 +275,11 @@ FusedKernel Finish(Joiner joiner, const FusedKernel& producer, const FusedKernel
   FusedKernel merged = joiner.Finish(adds_work ? StrCat(producer.kernel.name, "_", consumer.op)
                                                : consumer.kernel.name);
   merged.op = consumer.op;
+  merged.rounded = producer.rounded;
+  merged.rounded.insert(consumer.rounded.begin(), consumer.rounded.end());
+  if (ReadsRounded(producer, consumer) && !HasReduction(consumer.kernel)) {
+    merged.rounded.insert(merged.args.back());  // moved, perhaps
+  }
   return merged;
 }
 
@@ -310,6 +315,11 @@ absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKe
   if (rows.size() + 1 < rank) {
     return absl::FailedPreconditionError("its value is read by other rows than its own");
   }
+  const Shape& shape = producer.kernel.tensors[TensorOf(producer, value)].shape;
+  const bool in_memory = rows.size() + 1 == rank && !shape.back().IsInt(1);
+  if (ReadsRounded(producer, consumer) && !in_memory) {
+    return absl::FailedPreconditionError("a cast rounds its value");
+  }
   if (MaxElements(rows, BoundsOf(merged.kernel.symbols)).value_or(INT64_MAX) < kFewestRows) {
     return absl::FailedPreconditionError("few rows would hold all of the work");
   }
@@ -319,7 +329,8 @@ absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKe
 absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel& consumer,
                                   ValueId value, const std::set<ValueId>& kept) {
   Joiner joiner = Join(producer, consumer, kept);
-  if (ReadsAtOwnIndex(joiner.kernel(), joiner.TensorOf(value))) {
+  const bool rounds = ReadsRounded(producer, consumer);
+  if (!rounds && ReadsAtOwnIndex(joiner.kernel(), joiner.TensorOf(value))) {
     return Finish(std::move(joiner), producer, consumer);
   }
   if (HasReduction(producer.kernel)) {
