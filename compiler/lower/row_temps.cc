@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/access.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -20,12 +21,24 @@ class StoredValue {
   Expr In(const Expr& body, const Bounds& bounds) const {
     const Expr replaced = Transform(body, [&](const Expr& node) {
       const bool reads = node.op() == ExprOp::kLoad && node->tensor == writer_.results[0].tensor;
-      return reads ? At(node.arg(0), bounds) : node;
+      if (!reads) return node;
+      const Expr stored = At(node.arg(0), bounds);
+      return node->name == kGuardedLoad ? Guarded(stored) : stored;
     });
     return Simplify(replaced, bounds);
   }
 
  private:
+  // What is read of a temp under a guard exists under that guard only.
+  static Expr Guarded(const Expr& stored) {
+    return Transform(stored, [](const Expr& node) {
+      if (node.op() != ExprOp::kLoad) return node;
+      ExprNode load = *node;
+      load.name = kGuardedLoad;
+      return Expr::Make(std::move(load));
+    });
+  }
+
   Expr At(const Expr& offset, const Bounds& bounds) const {
     Substitution at;
     for (size_t i = 0; i < extents_.size(); ++i) {
