@@ -106,7 +106,7 @@ int64_t PhaseAt(const Numbers& image, const Numbers& phases, const Phases& by, c
   const int64_t h = at[2] + by.pads[0], w = at[3] + by.pads[1];
   const int64_t phase = h % by.blocks[0] * by.blocks[1] + w % by.blocks[1];
   const int64_t row = h / by.blocks[0], column = w / by.blocks[1];
-  const bool inside = row < phases[2] && column < phases[3];
+  const bool inside = h >= 0 && w >= 0 && row < phases[2] && column < phases[3];
   return inside ? NumberAt(phases, phase * image[0] + at[0], at[1], row, column) : -1;
 }
 

@@ -267,6 +267,30 @@ kernel @vector(in %x: f32[1, 200], const %w: f32[30, 200], in %b: f32[30], out %
 }
 
 // The channels of a group share its input channels only.
+// Statistics over channels: each group, or channel, has a part of them only.
+inline std::vector<CudaKernelCase> GroupStatisticCases() {
+  return {
+      {"loops", R"(
+kernel @grouped_sum(in %x: f32[2, 9, 6], const %w: f32[18, 1, 1], out %y: f32[2, 18, 6],
+                    out %s: f32[2, 6]) {
+  %y[n<2, o<18, w<6] = reduce sum(c<1, q<1) %x[n, floor_div(o, 2), w] * %w[o, 0, 0]
+  %s[n<2, w<6] = reduce sum(o<18) min(%y[n, o, w], 0.75)
+})"},
+      {"loops", R"(
+kernel @depthwise_sum(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[2, 6, 26],
+                      out %s: f32[2, 26]) {
+  %y[n<2, o<6, w<26] = reduce sum(c<1, q<5) %x[n, o, w + q] * %w[o, 0, q]
+  %s[n<2, w<26] = reduce sum(o<6) %y[n, o, w]
+})"},
+      {"loops", R"(
+kernel @depthwise_top(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[2, 6, 26],
+                      out %s: f32[2, 6]) {
+  %y[n<2, o<6, w<26] = reduce sum(c<1, q<5) %x[n, o, w + q] * %w[o, 0, q]
+  %s[n<2, o<6] = reduce max(w<26) %y[n, o, w]
+})"},
+  };
+}
+
 inline std::vector<CudaKernelCase> GroupCases() {
   return {
       {"matmul_tile{block=64x64x16", R"(

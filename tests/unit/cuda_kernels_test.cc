@@ -25,8 +25,9 @@ namespace fs = std::filesystem;
 
 std::vector<CudaKernelCase> AllCases() {
   std::vector<CudaKernelCase> all;
-  for (const auto& cases : {RowCases(), ReductionCases(), ElementwiseCases(), TransposeCases(),
-                            ContractionCases(), MatmulCases(), GroupCases()}) {
+  for (const auto& cases :
+       {RowCases(), ReductionCases(), ElementwiseCases(), TransposeCases(), ContractionCases(),
+        MatmulCases(), GroupCases(), GroupStatisticCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

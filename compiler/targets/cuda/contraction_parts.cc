@@ -69,6 +69,9 @@ void SplitGroups(Nest& nest) {
     nest.outer.insert(nest.outer.begin() + static_cast<long>(i),
                       NestAxis{.name = group, .extent = *extent / *size});
     SubstituteAll(nest, {{axis.name, Var(group) * *size + Var(axis.name)}});
+    for (FlatStage& stage : nest.stages) {
+      if (std::ranges::count(stage.over, axis.name) > 0) stage.over.push_back(group);
+    }
     ++i;
   }
 }

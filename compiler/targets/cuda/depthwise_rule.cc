@@ -51,7 +51,7 @@ class DepthwiseRule {
   absl::StatusOr<KernelVariant> Run() {
     AOTC_RETURN_IF_ERROR(Match());
     AOTC_ASSIGN_OR_RETURN(nest_, BuildNest(kernel_));
-    if (!nest_.is_point) return Refuse("the epilogue has other axes");
+    if (!nest_.is_point || nest_.HasStatistics()) return Refuse("the epilogue has other axes");
     KernelVariant variant{
         .realisation = "depthwise_tile",
         .schedule = StrCat("depthwise_tile{window=", rows_.extent.AsInt().value_or(1), "x",
