@@ -35,33 +35,26 @@ bool IsDense(const Expr& offset, const std::vector<std::string>& loops, const Bo
   return !moves;
 }
 
-}  // namespace
-
-bool IsCopy(const Kernel& kernel) {
-  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return false;
-  const Stage& stage = kernel.stages[0];
-  if (stage.IsReduction() || stage.body.size() != 1) return false;
-  return stage.body[0].op() == ExprOp::kLoad &&
-         std::ranges::all_of(kernel.params,
-                             [&](TensorId id) { return kernel.tensors[id].layout.IsPlain(); });
-}
-
-namespace {
-
-bool IsOutput(const Kernel& kernel, TensorId id) {
-  return kernel.tensors[id].role == TensorRole::kOutput;
-}
-
 bool IsWideningCast(const Kernel& kernel) {
-  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return false;
-  const Stage& stage = kernel.stages[0];
-  if (stage.IsReduction() || stage.body.size() != 1) return false;
-  const Expr& body = stage.body[0];
+  if (!IsPointwiseOfOne(kernel)) return false;
+  const Expr& body = kernel.stages[0].body[0];
   return body.op() == ExprOp::kCast && body.arg(0).op() == ExprOp::kLoad &&
          BitWidth(body.arg(0).dtype()) <= BitWidth(body.dtype());
 }
 
 }  // namespace
+
+bool IsPointwiseOfOne(const Kernel& kernel) {
+  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return false;
+  const Stage& stage = kernel.stages[0];
+  return !stage.IsReduction() && stage.body.size() == 1;
+}
+
+bool IsCopy(const Kernel& kernel) {
+  return IsPointwiseOfOne(kernel) && kernel.stages[0].body[0].op() == ExprOp::kLoad &&
+         std::ranges::all_of(kernel.params,
+                             [&](TensorId id) { return kernel.tensors[id].layout.IsPlain(); });
+}
 
 std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value) {
   FusedKernel part{.kernel = fused.kernel, .op = fused.op, .rounded = fused.rounded};

@@ -13,6 +13,9 @@
 
 namespace aotc {
 
+// One pointwise stage that makes the one output of the one input.
+bool IsPointwiseOfOne(const Kernel& kernel);
+
 // One pointwise stage whose body is an element of the one input, between row-major tensors.
 bool IsCopy(const Kernel& kernel);
 

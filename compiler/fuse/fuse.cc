@@ -22,9 +22,8 @@ namespace {
 // The view that a kernel is: its one output is one input, element by element, at a fixed distance.
 std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   const Kernel& kernel = fused.kernel;
-  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return std::nullopt;
+  if (!IsPointwiseOfOne(kernel)) return std::nullopt;
   const Stage& stage = kernel.stages[0];
-  if (stage.IsReduction() || stage.body.size() != 1) return std::nullopt;
   Expr body = stage.body[0];
   while (body.op() == ExprOp::kCast) body = body.arg(0);
   if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
@@ -120,7 +119,7 @@ class Fuser {
       result_.decisions.push_back(StrCat(what, "no, the producer's other results have readers"));
       return std::nullopt;
     }
-    absl::StatusOr<FusedKernel> merged = MergeAccepted(source, consumer, value);
+    absl::StatusOr<FusedKernel> merged = MergeIfAllowed(source, consumer, value, options_.veto);
     if (!merged.ok()) {
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
       return std::nullopt;
@@ -128,15 +127,6 @@ class Fuser {
     result_.decisions.push_back(StrCat(what, "yes"));
     placed_[producer->second].reset();
     return *std::move(merged);
-  }
-
-  absl::StatusOr<FusedKernel> MergeAccepted(const FusedKernel& source, const FusedKernel& consumer,
-                                            ValueId value) const {
-    AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(source, consumer, value));
-    const std::string veto =
-        options_.veto ? options_.veto(source.kernel, consumer.kernel, merged.kernel) : "";
-    if (!veto.empty()) return absl::FailedPreconditionError(veto);
-    return merged;
   }
 
   // The copy that makes `value`: its kernel, with the views of its result that lie between.
@@ -162,7 +152,7 @@ class Fuser {
     const std::optional<FusedKernel> copy = CopyOf(value);
     if (!copy) return std::nullopt;
     const ValueId source = copy->args[0];
-    absl::StatusOr<FusedKernel> merged = MergeAccepted(*copy, consumer, value);
+    absl::StatusOr<FusedKernel> merged = MergeIfAllowed(*copy, consumer, value, options_.veto);
     const std::string what = StrCat(copy->kernel.name, " into ", consumer.kernel.name, ": ");
     if (!merged.ok() || !ReadsNeighbours(merged->kernel, TensorOf(*merged, source)))
       return std::nullopt;

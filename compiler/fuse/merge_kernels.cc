@@ -23,10 +23,6 @@ bool IsOperand(const Expr& e) {
   return bare.op() == ExprOp::kSelect && IsOperand(bare.arg(1)) && bare.arg(2).IsConst();
 }
 
-bool IsOutput(const Kernel& kernel, TensorId id) {
-  return kernel.tensors[id].role == TensorRole::kOutput;
-}
-
 // Every load of `tensor` in `stage` is at exactly its own axes, which end where the tensor does.
 bool ReadsAtOwnIndex(const Stage& stage, TensorId tensor, const Shape& shape) {
   for (const Expr& body : stage.body) {
@@ -205,6 +201,10 @@ bool HasReduction(const Kernel& kernel) {
                      [](const Stage& stage) { return stage.IsReduction(); });
 }
 
+bool IsOutput(const Kernel& kernel, TensorId id) {
+  return kernel.tensors[id].role == TensorRole::kOutput;
+}
+
 TensorId TensorOf(const FusedKernel& fused, ValueId value) {
   const auto arg = std::ranges::find(fused.args, value);
   AOTC_CHECK(arg != fused.args.end());
@@ -365,6 +365,15 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
     return absl::FailedPreconditionError(
         StrCat("the kernel would have more than ", kMostParams, " operands and results"));
   }
+  return merged;
+}
+
+absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
+                                           ValueId value, const FusionVeto& veto,
+                                           const std::set<ValueId>& kept) {
+  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(producer, consumer, value, kept));
+  const std::string reason = veto ? veto(producer.kernel, consumer.kernel, merged.kernel) : "";
+  if (!reason.empty()) return absl::FailedPreconditionError(reason);
   return merged;
 }
 

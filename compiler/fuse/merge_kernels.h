@@ -14,6 +14,7 @@ namespace aotc {
 // A contraction: a sum over reduce axes of a product of two loads; a sum of squares is not one.
 bool IsContraction(const Stage& stage);
 bool HasReduction(const Kernel& kernel);
+bool IsOutput(const Kernel& kernel, TensorId id);
 
 // The tensor that stands for `value`, which is an argument of the kernel.
 TensorId TensorOf(const FusedKernel& fused, ValueId value);
@@ -29,6 +30,11 @@ double ReadsPerElement(const Kernel& kernel, TensorId tensor);
 // The producer's results stay outputs if `kept` has them.
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value, const std::set<ValueId>& kept = {});
+
+// MergeKernels of what the target would not rather keep apart. Error: either's reason.
+absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
+                                           ValueId value, const FusionVeto& veto,
+                                           const std::set<ValueId>& kept = {});
 
 // Loads of constants that are one value everywhere become literals; constant params get their role.
 void InlineSplats(const Graph& graph, FusedKernel& kernel);

@@ -6,15 +6,10 @@
 #include <utility>
 
 #include "compiler/fuse/merge_kernels.h"
-#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-bool IsOutput(const FusedKernel& fused, size_t arg) {
-  return fused.kernel.tensors[fused.kernel.params[arg]].role == TensorRole::kOutput;
-}
 
 class SharedMerger {
  public:
@@ -47,7 +42,7 @@ class SharedMerger {
   void Enter(size_t index) {
     const FusedKernel& fused = *kernels_[index];
     for (size_t i = 0; i < fused.args.size(); ++i) {
-      if (IsOutput(fused, i)) {
+      if (IsOutput(fused.kernel, fused.kernel.params[i])) {
         producer_[fused.args[i]] = index;
       } else {
         readers_[BaseOf(fused.args[i])].insert(index);
@@ -87,7 +82,7 @@ class SharedMerger {
     std::set<ValueId> kept;
     size_t read = 0;
     for (size_t i = 0; i < source.args.size(); ++i) {
-      if (!IsOutput(source, i)) continue;
+      if (!IsOutput(source.kernel, source.kernel.params[i])) continue;
       const std::set<size_t>& readers = readers_[source.args[i]];
       if (!readers.empty() && *readers.begin() < consumer) return false;  // wants it earlier
       const bool others = readers.size() > 1 || !readers.contains(consumer);
@@ -100,7 +95,8 @@ class SharedMerger {
     if (kept.empty() && read == 1 && uses_[value] == 1) return false;
     const std::string what =
         StrCat(source.kernel.name, " into ", kernels_[consumer]->kernel.name, ", shared: ");
-    absl::StatusOr<FusedKernel> merged = Merge(source, *kernels_[consumer], value, kept);
+    absl::StatusOr<FusedKernel> merged =
+        MergeIfAllowed(source, *kernels_[consumer], value, veto_, kept);
     if (!merged.ok()) {
       decisions_.push_back(StrCat(what, "no, ", merged.status().message()));
       return false;
@@ -112,14 +108,6 @@ class SharedMerger {
     kernels_[consumer] = *std::move(merged);
     Enter(consumer);
     return true;
-  }
-
-  absl::StatusOr<FusedKernel> Merge(const FusedKernel& source, const FusedKernel& consumer,
-                                    ValueId value, const std::set<ValueId>& kept) const {
-    AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(source, consumer, value, kept));
-    const std::string veto = veto_ ? veto_(source.kernel, consumer.kernel, merged.kernel) : "";
-    if (!veto.empty()) return absl::FailedPreconditionError(veto);
-    return merged;
   }
 
   const IdVector<ValueId, int> uses_;  // by nodes, before any fusion
