@@ -368,15 +368,6 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
   return merged;
 }
 
-absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
-                                           ValueId value, const FusionVeto& veto,
-                                           const std::set<ValueId>& kept) {
-  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(producer, consumer, value, kept));
-  const std::string reason = veto ? veto(producer.kernel, consumer.kernel, merged.kernel) : "";
-  if (!reason.empty()) return absl::FailedPreconditionError(reason);
-  return merged;
-}
-
 void InlineSplats(const Graph& graph, FusedKernel& fused) {
   Kernel& kernel = fused.kernel;
   std::map<TensorId, Expr> literals;

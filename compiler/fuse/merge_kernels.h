@@ -31,11 +31,6 @@ double ReadsPerElement(const Kernel& kernel, TensorId tensor);
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value, const std::set<ValueId>& kept = {});
 
-// MergeKernels of what the target would not rather keep apart. Error: either's reason.
-absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
-                                           ValueId value, const FusionVeto& veto,
-                                           const std::set<ValueId>& kept = {});
-
 // Loads of constants that are one value everywhere become literals; constant params get their role.
 void InlineSplats(const Graph& graph, FusedKernel& kernel);
 

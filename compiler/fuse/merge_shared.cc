@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -122,6 +123,15 @@ class SharedMerger {
 };
 
 }  // namespace
+
+absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
+                                           ValueId value, const FusionVeto& veto,
+                                           const std::set<ValueId>& kept) {
+  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(producer, consumer, value, kept));
+  const std::string reason = veto ? veto(producer.kernel, consumer.kernel, merged.kernel) : "";
+  if (!reason.empty()) return absl::FailedPreconditionError(reason);
+  return merged;
+}
 
 void MergeShared(const Graph& graph, const FusionVeto& veto, FusedGraph& fused,
                  std::vector<std::optional<FusedKernel>>& kernels) {

@@ -7,11 +7,18 @@
 #define AOTC_COMPILER_FUSE_MERGE_SHARED_H_
 
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "compiler/fuse/fuse.h"
 
 namespace aotc {
+
+// MergeKernels of what the target would not rather keep apart. Error: either's reason.
+absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
+                                           ValueId value, const FusionVeto& veto,
+                                           const std::set<ValueId>& kept = {});
 
 // Kernels in execution order, nothing where one has gone; `fused` has the views, and takes the
 // decisions. Readers that are merged one after the other end in one kernel with several outputs.
