@@ -21,7 +21,7 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 import random_graph  # noqa: E402
 import reference  # noqa: E402
 from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
-from check_model import compare, require_same  # noqa: E402
+from check_model import compare, require_steady  # noqa: E402
 from model_list import build_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
@@ -56,9 +56,7 @@ def check_way(path, name, folder):
         expected, noise = reference.expected_outputs(path, inputs)
         actual = model.run(inputs, fill=0xFF)
         compare(actual, expected, noise)
-        require_same(actual, model.run(inputs, fill=0), "between memory of ones and of zeros")
-        if model.has_threads:
-            require_same(actual, model.run(inputs, workers=2), "between 1 and 2 workers")
+        require_steady(model, inputs, actual)
     model.close()
 
 
