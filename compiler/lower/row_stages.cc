@@ -74,6 +74,16 @@ class RowWriter {
     Append(Around({stage.inner.begin(), stage.inner.end() - 1}, std::move(loops)));
   }
 
+  // Where the first lane is stored, if the others follow one by one.
+  static std::optional<Expr> FirstLane(const Expr& index, const Lanes& lanes,
+                                       const Bounds& bounds) {
+    const std::optional<Affine> affine = AsAffine(index, {lanes.var}, bounds);
+    if (!affine) return std::nullopt;
+    const auto step = affine->coefficients.find(lanes.var);
+    if (step == affine->coefficients.end() || !step->second.IsInt(1)) return std::nullopt;
+    return Simplify(affine->rest + lanes.first, bounds);
+  }
+
   static std::optional<std::vector<Stmt>> PointwiseBody(const FlatStage& stage, const Lanes* lanes,
                                                         const Bounds& bounds) {
     std::vector<Stmt> body;
@@ -85,12 +95,9 @@ class RowWriter {
         continue;
       }
       std::optional<Expr> vector = VectorizeExpr(value, *lanes, bounds);
-      std::optional<Affine> index = AsAffine(result.index, {lanes->var}, bounds);
-      if (!vector || !index || !index->coefficients[lanes->var].valid() ||
-          !index->coefficients[lanes->var].IsInt(1)) {
-        return std::nullopt;
-      }
-      body.push_back(Store(result.tensor, Simplify(index->rest + lanes->first, bounds), *vector));
+      std::optional<Expr> first = FirstLane(result.index, *lanes, bounds);
+      if (!vector || !first) return std::nullopt;
+      body.push_back(Store(result.tensor, *first, *vector));
     }
     return body;
   }
@@ -168,10 +175,8 @@ class RowWriter {
     const Bounds bounds = StageBounds(nest_, stage);
     const std::optional<Expr> identity = VectorizeExpr(stage.combiner.identity[0], *lanes, bounds);
     const std::optional<Expr> element = VectorizeExpr(stage.bodies[0], *lanes, bounds);
-    const std::optional<Affine> index = AsAffine(result.index, {lanes->var}, bounds);
-    if (!identity || !element || !index || result.dtype != DType::kF32) return std::nullopt;
-    const auto step = index->coefficients.find(lanes->var);
-    if (step == index->coefficients.end() || !step->second.IsInt(1)) return std::nullopt;
+    const std::optional<Expr> first = FirstLane(result.index, *lanes, bounds);
+    if (!identity || !element || !first || result.dtype != DType::kF32) return std::nullopt;
     Lanes combined = *lanes;
     combined.vectors["a0"] = accumulator;
     combined.vectors["b0"] = *element;
@@ -179,7 +184,7 @@ class RowWriter {
     if (!next) return std::nullopt;
     body = {Declare(name, *identity)};
     for (Stmt& stmt : Around(stage.reduce, {Assign(name, *next)})) body.push_back(std::move(stmt));
-    body.push_back(Store(result.tensor, Simplify(index->rest + lanes->first, bounds), accumulator));
+    body.push_back(Store(result.tensor, *first, accumulator));
     return body;
   }
 

@@ -78,19 +78,26 @@ int64_t Iterations(const FlatStage& stage, const Bounds& bounds) {
   return MaxElements(shape, bounds).value_or(INT64_MAX);
 }
 
+// Loads of `temp` in the stage.
+std::vector<Expr> LoadsFrom(const FlatStage& stage, TensorId temp) {
+  std::vector<Expr> found;
+  for (const Expr& body : stage.bodies) {
+    for (const Expr& load : LoadsOf(body)) {
+      if (load->tensor == temp) found.push_back(load);
+    }
+  }
+  return found;
+}
+
 // Of stages behind `writer`, one alone reads its result, by one load, as often as it is computed.
 bool IsReadOnce(const Nest& nest, size_t writer) {
   const TensorId temp = nest.stages[writer].results[0].tensor;
-  int loads = 0;
+  size_t loads = 0;
   int64_t reads = 0;
   for (size_t s = writer + 1; s < nest.stages.size(); ++s) {
-    for (const Expr& body : nest.stages[s].bodies) {
-      for (const Expr& load : LoadsOf(body)) {
-        if (load->tensor != temp) continue;
-        ++loads;
-        reads = Iterations(nest.stages[s], nest.bounds);
-      }
-    }
+    const size_t found = LoadsFrom(nest.stages[s], temp).size();
+    if (found > 0) reads = Iterations(nest.stages[s], nest.bounds);
+    loads += found;
   }
   return loads == 1 && reads <= Iterations(nest.stages[writer], nest.bounds);
 }
@@ -107,23 +114,16 @@ void InlineSingleReads(Nest& nest) {
   }
 }
 
-// Whether the stage reads `temp`, and each time at the element that it writes itself.
+// Whether the stage reads `temp` at no element but the one that it writes itself.
 bool ReadsInPlace(const FlatStage& stage, TensorId temp) {
-  const std::vector<Expr> loads = LoadsOf(stage.bodies[0]);
-  const auto reads = [&](const Expr& load) { return load->tensor == temp; };
-  return std::ranges::any_of(loads, reads) && std::ranges::all_of(loads, [&](const Expr& load) {
-           return !reads(load) || Same(load.arg(0), stage.results[0].index);
-         });
+  return std::ranges::all_of(LoadsFrom(stage, temp), [&](const Expr& load) {
+    return Same(load.arg(0), stage.results[0].index);
+  });
 }
 
 bool IsReadBehind(const Nest& nest, size_t index, TensorId temp) {
   return std::any_of(nest.stages.begin() + static_cast<long>(index) + 1, nest.stages.end(),
-                     [&](const FlatStage& stage) {
-                       return std::ranges::any_of(stage.bodies, [&](const Expr& body) {
-                         return std::ranges::any_of(
-                             LoadsOf(body), [&](const Expr& load) { return load->tensor == temp; });
-                       });
-                     });
+                     [&](const FlatStage& stage) { return !LoadsFrom(stage, temp).empty(); });
 }
 
 // The temp that the stage may overwrite with its result, element by element.
