@@ -1,17 +1,12 @@
 // docs/operators.md is generated from the op definitions; AOTC_UPDATE=1 rewrites it.
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "absl/strings/str_replace.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 #include "gtest/gtest.h"
+#include "tests/unit/generated_page.h"
 
 namespace aotc {
 namespace {
-
-constexpr char kPath[] = "docs/operators.md";
 
 std::string OperatorTable() {
   std::string text =
@@ -36,16 +31,7 @@ TEST(OperatorTable, EveryOpHasOneFormAndASummary) {
   }
 }
 
-TEST(OperatorTable, IsCurrent) {
-  std::string expected = OperatorTable();
-  if (std::getenv("AOTC_UPDATE") != nullptr) {
-    std::ofstream(kPath) << expected;
-    return;
-  }
-  std::stringstream actual;
-  actual << std::ifstream(kPath).rdbuf();
-  EXPECT_EQ(actual.str(), expected) << "run with AOTC_UPDATE=1 to rewrite " << kPath;
-}
+TEST(OperatorTable, IsCurrent) { ExpectPageIsCurrent("docs/operators.md", OperatorTable()); }
 
 }  // namespace
 }  // namespace aotc
