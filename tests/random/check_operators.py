@@ -29,7 +29,8 @@ import operator_indices  # noqa: E402
 import operator_numbers  # noqa: E402
 import operator_opsets  # noqa: E402
 import operator_windows  # noqa: E402
-from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
+from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
+                          model_name)
 from check_model import require_steady  # noqa: E402
 from model_list import build_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -92,6 +93,7 @@ def attempt(way, cases, folder, number=[0]):
     """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
     target = WAYS[way].target
     outdir = compile_cases(way, cases, folder)
+    join_kernels(outdir)
     number[0] += 1  # a process loads a path once
     library = folder / f"batch{number[0]}.so"
     build_library(outdir, target, library, 1, COMPILER)

@@ -8,7 +8,7 @@
 All graphs of a batch are components of one model, which costs one compilation. Where a batch fails,
 its halves are tried, to name the graphs that fail. Nearly all of the time goes to the host compiler
 and kernels of three instruction sets, of which a machine runs one: `--cpu turns` compiles for one
-only, another for each way and batch. Exit status 0: all hold.
+only, another for each way and batch, and all its kernels as one file. Exit status 0: all hold.
 """
 import argparse
 import collections
@@ -25,7 +25,8 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import random_graph  # noqa: E402
 import reference  # noqa: E402
-from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
+from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
+                          model_name)
 from check_model import compare, require_steady  # noqa: E402
 from model_list import build_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -73,6 +74,8 @@ def check_task(path, task, folder):
     """Compiles and runs one model one way."""
     way, cpu = WAYS[task.way], [f"--cpu={task.cpu}"] if task.cpu else []
     outdir = compile_model(path, way.target, folder, dims_of(path), [*way.flags, *cpu])
+    if task.cpu or way.target == "cuda":
+        join_kernels(outdir)
     library = folder / f"{path.stem}.so"  # its own name: a process loads a path once
     build_library(outdir, way.target, library, 1)
     model = CompiledModel(library, model_name(outdir))
