@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "compiler/canonicalize/declared_type.h"
 #include "compiler/canonicalize/fold_cap.h"
+#include "compiler/canonicalize/infer_control.h"
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/eval/evaluate.h"
@@ -24,20 +26,19 @@ class Inference {
       : old_(graph),
         bounded_(bounded),
         diagnostics_(context.diagnostics()),
-        cap_(graph, context.Config("fold.cap-bytes")) {}
+        cap_(graph, context.Config("fold.cap-bytes")),
+        control_(graph, known_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
 
  private:
-  // The copy that gives a constant the name of an output: it must not be folded away.
+  // The copy that makes an output, of the graph or a region, of a constant: it must not be folded
+  // away.
   bool NamesOutput(const Node& node) const;
   absl::Status Visit(Rebuilder& rebuilder, const Node& node);
-  // The branch of an If that is always taken; nothing where that is not known.
-  std::optional<RegionId> DecidedBranch(Rebuilder& rebuilder, const Node& node) const;
-  absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
+  absl::Status VisitKernel(Rebuilder& rebuilder, const Node& node);
   bool InputsAreTyped(const Graph& graph, const Node& node) const;
   void SetTypes(Graph& graph, const NodeKernel& kernel);
-  void SetType(Value& value, const KernelTensor& tensor);
   // True where the outputs are constants now and the node is not needed any more.
   bool Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel);
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
@@ -50,19 +51,8 @@ class Inference {
   Diagnostics& diagnostics_;
   FoldCap cap_;
   KnownElements known_;
+  ControlInference control_;
 };
-
-// Another element type, rank, or number for a dim.
-bool Contradicts(const ValueType& declared, const ValueType& inferred) {
-  if (declared.dtype != DType::kUndefined && declared.dtype != inferred.dtype) return true;
-  if (!declared.ranked) return false;
-  if (declared.dims.size() != inferred.dims.size()) return true;
-  for (size_t i = 0; i < declared.dims.size(); ++i) {
-    std::optional<int64_t> a = declared.dims[i].AsInt(), b = inferred.dims[i].AsInt();
-    if (a && b && *a != *b) return true;
-  }
-  return false;
-}
 
 absl::StatusOr<Graph> Inference::Run() {
   AOTC_ASSIGN_OR_RETURN(
@@ -75,34 +65,12 @@ absl::StatusOr<Graph> Inference::Run() {
   return result;
 }
 
-std::optional<RegionId> Inference::DecidedBranch(Rebuilder& rebuilder, const Node& node) const {
-  if (node.op != "If" || node.inputs.empty()) return std::nullopt;
-  const Graph& graph = rebuilder.graph();
-  const ValueId condition = rebuilder.Mapped(node.inputs[0]);
-  if (!condition.valid() || !IsKnownType(graph.values[condition].type)) return std::nullopt;
-  std::optional<std::vector<Expr>> elements = known_.Find(graph, condition);
-  if (!elements || elements->size() != 1 || (*elements)[0].dtype() != DType::kBool)
-    return std::nullopt;
-  std::optional<bool> taken = Prove((*elements)[0], BoundsOf(graph.symbols));
-  if (!taken) return std::nullopt;
-  auto branch = node.regions.find(*taken ? "then_branch" : "else_branch");
-  return branch == node.regions.end() ? std::nullopt : std::optional(branch->second);
-}
-
-absl::Status Inference::TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch) {
-  AOTC_RETURN_IF_ERROR(rebuilder.Splice(branch));
-  const std::vector<ValueId>& results = old_.regions[branch].outputs;
-  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
-    if (node.outputs[i].valid()) {
-      rebuilder.Replace(node.outputs[i], rebuilder.Mapped(results[i]));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
-  if (std::optional<RegionId> branch = DecidedBranch(rebuilder, node))
-    return TakeBranch(rebuilder, node, *branch);
+  if (ControlInference::Handles(node)) return control_.Visit(rebuilder, node);
+  return VisitKernel(rebuilder, node);
+}
+
+absl::Status Inference::VisitKernel(Rebuilder& rebuilder, const Node& node) {
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
   Graph& graph = rebuilder.graph();
   NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
@@ -148,9 +116,7 @@ absl::Status Inference::CheckSizes(const Graph& graph, const NodeKernel& kernel)
 }
 
 bool Inference::NamesOutput(const Node& node) const {
-  const std::vector<ValueId>& outputs = old_.main_region().outputs;
-  return node.op == "Identity" &&
-         std::find(outputs.begin(), outputs.end(), node.outputs[0]) != outputs.end();
+  return node.op == "Identity" && control_.IsRegionOutput(node.outputs[0]);
 }
 
 bool Inference::InputsAreTyped(const Graph& graph, const Node& node) const {
@@ -164,17 +130,9 @@ void Inference::SetTypes(Graph& graph, const NodeKernel& kernel) {
   for (TensorId id : kernel.kernel.params) {
     const KernelTensor& tensor = kernel.kernel.tensors[id];
     if (tensor.role != TensorRole::kOutput) continue;
-    SetType(graph.values[kernel.outputs[next++]], tensor);
+    ReplaceDeclaredType(graph.values[kernel.outputs[next++]],
+                        TensorType(tensor.dtype, tensor.shape), diagnostics_);
   }
-}
-
-void Inference::SetType(Value& value, const KernelTensor& tensor) {
-  ValueType inferred = TensorType(tensor.dtype, tensor.shape);
-  if (value.type.kind == ValueKind::kTensor && Contradicts(value.type, inferred)) {
-    diagnostics_.Warning({}, StrCat("'", value.name, "' is declared as ", PrintType(value.type),
-                                    " but is ", PrintType(inferred)));
-  }
-  value.type = std::move(inferred);
 }
 
 bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel) {
@@ -233,10 +191,6 @@ std::string SmallerRange(const Graph& graph, const Node& node) {
 }
 
 std::string Inference::HintFor(const Graph& graph, const Node& node) const {
-  if (node.op == "If") {
-    return "only an If whose condition is known at compile time can be compiled: --shape, --dim or "
-           "--bind may decide it";
-  }
   if (FindOp(node.op) == nullptr) return "docs/operators.md lists what is supported";
   if (std::string hint = SmallerRange(graph, node); !hint.empty()) return hint;
   for (ValueId input : node.inputs) {

@@ -10,7 +10,7 @@
 //   is made of them.
 // * Small integer tensors that depend on symbols have their elements as expressions: shape operands
 //   read them.
-// * An If whose condition is known, for all sizes, gives way to the branch that is taken.
+// * Branches and bodies are walked where they stand (infer_control.h).
 // * All complaints of all nodes are collected before the pass fails.
 #ifndef AOTC_COMPILER_CANONICALIZE_INFER_AND_FOLD_H_
 #define AOTC_COMPILER_CANONICALIZE_INFER_AND_FOLD_H_

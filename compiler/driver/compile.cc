@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "compiler/canonicalize/place.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
@@ -130,7 +131,19 @@ class Compilation {
     return absl::OkStatus();
   }
 
+  // From here on programs are straight: what only the run decides is refused.
+  absl::Status RefuseRegions() {
+    for (const Node& node : result_.graph.nodes) {
+      if (node.regions.empty()) continue;
+      diagnostics_.Error(PlaceOf(result_.graph, node),
+                         StrCat("op ", node.op, " is not supported where only the run decides"),
+                         "--shape, --dim or --bind may decide it at compile time");
+    }
+    return diagnostics_.ToStatus();
+  }
+
   absl::Status FuseNodes() {
+    AOTC_RETURN_IF_ERROR(RefuseRegions());
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                            .veto = Memoized(cuda_ ? CudaFusionVeto : CpuFusionVeto)};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -22,7 +23,12 @@ class GraphEvaluator {
  private:
   absl::Status CheckInput(ValueId id, const Constant& input);
   void BindSymbol(const Expr& dim, int64_t value);
+  absl::StatusOr<Constant> ValueOf(ValueId id) const;
+  // Runs all nodes of a region.
+  absl::Status RunNodes(RegionId region);
   absl::Status RunNode(const Node& node);
+  absl::Status RunKernel(const Node& node);
+  absl::Status RunIf(const Node& node);
 
   const Graph& graph_;
   SymbolValues symbols_;
@@ -72,13 +78,17 @@ absl::Status GraphEvaluator::CheckInput(ValueId id, const Constant& input) {
                                            StrJoin(input.dims(), ", "), "]"));
 }
 
-absl::Status GraphEvaluator::RunNode(const Node& node) {
+absl::StatusOr<Constant> GraphEvaluator::ValueOf(ValueId id) const {
+  if (values_[id]) return *values_[id];
+  return absl::InternalError(StrCat("'", graph_.values[id].name, "' has no value"));
+}
+
+absl::Status GraphEvaluator::RunKernel(const Node& node) {
   std::vector<std::optional<Constant>> inputs;
   for (ValueId input : node.inputs) {
-    inputs.push_back(input.valid() ? values_[input] : std::nullopt);
-    if (input.valid() && !inputs.back()) {
-      return absl::InternalError(StrCat("'", graph_.values[input].name, "' has no value"));
-    }
+    inputs.emplace_back();
+    if (!input.valid()) continue;
+    AOTC_ASSIGN_OR_RETURN(inputs.back(), ValueOf(input));
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> outputs,
                         EvaluateNode(graph_, node, inputs, symbols_));
@@ -89,14 +99,47 @@ absl::Status GraphEvaluator::RunNode(const Node& node) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> Truth(const Constant& condition) {
+  if (condition.dtype() == DType::kBool && condition.element_count() == 1) {
+    return condition.IntAt(0) != 0;
+  }
+  return absl::InvalidArgumentError("its condition is not one bool");
+}
+
+absl::Status GraphEvaluator::RunIf(const Node& node) {
+  if (node.inputs.empty() || !node.inputs[0].valid()) {
+    return absl::InvalidArgumentError("has no condition");
+  }
+  AOTC_ASSIGN_OR_RETURN(const Constant condition, ValueOf(node.inputs[0]));
+  AOTC_ASSIGN_OR_RETURN(const bool taken, Truth(condition));
+  const RegionId branch = node.regions.at(taken ? "then_branch" : "else_branch");
+  AOTC_RETURN_IF_ERROR(RunNodes(branch));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (!node.outputs[i].valid()) continue;
+    AOTC_ASSIGN_OR_RETURN(values_[node.outputs[i]], ValueOf(graph_.regions[branch].outputs[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphEvaluator::RunNode(const Node& node) {
+  const absl::Status status = IsIf(node) ? RunIf(node) : RunKernel(node);
+  if (status.ok()) return status;
+  std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
+  return absl::Status(status.code(), StrCat(place, ": ", status.message()));
+}
+
+absl::Status GraphEvaluator::RunNodes(RegionId region) {
+  for (NodeId id : graph_.regions[region].nodes) {
+    AOTC_RETURN_IF_ERROR(RunNode(graph_.nodes[id]));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status GraphEvaluator::Run(bool keep_all) {
   IdVector<ValueId, int> uses = UseCounts(graph_);
   for (NodeId id : graph_.main_region().nodes) {
     const Node& node = graph_.nodes[id];
-    if (absl::Status status = RunNode(node); !status.ok()) {
-      std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
-      return absl::Status(status.code(), StrCat(place, ": ", status.message()));
-    }
+    AOTC_RETURN_IF_ERROR(RunNode(node));
     for (ValueId input : node.inputs) {
       if (input.valid() && --uses[input] == 0 && !keep_all) values_[input].reset();
     }

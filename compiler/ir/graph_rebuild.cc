@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -21,23 +22,66 @@ void MarkAll(const std::vector<ValueId>& values, IdVector<ValueId, char>& needed
   }
 }
 
-// Marks what the outputs of `id` need. One walk backwards suffices: a region's nodes are in
+void MarkNode(const Graph& graph, const Node& node, IdVector<ValueId, char>& needed);
+
+// Marks what the needed values of a region need. One walk backwards suffices: nodes are in
 // topological order and read only values of their own and of enclosing regions.
-void MarkRegion(const Graph& graph, RegionId id, IdVector<ValueId, char>& needed) {
+void MarkNodes(const Graph& graph, RegionId id, IdVector<ValueId, char>& needed) {
   const Region& region = graph.regions[id];
-  MarkAll(region.outputs, needed);
   for (auto it = region.nodes.rbegin(); it != region.nodes.rend(); ++it) {
     const Node& node = graph.nodes[*it];
-    if (!AnyNeeded(node.outputs, needed)) continue;
-    MarkAll(node.inputs, needed);
-    for (const auto& [name, nested] : node.regions) MarkRegion(graph, nested, needed);
+    if (AnyNeeded(node.outputs, needed)) MarkNode(graph, node, needed);
   }
 }
 
+void MarkRegion(const Graph& graph, RegionId id, IdVector<ValueId, char>& needed) {
+  MarkAll(graph.regions[id].outputs, needed);
+  MarkNodes(graph, id, needed);
+}
+
+void MarkLive(const std::vector<ValueId>& values, const std::vector<char>& live,
+              IdVector<ValueId, char>& needed) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].valid() && live[i] != 0) needed[values[i]] = 1;
+  }
+}
+
+// Of an If and a Repeat only what is read.
+void MarkNode(const Graph& graph, const Node& node, IdVector<ValueId, char>& needed) {
+  if (!IsIf(node) && !IsRepeat(node)) {
+    MarkAll(node.inputs, needed);
+    for (const auto& [name, region] : node.regions) MarkRegion(graph, region, needed);
+    return;
+  }
+  const LivePorts live = LivePortsOf(graph, node, needed);
+  for (const auto& [name, region] : node.regions) {
+    MarkLive(graph.regions[region].outputs, live.region_outputs, needed);
+    MarkNodes(graph, region, needed);
+  }
+  MarkLive(node.inputs, LivePortsOf(graph, node, needed).node_inputs, needed);
+}
+
+// The values at the positions that hold; all where no positions are given.
+std::vector<ValueId> Chosen(const std::vector<ValueId>& values, const std::vector<char>& holds) {
+  if (holds.empty()) return values;
+  std::vector<ValueId> chosen;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (holds[i] != 0) chosen.push_back(values[i]);
+  }
+  return chosen;
+}
+
+// A carried value that a body turns out to read is needed from the iteration before: with a Repeat
+// the walk is repeated until it finds nothing new.
 IdVector<ValueId, char> NeededValues(const Graph& graph) {
   IdVector<ValueId, char> needed(graph.values.size(), 0);
-  MarkRegion(graph, graph.main, needed);
-  for (const Function& function : graph.functions) MarkRegion(graph, function.region, needed);
+  const bool repeats = std::any_of(graph.nodes.begin(), graph.nodes.end(), IsRepeat);
+  for (bool again = true; again;) {
+    const IdVector<ValueId, char> before = needed;
+    MarkRegion(graph, graph.main, needed);
+    for (const Function& function : graph.functions) MarkRegion(graph, function.region, needed);
+    again = repeats && !std::equal(needed.begin(), needed.end(), before.begin());
+  }
   return needed;
 }
 
@@ -69,15 +113,23 @@ ValueId Rebuilder::Mapped(ValueId old_value) {
 
 void Rebuilder::Replace(ValueId old_value, ValueId new_value) {
   if (!old_value.valid()) return;
+  replaced_.emplace_back(old_value, map_[old_value]);
   map_[old_value] = new_value;
   if (provisional_names_.erase(new_value) > 0) new_.Rename(new_value, old_.values[old_value].name);
 }
 
-absl::Status Rebuilder::Copy(const Node& node) {
+absl::Status Rebuilder::Copy(const Node& node, const RegionHooks& hooks) {
   Node copy = node;
+  RegionPorts ports;
+  if (IsIf(node) || IsRepeat(node)) {
+    LivePorts live = LivePortsOf(old_, node, needed_);
+    copy.inputs = Chosen(node.inputs, live.node_inputs);
+    copy.outputs = Chosen(node.outputs, live.node_outputs);
+    ports = {.inputs = std::move(live.region_inputs), .outputs = std::move(live.region_outputs)};
+  }
   for (ValueId& input : copy.inputs) input = Mapped(input);
   for (auto& [name, region] : copy.regions) {
-    AOTC_ASSIGN_OR_RETURN(region, CopyRegion(region));
+    AOTC_ASSIGN_OR_RETURN(region, CopyRegion(region, hooks, ports));
   }
   for (ValueId& output : copy.outputs) {
     if (output.valid()) output = needed_[output] != 0 ? CopyValue(output) : ValueId();
@@ -92,8 +144,8 @@ ValueId Rebuilder::Emit(std::string_view op, std::vector<ValueId> inputs, Attrib
   for (auto it = origin.outputs.rbegin(); it != origin.outputs.rend(); ++it) {
     if (it->valid()) base = old_.values[*it].name;
   }
-  ValueId output = new_.AddValue(absl::StrCat(base, "_", absl::AsciiStrToLower(std::string(op))),
-                                 std::move(type));
+  ValueId output =
+      new_.AddValue(StrCat(base, "_", absl::AsciiStrToLower(std::string(op))), std::move(type));
   provisional_names_.insert(output);
   new_.AddNode(region_, {.op = std::string(op),
                          .inputs = std::move(inputs),
@@ -103,27 +155,62 @@ ValueId Rebuilder::Emit(std::string_view op, std::vector<ValueId> inputs, Attrib
   return output;
 }
 
-absl::StatusOr<RegionId> Rebuilder::CopyRegion(RegionId old_region) {
-  RegionId new_region = new_.regions.Add({});
-  AOTC_RETURN_IF_ERROR(FillRegion(old_region, new_region));
-  return new_region;
+absl::StatusOr<RegionId> Rebuilder::BuildRegion(const std::function<absl::Status(RegionId)>& fill) {
+  const RegionId id = new_.regions.Add({});
+  const RegionId enclosing = std::exchange(region_, id);
+  enclosing_.insert(enclosing);
+  const size_t replaced_before = replaced_.size();
+  AOTC_RETURN_IF_ERROR(fill(id));
+  FinishOutputs(id);
+  for (; replaced_.size() > replaced_before; replaced_.pop_back()) {
+    map_[replaced_.back().first] = replaced_.back().second;
+  }
+  enclosing_.erase(enclosing);
+  region_ = enclosing;
+  return id;
 }
 
-absl::Status Rebuilder::FillRegion(RegionId old_region, RegionId new_region) {
-  RegionId enclosing = std::exchange(region_, new_region);
+absl::StatusOr<RegionId> Rebuilder::CopyRegion(RegionId old_region, const RegionHooks& hooks,
+                                               const RegionPorts& ports) {
+  return BuildRegion([&](RegionId) { return FillRegion(old_region, hooks, ports); });
+}
+
+// The region where nodes go now.
+absl::Status Rebuilder::FillRegion(RegionId old_region, const RegionHooks& hooks,
+                                   const RegionPorts& ports) {
   const Region& region = old_.regions[old_region];
-  for (ValueId input : region.inputs) {
+  for (ValueId input : Chosen(region.inputs, ports.inputs)) {
     ValueId copy = CopyValue(input);
-    new_.regions[new_region].inputs.push_back(copy);
+    new_.regions[region_].inputs.push_back(copy);
   }
+  if (hooks.enter) AOTC_RETURN_IF_ERROR(hooks.enter(region_));
   AOTC_RETURN_IF_ERROR(Splice(old_region));
-  for (ValueId output : region.outputs) {
-    const auto own = new_region == new_.main ? outputs_.find(output) : outputs_.end();
+  for (ValueId output : Chosen(region.outputs, ports.outputs)) {
+    const auto own = outputs_.find(output);
     const ValueId copy = own == outputs_.end() ? Mapped(output) : own->second;
-    new_.regions[new_region].outputs.push_back(copy);
+    new_.regions[region_].outputs.push_back(copy);
   }
-  region_ = enclosing;
-  return absl::OkStatus();
+  return hooks.leave ? hooks.leave(region_) : absl::OkStatus();
+}
+
+// Every output of a region is that of a node in it, each of another one.
+void Rebuilder::FinishOutputs(RegionId id) {
+  std::set<ValueId> free;
+  for (NodeId node : new_.regions[id].nodes) {
+    free.insert(new_.nodes[node].outputs.begin(), new_.nodes[node].outputs.end());
+  }
+  for (size_t i = 0; i < new_.regions[id].outputs.size(); ++i) {
+    const ValueId output = new_.regions[id].outputs[i];
+    if (free.erase(output) > 0) continue;
+    const ValueId copy =
+        new_.AddValue(StrCat(new_.values[output].name, "_copy"), new_.values[output].type);
+    const std::string name = new_.values[copy].name;
+    new_.AddNode(id, {.op = "Identity",
+                      .inputs = {output},
+                      .outputs = {copy},
+                      .locations = {{.node = name, .op = "Identity"}}});
+    new_.regions[id].outputs[i] = copy;
+  }
 }
 
 absl::Status Rebuilder::Splice(RegionId old_region) {
@@ -151,7 +238,7 @@ void Rebuilder::FinishMainOutputs() {
       new_.values[output].output_name = old_.values[old_main.outputs[i]].output_name;
       continue;
     }
-    if (new_.values[output].constant) new_.Rename(output, absl::StrCat(name, "_value"));
+    if (new_.values[output].constant) new_.Rename(output, StrCat(name, "_value"));
     ValueId copy = new_.AddValue("", new_.values[output].type);
     new_.ClaimName(copy, name);
     new_.values[copy].output_name = old_.values[old_main.outputs[i]].output_name;
@@ -169,7 +256,7 @@ absl::Status Rebuilder::CopyAll() {
     new_.functions.push_back(
         {.name = function.name, .region = region, .compiler = function.compiler});
   }
-  AOTC_RETURN_IF_ERROR(FillRegion(old_.main, new_.main));
+  AOTC_RETURN_IF_ERROR(FillRegion(old_.main, {}, {}));
   FinishMainOutputs();
   return absl::OkStatus();
 }

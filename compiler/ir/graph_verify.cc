@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/support/strings.h"
 
@@ -87,7 +88,21 @@ class Verifier {
       }
     }
     for (ValueId output : region.outputs) Use(output, "a region's output");
+    if (need_types_ && id != graph_.main) CheckOwnOutputs(region);
     for (ValueId value : scope) visible_[value] = 0;
+  }
+
+  // Outputs of branches and bodies (control_flow.h).
+  void CheckOwnOutputs(const Region& region) {
+    std::set<ValueId> own;
+    for (NodeId node : region.nodes) {
+      if (!graph_.nodes.Contains(node)) continue;
+      own.insert(graph_.nodes[node].outputs.begin(), graph_.nodes[node].outputs.end());
+    }
+    for (ValueId output : region.outputs) {
+      if (own.erase(output) > 0 || !graph_.values.Contains(output)) continue;
+      Fail(StrCat("a region's output: ", Name(output), " is that of no node in it, or another's"));
+    }
   }
 
   static std::string NodeName(const Node& node) {
@@ -108,6 +123,10 @@ class Verifier {
     }
     for (ValueId output : node.outputs) {
       if (output.valid()) Define(output, place, scope);
+    }
+    if (!problems_.empty()) return;
+    for (const std::string& problem : ControlFlowProblems(graph_, node, need_types_)) {
+      Fail(StrCat(place, ": ", problem));
     }
   }
 

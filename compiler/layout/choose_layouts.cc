@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/fuse/merge_kernels.h"
@@ -114,18 +115,20 @@ class LayoutChooser {
  private:
   void Analyze() {
     wanted_ = IdVector<ValueId, Layout>(graph_.values.size());
-    for (NodeId id : graph_.main_region().nodes) {
-      const Node& node = graph_.nodes[id];
+    for (const Region& region : graph_.regions) {
+      outputs_.insert(region.outputs.begin(), region.outputs.end());
+    }
+    // Nodes of regions stand before the node that has them: what they read has been seen.
+    for (const Node& node : graph_.nodes) {
       NodeFacts facts;
       if (absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node); built.ok()) {
         facts.kernel = *std::move(built);
         facts.is_convolution = IsConvolution(graph_, *facts.kernel);
         ChooseOutput(facts);
       }
-      order_.push_back(node.outputs[0]);
-      facts_[node.outputs[0]] = std::move(facts);
+      facts_[&node] = std::move(facts);
     }
-    for (ValueId output : order_) WantHalo(facts_[output]);
+    for (const Node& node : graph_.nodes) WantHalo(facts_.at(&node));
   }
 
   bool CanBlock(ValueId id) const {
@@ -176,11 +179,6 @@ class LayoutChooser {
     }
   }
 
-  bool IsOutput(ValueId id) const {
-    const std::vector<ValueId>& outputs = graph_.main_region().outputs;
-    return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
-  }
-
   // The layout in which the producer writes a value.
   Layout Produced(ValueId id, const NodeFacts& facts) const {
     if (!facts.kernel || !WritesAnyLayout(facts)) return {};
@@ -192,17 +190,19 @@ class LayoutChooser {
 
   absl::StatusOr<bool> Rebuild(Rebuilder& r, const Node& node) {
     AOTC_RETURN_IF_ERROR(PrepareInput(r, node));
+    if (!node.regions.empty()) PrepareOperands(r, node);
     AOTC_RETURN_IF_ERROR(r.Copy(node));
     for (ValueId output : node.outputs) {
       if (!output.valid() || uses_[output] == 0) continue;
       const ValueId now = r.Mapped(output);
       r.graph().values[now].layout = Produced(output, FactsOf(node));
-      if (IsOutput(output)) KeepOutput(r, node, output, now);
+      if (outputs_.contains(output)) KeepOutput(r, node, output, now);
     }
     return true;
   }
 
-  // A graph output is row-major under its own name; nodes may read it in another layout.
+  // An output of the graph or a region is row-major under its own name; nodes may read it in
+  // another layout.
   void KeepOutput(Rebuilder& r, const Node& node, ValueId output, ValueId now) {
     ValueId outer = now;
     if (!r.graph().values[now].layout.IsPlain()) {
@@ -212,7 +212,17 @@ class LayoutChooser {
     r.ReplaceAsOutput(output, outer);
   }
 
-  const NodeFacts& FactsOf(const Node& node) const { return facts_.at(node.outputs[0]); }
+  // What a loop carries is row-major.
+  void PrepareOperands(Rebuilder& r, const Node& node) {
+    for (ValueId input : node.inputs) {
+      if (!input.valid()) continue;
+      const ValueId now = r.Mapped(input);
+      if (r.graph().values[now].layout.IsPlain()) continue;
+      r.Replace(input, r.Emit("Relayout", {now}, {}, r.graph().values[now].type, node));
+    }
+  }
+
+  const NodeFacts& FactsOf(const Node& node) const { return facts_.at(&node); }
 
   // A convolution whose input is not laid out as it wants reads a relaid copy.
   absl::Status PrepareInput(Rebuilder& r, const Node& node) {
@@ -234,8 +244,8 @@ class LayoutChooser {
   const LayoutOptions& options_;
   const IdVector<ValueId, int> uses_;
   IdVector<ValueId, Layout> wanted_;
-  std::vector<ValueId> order_;          // first outputs of the nodes, in order
-  std::map<ValueId, NodeFacts> facts_;  // by the node's first output
+  std::map<const Node*, NodeFacts> facts_;
+  std::set<ValueId> outputs_;  // of all regions
   std::map<ValueId, Layout> convolution_input_;
 };
 

@@ -49,7 +49,6 @@ class Merger {
   void MergeConstants(Rebuilder& rebuilder, const Node& node);
   // What two nodes must share to be compared at all.
   std::string KeyOf(Rebuilder& rebuilder, const Node& node) const;
-  bool IsVisible(Rebuilder& rebuilder, RegionId region) const;
   // `earlier` of the new graph gives all that `node` of the old one does.
   bool Covers(const Graph& graph, const Node& earlier, const Node& node) const;
 
@@ -69,7 +68,7 @@ bool Merger::Visit(Rebuilder& rebuilder, const Node& node) {
   Graph& graph = rebuilder.graph();
   for (const Candidate& candidate : candidates) {
     Node& earlier = graph.nodes[candidate.node];
-    if (!IsVisible(rebuilder, candidate.region) || !Covers(graph, earlier, node)) continue;
+    if (!rebuilder.IsOpen(candidate.region) || !Covers(graph, earlier, node)) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       rebuilder.Replace(node.outputs[i], earlier.outputs[i]);
     }
@@ -104,10 +103,6 @@ std::string Merger::KeyOf(Rebuilder& rebuilder, const Node& node) const {
   for (ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input).index());
   if (IsOneOf(kCommutative, node.op)) std::sort(inputs.begin(), inputs.end());
   return StrCat(node.op, "(", StrJoin(inputs, ",", [](int32_t id) { return StrCat(id); }), ")");
-}
-
-bool Merger::IsVisible(Rebuilder& rebuilder, RegionId region) const {
-  return region == rebuilder.region() || region == rebuilder.graph().main;
 }
 
 bool Merger::Covers(const Graph& graph, const Node& earlier, const Node& node) const {

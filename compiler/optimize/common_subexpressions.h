@@ -7,8 +7,8 @@
 // * Nodes that draw random numbers, that have regions, or that only copy are left alone. Max and
 // Min
 //   have an order: it decides which of 0 and -0.0 comes out.
-// * What a region computes is never read outside of it; what the main graph has computed is read in
-//   regions.
+// * What a region computes is never read outside of it; what the enclosing regions have computed is
+//   read in it.
 // * A graph output keeps its name: where it equals another one, a copy stays.
 #ifndef AOTC_COMPILER_OPTIMIZE_COMMON_SUBEXPRESSIONS_H_
 #define AOTC_COMPILER_OPTIMIZE_COMMON_SUBEXPRESSIONS_H_

@@ -47,13 +47,15 @@ TEST(CommonSubexpressions, RegionsReadOuterValuesButNotEachOthers) {
 TEST(CommonSubexpressions, LeavesNodesWithRegionsAlone) {
   constexpr std::string_view kText = R"air(graph @main(%c: bool[], %x: f32[2]) -> (%s, %t) {
   %s: f32[2] = If(%c)
-    region else_branch() -> (%x) {
+    region else_branch() -> (%e1) {
+      %e1: f32[2] = Abs(%x)
     }
     region then_branch() -> (%p) {
       %p: f32[2] = Neg(%x)
     }
   %t: f32[2] = If(%c)
-    region else_branch() -> (%x) {
+    region else_branch() -> (%e2) {
+      %e2: f32[2] = Abs(%x)
     }
     region then_branch() -> (%q) {
       %q: f32[2] = Exp(%x)

@@ -73,9 +73,9 @@ TEST(DecidedIf, ForAllSizesOfTheRunAndInBranches) {
 )air");
 }
 
-// n may be 1 and may be more: what is not supported is said of the node.
+// n may be 1 and may be more.
 TEST(DecidedIf, AConditionThatDependsOnTheRunIsNotDecided) {
-  PassResult result = RunCase(ParseCase(R"air(graph @main(%x: f32[n, 3], %c: bool[]) -> (%y, %z) {
+  const Graph graph = CheckCase(R"air(graph @main(%x: f32[n, 3], %c: bool[]) -> (%y, %z) {
   symbol n in 1..8
   const %zero: i64[] = [0]
   const %one: i64[] = [1]
@@ -94,12 +94,38 @@ TEST(DecidedIf, AConditionThatDependsOnTheRunIsNotDecided) {
     region then_branch() -> (%b) {
       %b = Neg(%x)
     }
+})air",
+                                "expand-ops,infer-and-fold");
+  EXPECT_THAT(OpsOf(graph), HasSubstr("If If"));
+}
+
+// What is wrong with a branch is said of the If, with a way out.
+TEST(UndecidedIf, BranchesOfOtherTypesAreRefused) {
+  PassResult result =
+      RunCase(ParseCase(R"air(graph @main(%x: f32[4], %c: bool[], %d: f32[]) -> (%y, %z) {
+  const %two: i64[1] = [2]
+  const %zero: i64[1] = [0]
+  %y = If(%c) loc("sizes (If, opset 17)")
+    region else_branch() -> (%x) {
+    }
+    region then_branch() -> (%a) {
+      %a = Slice(%x, %zero, %two)
+    }
+  %z = If(%d) loc("number (If, opset 17)")
+    region else_branch() -> (%x) {
+    }
+    region then_branch() -> (%b) {
+      %b = Neg(%x)
+    }
 })air"),
-                              "expand-ops,infer-and-fold");
+              "expand-ops,infer-and-fold");
   ASSERT_FALSE(result.graph.ok());
-  const std::string message(result.graph.status().message());
-  EXPECT_THAT(message, HasSubstr("'by size'"));
-  EXPECT_THAT(message, HasSubstr("'by value'"));
+  const std::string text = result.diagnostics.Render();
+  EXPECT_THAT(text,
+              HasSubstr("node 'sizes' (If, opset 17): output 'y' is f32[2] where the condition "
+                        "holds and f32[4] where it does not; hint: sizes must not depend"));
+  EXPECT_THAT(text, HasSubstr("node 'number' (If, opset 17): the condition has to be one bool and "
+                              "is f32[]"));
 }
 
 }  // namespace

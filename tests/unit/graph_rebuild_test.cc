@@ -53,7 +53,8 @@ TEST(GraphRebuild, RegionsAreRebuiltAndKeepWhatTheyCapture) {
             R"air(graph @g(%c: bool[], %x: f32[2]) -> (%y) {
   const %one: f32[2] = splat(1.0)
   %y: f32[2] = If(%c)
-    region else_branch() -> (%x) {
+    region else_branch() -> (%x_copy) {
+      %x_copy: f32[2] = Identity(%x) loc("x_copy (Identity)")
     }
     region then_branch() -> (%n) {
       %n: f32[2] = Add(%x, %one)

@@ -1,0 +1,54 @@
+// Types of If and Repeat (ir/control_flow.h), whose regions are walked as part of the graph.
+//
+//   ControlInference control(graph, known, diagnostics);
+//   if (ControlInference::Handles(node)) return control.Visit(rebuilder, node);
+//
+// * An If whose condition is known, for all sizes, gives way to the branch that is taken.
+// * Both branches have to give tensors of one type: sizes are known before a model runs.
+// * A condition of one element and another rank is reshaped to bool [].
+#ifndef AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_
+#define AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "compiler/canonicalize/known_elements.h"
+#include "compiler/ir/graph_rebuild.h"
+#include "compiler/support/diagnostics.h"
+
+namespace aotc {
+
+class ControlInference {
+ public:
+  // `known`: what the walk has found so far.
+  ControlInference(const Graph& old_graph, const KnownElements& known, Diagnostics& diagnostics);
+
+  static bool Handles(const Node& node);
+  // Complaints about the node go to the diagnostics; an error is one of the walk.
+  absl::Status Visit(Rebuilder& rebuilder, const Node& node);
+  // `old_value` is an output of a region that stays one: not of a branch that replaced its If.
+  bool IsRegionOutput(ValueId old_value) const { return region_outputs_.contains(old_value); }
+
+ private:
+  void Complain(const Node& node, const std::string& message, const char* hint) const;
+  // The branch of an If that is always taken; nothing where that is not known.
+  std::optional<RegionId> DecidedBranch(Rebuilder& rebuilder, const Node& node) const;
+  absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
+  absl::Status VisitIf(Rebuilder& rebuilder, const Node& node);
+  void TypeIf(Graph& graph, const Node& node, const Node& old_node) const;
+  // `value` as a scalar: itself, or a reshaped copy of the one element that it has. Invalid, with a
+  // complaint, where it is something else; `what` names it.
+  ValueId ScalarOf(Rebuilder& rebuilder, const Node& node, ValueId value, DType dtype,
+                   const char* what) const;
+
+  const Graph& old_;
+  const KnownElements& known_;
+  Diagnostics& diagnostics_;
+  std::set<ValueId> region_outputs_;  // of the old graph
+};
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_

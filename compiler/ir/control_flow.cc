@@ -1,0 +1,175 @@
+#include "compiler/ir/control_flow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/graph_text.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr const char* kThen = "then_branch";
+constexpr const char* kElse = "else_branch";
+constexpr const char* kBody = "body";
+
+bool IsScalar(const ValueType& type, DType dtype) {
+  return type.kind == ValueKind::kTensor && type.dtype == dtype && type.ranked && type.dims.empty();
+}
+
+bool Has(const std::vector<ValueId>& values, size_t index) {
+  return index < values.size() && values[index].valid();
+}
+
+const Region* FindRegion(const Graph& graph, const Node& node, const char* name) {
+  auto found = node.regions.find(name);
+  return found == node.regions.end() ? nullptr : &graph.regions[found->second];
+}
+
+// The checks of one node; an empty list of problems where it is as it should be.
+class Checker {
+ public:
+  Checker(const Graph& graph, const Node& node, bool typed)
+      : graph_(graph), node_(node), typed_(typed) {}
+
+  std::vector<std::string> Run() && {
+    if (IsIf(node_)) CheckIf();
+    if (IsRepeat(node_)) CheckRepeat();
+    return std::move(problems_);
+  }
+
+ private:
+  const ValueType& TypeOf(ValueId id) const { return graph_.values[id].type; }
+
+  void Fail(std::string problem) { problems_.push_back(std::move(problem)); }
+
+  void NeedScalar(ValueId id, DType dtype, std::string_view what) {
+    if (!typed_ || IsScalar(TypeOf(id), dtype)) return;
+    Fail(StrCat(what, " is ", PrintType(TypeOf(id)), ", not ", DTypeName(dtype), "[]"));
+  }
+
+  void NeedSame(ValueId a, const ValueType& b, std::string_view what) {
+    if (!typed_ || SameType(TypeOf(a), b)) return;
+    Fail(StrCat(what, " '", graph_.values[a].name, "' is ", PrintType(TypeOf(a)), ", not ",
+                PrintType(b)));
+  }
+
+  void CheckIf() {
+    if (node_.inputs.size() != 1 || !Has(node_.inputs, 0)) return Fail("takes one condition");
+    NeedScalar(node_.inputs[0], DType::kBool, "its condition");
+    for (const char* name : {kThen, kElse}) {
+      const Region* branch = FindRegion(graph_, node_, name);
+      if (branch == nullptr || node_.regions.size() != 2) return Fail("needs two branches");
+      if (!branch->inputs.empty() || branch->outputs.size() != node_.outputs.size()) {
+        Fail(StrCat("its ", name, " has inputs, or other outputs than the node"));
+        continue;
+      }
+      for (size_t i = 0; i < node_.outputs.size(); ++i) {
+        if (Has(node_.outputs, i)) NeedSame(branch->outputs[i], TypeOf(node_.outputs[i]), name);
+      }
+    }
+  }
+
+  void CheckRepeat() {
+    const bool has_trip = Has(node_.inputs, RepeatForm::kTrip);
+    const bool has_cond = Has(node_.inputs, RepeatForm::kCond);
+    if (!has_trip && !has_cond) return Fail("has neither a count nor a condition");
+    if (has_trip) NeedScalar(node_.inputs[RepeatForm::kTrip], DType::kI64, "its count");
+    if (has_cond) NeedScalar(node_.inputs[RepeatForm::kCond], DType::kBool, "its condition");
+    const Region* body = FindRegion(graph_, node_, kBody);
+    if (body == nullptr || node_.regions.size() != 1) return Fail("needs one body");
+    const RepeatForm form = {.carried = body->inputs.size(), .first_next = has_cond ? 1U : 0U};
+    if (node_.inputs.size() != RepeatForm::kFirstCarried + form.carried ||
+        body->outputs.size() != form.first_next + node_.outputs.size() ||
+        node_.outputs.size() < form.carried) {
+      return Fail("its values are not those of its body");
+    }
+    if (has_cond) NeedScalar(body->outputs[0], DType::kBool, "its next condition");
+    if (typed_ && has_cond && node_.outputs.size() > form.carried) {
+      Fail("stacks values without an exact count");
+    }
+    CheckCarried(*body, form);
+    CheckStacked(*body, form);
+  }
+
+  void CheckCarried(const Region& body, const RepeatForm& form) {
+    for (size_t k = 0; k < form.carried; ++k) {
+      const ValueId initial = node_.inputs[RepeatForm::kFirstCarried + k];
+      if (!initial.valid()) {
+        Fail("a carried value has no beginning");
+        continue;
+      }
+      const ValueType& type = TypeOf(body.inputs[k]);
+      NeedSame(initial, type, "the first");
+      NeedSame(body.outputs[form.first_next + k], type, "the next");
+      if (Has(node_.outputs, k)) NeedSame(node_.outputs[k], type, "the last");
+    }
+  }
+
+  void CheckStacked(const Region& body, const RepeatForm& form) {
+    for (size_t k = form.carried; k < node_.outputs.size(); ++k) {
+      if (!Has(node_.outputs, k)) continue;
+      ValueType item = TypeOf(node_.outputs[k]);
+      if (typed_ && item.dims.empty()) Fail("stacks scalars into a scalar");
+      if (!item.dims.empty()) item.dims.erase(item.dims.begin());
+      NeedSame(body.outputs[form.first_next + k], item, "what it stacks,");
+    }
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  const bool typed_;
+  std::vector<std::string> problems_;
+};
+
+bool IsNeeded(ValueId id, const IdVector<ValueId, char>& needed) {
+  return id.valid() && needed[id] != 0;
+}
+
+LivePorts PortsOfRepeat(const Graph& graph, const Node& node,
+                        const IdVector<ValueId, char>& needed) {
+  const RepeatForm form = FormOf(graph, node);
+  const Region& body = graph.regions[node.regions.at(kBody)];
+  LivePorts live = {.node_inputs = std::vector<char>(node.inputs.size(), 1),
+                    .node_outputs = std::vector<char>(node.outputs.size(), 1),
+                    .region_inputs = std::vector<char>(body.inputs.size(), 1),
+                    .region_outputs = std::vector<char>(body.outputs.size(), 1)};
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const bool read =
+        IsNeeded(node.outputs[k], needed) || (k < form.carried && IsNeeded(body.inputs[k], needed));
+    if (read) continue;
+    live.node_outputs[k] = live.region_outputs[form.first_next + k] = 0;
+    if (k >= form.carried) continue;
+    live.node_inputs[RepeatForm::kFirstCarried + k] = live.region_inputs[k] = 0;
+  }
+  return live;
+}
+
+}  // namespace
+
+bool IsIf(const Node& node) { return node.op == "If"; }
+
+bool IsRepeat(const Node& node) { return node.op == "Repeat"; }
+
+RepeatForm FormOf(const Graph& graph, const Node& repeat) {
+  const Region& body = graph.regions[repeat.regions.at(kBody)];
+  RepeatForm form;
+  form.carried = body.inputs.size();
+  form.stacked = repeat.outputs.size() - form.carried;
+  form.first_next = body.outputs.size() - repeat.outputs.size();
+  return form;
+}
+
+LivePorts LivePortsOf(const Graph& graph, const Node& node, const IdVector<ValueId, char>& needed) {
+  if (IsRepeat(node)) return PortsOfRepeat(graph, node, needed);
+  LivePorts live = {.node_inputs = std::vector<char>(node.inputs.size(), 1)};
+  for (ValueId output : node.outputs) live.node_outputs.push_back(IsNeeded(output, needed) ? 1 : 0);
+  live.region_outputs = live.node_outputs;
+  return live;
+}
+
+std::vector<std::string> ControlFlowProblems(const Graph& graph, const Node& node, bool typed) {
+  return Checker(graph, node, typed).Run();
+}
+
+}  // namespace aotc
