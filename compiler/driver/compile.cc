@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
 #include "compiler/fuse/memoized_veto.h"
@@ -159,20 +160,22 @@ class Compilation {
     fused_text_ = hook_ ? PrintFused(result_.graph, fused_) : "";
     if (!options_.passes.verify_each) return absl::OkStatus();
     KernelVerifier verifier;
-    for (const FusedKernel& fused : fused_.kernels) {
-      if (absl::Status status = verifier.Verify(fused.kernel); !status.ok()) {
-        return absl::InternalError(StrCat("after fuse: ", status.message()));
+    absl::Status status;
+    VisitBodies(result_.graph, fused_, [&](const FusedGraph& part, RegionId) {
+      for (const FusedKernel& fused : part.kernels) {
+        if (status.ok() && !fused.control.valid()) status = verifier.Verify(fused.kernel);
       }
-    }
-    return absl::OkStatus();
+    });
+    if (status.ok()) return status;
+    return absl::InternalError(StrCat("after fuse: ", status.message()));
   }
 
   absl::Status Lower() {
     const Scheduler schedule = [this](Kernel kernel) {
       return cuda_ ? ScheduleOnCuda(kernel, cuda_options_) : ScheduleOnCpu(std::move(kernel), cpu_);
     };
-    AOTC_ASSIGN_OR_RETURN(result_.program,
-                          BuildProgram(result_.graph, std::move(fused_), schedule));
+    AOTC_ASSIGN_OR_RETURN(result_.program, BuildProgram(result_.graph, std::move(fused_), schedule,
+                                                        {.has_device = cuda_}));
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
     return options_.passes.verify_each ? VerifyVariants(result_.program) : absl::OkStatus();

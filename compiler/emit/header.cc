@@ -1,6 +1,7 @@
 // NAME.h: the public header, C99 and C++.
 #include <algorithm>
 
+#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
@@ -184,13 +185,27 @@ class HeaderWriter {
     w_.Line();
   }
 
+  void Capturable() {
+    const bool waits = std::ranges::count(StepsThatWait(context_.program), true) > 0;
+    w_.Emit(R"(
+      /* $capturable$: $why$ $name$_enqueue $capture$. */
+      #define $NAME$_CAPTURABLE $capturable$
+      )",
+            {{"name", m_.prefix},
+             {"NAME", m_.macro},
+             {"capturable", waits ? "0" : "1"},
+             {"why", waits ? "data of the device decides which steps run, so that"
+                           : "no step waits for the device, and"},
+             {"capture", waits ? "waits for it and cannot be captured in a CUDA graph"
+                               : "may be captured in a CUDA graph"}});
+    w_.Line();
+  }
+
   void CudaFunctions() {
-    const size_t checks = CheckCount(context_.program);
+    Capturable();
+    const size_t checks = LateChecks(context_.program);
     w_.Emit(
         R"(
-      /* 1: no step waits for the device, and $name$_enqueue may be captured in a CUDA graph. */
-      #define $NAME$_CAPTURABLE 1
-
       struct CUstream_st;
 
       /* What a model keeps between runs; filled in by create, for no one else to change. */

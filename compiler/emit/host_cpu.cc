@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/kernel_symbol.h"
@@ -138,7 +139,7 @@ class CpuHostWriter {
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       const Step& step = program_.steps[i];
       w_.Line();
-      if (step.barrier && i > 0) w_.Line("aotc_barrier_wait(&self->barrier, workers);");
+      if (step.barrier && i > 0 && step.kind != StepKind::kLoop) Barrier();
       w_.Comment(StepTitle(program_, i));
       AOTC_RETURN_IF_ERROR(StepCode(step));
     }
@@ -156,10 +157,24 @@ class CpuHostWriter {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
       case StepKind::kCheck: break;
+      default: Control(step); return absl::OkStatus();
     }
     w_.Line(StrCat("if (worker == 0 && *", BufferPointer(program_, m_, step.args[0], false),
                    " == 0) self->status = AOTC_ERROR_VALUE;"));
     return absl::OkStatus();
+  }
+
+  void Barrier() { w_.Line("aotc_barrier_wait(&self->barrier, workers);"); }
+
+  // All workers go the same way: they read a flag that none of them writes before they meet again.
+  void Control(const Step& step) {
+    const std::string flag =
+        step.args.empty() ? "" : StrCat("*", BufferPointer(program_, m_, step.args[0], false));
+    const bool is_loop = step.kind == StepKind::kLoop;
+    w_.Line(ControlLine(program_, step, is_loop ? "" : StrCat(flag, " != 0")));
+    if (!is_loop) return;
+    Barrier();
+    if (!flag.empty()) w_.Line(StrCat("if (", flag, " == 0) break;"));
   }
 
   // Short names for what the steps use of the state.

@@ -1,6 +1,7 @@
 // NAME.cpp of the CUDA target, which is plain C++: it never includes CUDA's headers. What calls the
 // CUDA runtime is NAME_device.cu, kernels are launched by functions of the kernel files.
 #include "absl/strings/match.h"
+#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/status.h"
@@ -15,7 +16,8 @@ class CudaHostWriter {
       : context_(context),
         program_(context.program),
         m_(context.interface),
-        bounds_(BoundsOf(context.program.symbols)) {}
+        bounds_(BoundsOf(context.program.symbols)),
+        waits_(StepsThatWait(context.program)) {}
 
   absl::StatusOr<std::string> Run() {
     Declarations();
@@ -82,12 +84,12 @@ class CudaHostWriter {
     CodeWriter body;
     std::swap(body, w_);
     for (size_t i = 0; i < program_.steps.size(); ++i) {
-      const Step& step = program_.steps[i];
       w_.Line();
       w_.Comment(StepTitle(program_, i));
-      AOTC_RETURN_IF_ERROR(StepCode(step));
+      AOTC_RETURN_IF_ERROR(StepCode(i));
     }
     std::swap(body, w_);
+    if (absl::StrContains(body.text(), "read_flag(")) ReadFlag();
     w_.Line("// Queues the steps. All pointers are device memory.");
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
@@ -103,19 +105,57 @@ class CudaHostWriter {
       if (exists && !absl::StrContains(body.text(), use)) w_.Line(StrCat("(void)", name, ";"));
     }
     w_.Line("aotc_status status = AOTC_OK;");
+    for (const Buffer& buffer : program_.buffers) {
+      if (buffer.kind == BufferKind::kHost) w_.Line(StrCat("uint8_t ", buffer.name, " = 0;"));
+    }
     w_.Emit("$body$", {{"body", body.text()}});
     w_.Line("return status;");
     return absl::OkStatus();
   }
 
-  absl::Status StepCode(const Step& step) {
+  void ReadFlag() {
+    Emit(R"(
+      // Waits for all that was queued, and brings one bool from the device to the host.
+      aotc_status read_flag(uint8_t *to, const uint8_t *from, struct CUstream_st *stream) {
+        const aotc_status status = $name$_device_copy(to, from, 1, stream);
+        return status == AOTC_OK ? $name$_device_wait(stream) : status;
+      }
+      )");
+    w_.Line();
+  }
+
+  absl::Status StepCode(size_t index) {
+    const Step& step = program_.steps[index];
     switch (step.kind) {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
-      case StepKind::kCheck: break;
+      case StepKind::kCheck: return Check(index);
+      default: break;
     }
-    CopyLine(StrCat("checks + ", check_++), BufferPointer(program_, m_, step.args[0], false), "1");
+    const std::string flag =
+        step.args.empty() ? "" : StrCat(program_.buffers[step.args[0]].name, " != 0");
+    w_.Line(ControlLine(program_, step, flag));
     return absl::OkStatus();
+  }
+
+  // Looked at when the run is over, or at once where another round would overwrite it.
+  absl::Status Check(size_t index) {
+    const Step& step = program_.steps[index];
+    const std::string from = BufferPointer(program_, m_, step.args[0], false);
+    if (!waits_[index]) {
+      CopyLine(StrCat("checks + ", check_++), from, "1");
+      return absl::OkStatus();
+    }
+    const auto block = w_.Block("{");
+    w_.Line("uint8_t valid = 0;");
+    ToHost("&valid", from);
+    w_.Line("if (valid == 0) return AOTC_ERROR_VALUE;");
+    return absl::OkStatus();
+  }
+
+  void ToHost(const std::string& to, const std::string& from) {
+    w_.Line(StrCat("status = read_flag(", to, ", ", from, ", stream);"));
+    w_.Line("if (status != AOTC_OK) return status;");
   }
 
   absl::Status Launch(const Step& step) {
@@ -141,6 +181,11 @@ class CudaHostWriter {
   }
 
   absl::Status Copy(const Step& step) {
+    if (program_.buffers[step.args[1]].kind == BufferKind::kHost) {
+      ToHost(BufferPointer(program_, m_, step.args[1], true),
+             BufferPointer(program_, m_, step.args[0], false));
+      return absl::OkStatus();
+    }
     CopyLine(BufferPointer(program_, m_, step.args[1], true),
              BufferPointer(program_, m_, step.args[0], false),
              StrCat("(size_t)(", ActualBytes(program_, step.args[0]), ")"));
@@ -310,7 +355,8 @@ class CudaHostWriter {
   const Program& program_;
   const ModelInterface& m_;
   const Bounds bounds_;
-  size_t check_ = 0;  // checks among the steps so far
+  const std::vector<bool> waits_;  // per step
+  size_t check_ = 0;               // checks among the steps so far
   CodeWriter w_;
 };
 

@@ -1,9 +1,11 @@
 #include "compiler/emit/host_expr.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/emit/c_expr.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -28,9 +30,11 @@ const std::string* MemberOf(const std::vector<TensorPort>& ports, BufferId id) {
 
 }  // namespace
 
-std::string HostExpr(const Expr& e, const Bounds& bounds) {
+std::string HostExpr(const Expr& e, const Bounds& bounds, const std::set<std::string>& locals) {
   Substitution members;
-  for (const std::string& name : FreeVars(e)) members.emplace(name, Var("dims." + name));
+  for (const std::string& name : FreeVars(e)) {
+    if (!locals.contains(name)) members.emplace(name, Var("dims." + name));
+  }
   const Expr plain = UsePlainDivision(Simplify(e, bounds), bounds);
   return CExprPrinter([](TensorId) { return std::string(); }).Print(Substitute(plain, members));
 }
@@ -41,7 +45,9 @@ std::string BufferPointer(const Program& program, const ModelInterface& interfac
   const Buffer& base = program.buffers[base_id];
   const std::string type = StrCat(written ? "" : "const ", CInterfaceType(base.dtype), " *");
   std::string place;
-  if (const std::string* input = MemberOf(interface.inputs, base_id)) {
+  if (base.kind == BufferKind::kHost) {
+    place = StrCat("&", base.name);
+  } else if (const std::string* input = MemberOf(interface.inputs, base_id)) {
     place = StrCat("in->", *input);
   } else if (const std::string* output = MemberOf(interface.outputs, base_id)) {
     place = StrCat("out->", *output);
@@ -54,7 +60,10 @@ std::string BufferPointer(const Program& program, const ModelInterface& interfac
   }
   const Expr offset = ElementOffset(program.buffers[id]);
   if (offset.IsInt(0)) return place;
-  return StrCat(place, " + ", HostExpr(offset, BoundsOf(program.symbols)));
+  if (offset.IsConst()) return StrCat(place, " + ", HostExpr(offset, {}));
+  std::set<std::string> counters;
+  for (const Step& step : program.steps) counters.insert(step.counter);
+  return StrCat(place, " + ", HostExpr(offset, BoundsOf(program), counters));
 }
 
 }  // namespace aotc

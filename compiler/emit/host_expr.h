@@ -5,6 +5,7 @@
 #ifndef AOTC_COMPILER_EMIT_HOST_EXPR_H_
 #define AOTC_COMPILER_EMIT_HOST_EXPR_H_
 
+#include <set>
 #include <string>
 
 #include "compiler/emit/interface.h"
@@ -13,8 +14,8 @@
 namespace aotc {
 
 // An integer or bool expression over the symbols, which are members of `dims`. Divisions of what is
-// never negative are plain ones.
-std::string HostExpr(const Expr& e, const Bounds& bounds);
+// never negative are plain ones. `locals` are variables of the host's own loops.
+std::string HostExpr(const Expr& e, const Bounds& bounds, const std::set<std::string>& locals = {});
 
 // The address of the first element of a buffer, as the kernel's parameter is declared. Uses the
 // names in, out, arena, weights, and the constants of the namespaces `at` and `packed`.

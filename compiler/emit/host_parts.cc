@@ -5,8 +5,10 @@
 
 #include "absl/strings/match.h"
 #include "compiler/emit/c_expr.h"
+#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -122,6 +124,7 @@ std::string HashLiteral(uint64_t hash) {
 
 std::string StepTitle(const Program& program, size_t index) {
   const Step& step = program.steps[index];
+  if (IsControl(step)) return ControlTitle(program, index);
   if (step.kind == StepKind::kCopy) {
     return StrCat("Step ", index, ": copy of ", program.buffers[step.args[0]].name, ".");
   }

@@ -2,12 +2,14 @@
 // docs/output-format.md.
 #include <algorithm>
 
+#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_text.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/support/strings.h"
 #include "nlohmann/json.hpp"
@@ -109,15 +111,17 @@ Json Kernels(const Program& program) {
   return list;
 }
 
-Json Steps(const Program& program) {
+// With a device, also where the host waits for it.
+Json Steps(const Program& program, bool on_device) {
   Json list = Json::array();
-  for (const Step& step : program.steps) {
+  const std::vector<bool> waits = StepsThatWait(program);
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
     Json args = Json::array();
     for (BufferId id : step.args) args.push_back(program.buffers[id].name);
-    std::string kernel = step.kind == StepKind::kCheck ? "check" : "copy";
-    if (step.kind == StepKind::kLaunch) kernel = program.kernels[step.kernel].kernel.name;
     list.push_back(
-        {{"kernel", std::move(kernel)}, {"nodes", step.sources}, {"args", std::move(args)}});
+        {{"kernel", StepName(program, step)}, {"nodes", step.sources}, {"args", std::move(args)}});
+    if (on_device && waits[i]) list.back()["waits"] = true;
   }
   return list;
 }
@@ -159,7 +163,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"arena", Arena(context.program)},
       {"weights", Weights(context)},
       {"kernels", Kernels(context.program)},
-      {"steps", Steps(context.program)},
+      {"steps", Steps(context.program, context.options.target == EmitTarget::kCuda)},
       {"passes", from.passes},
   };
   // Names in a model may be any bytes: those that are no UTF-8 are replaced.

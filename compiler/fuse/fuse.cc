@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/fuse/control.h"
 #include "compiler/fuse/copies.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
@@ -53,14 +54,20 @@ bool IsCast(std::string_view op) {
   return op == "Cast" || op == "CastLike" || op == "QuantizeLinear";
 }
 
+// Of one region; those of its nodes are fused apart.
 class Fuser {
  public:
-  Fuser(const Graph& graph, const FuseOptions& options)
-      : graph_(graph), options_(options), uses_(UseCounts(graph)) {}
+  Fuser(const Graph& graph, RegionId region, const FuseOptions& options)
+      : graph_(graph), region_(graph.regions[region]), options_(options), uses_(UseCounts(graph)) {}
 
   absl::StatusOr<FusedGraph> Run() {
-    for (NodeId id : graph_.main_region().nodes) {
+    for (NodeId id : region_.nodes) {
       const Node& node = graph_.nodes[id];
+      if (!node.regions.empty()) {
+        AOTC_ASSIGN_OR_RETURN(FusedKernel control, FuseControl(id));
+        Place(std::move(control));
+        continue;
+      }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
       if (std::optional<ValueView> view = AsView(graph_, fused)) {
         AddView(*view);
@@ -74,6 +81,15 @@ class Fuser {
   }
 
  private:
+  absl::StatusOr<FusedKernel> FuseControl(NodeId id) const {
+    FusedKernel control = KernelOfControl(graph_, id);
+    for (const auto& [name, region] : graph_.nodes[id].regions) {
+      AOTC_ASSIGN_OR_RETURN(FusedGraph body, Fuser(graph_, region, options_).Run());
+      control.bodies.push_back(std::move(body));
+    }
+    return control;
+  }
+
   void AddView(ValueView view) {
     auto found = std::find_if(result_.views.begin(), result_.views.end(),
                               [&](const ValueView& v) { return v.value == view.base; });
@@ -110,6 +126,7 @@ class Fuser {
     if (producer == producer_.end()) return std::nullopt;
     if (!placed_[producer->second]) return std::nullopt;  // merged already, with this result
     const FusedKernel& source = *placed_[producer->second];
+    if (source.control.valid()) return std::nullopt;
     const std::string what = StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
     if (uses_[value] > 1) {
       result_.decisions.push_back(StrCat(what, "no, its value has other readers"));
@@ -142,6 +159,7 @@ class Fuser {
     }
     auto producer = producer_.find(value);
     if (producer == producer_.end() || !placed_[producer->second]) return std::nullopt;
+    if (placed_[producer->second]->control.valid()) return std::nullopt;
     return CopyPart(*placed_[producer->second], value);
   }
 
@@ -182,8 +200,7 @@ class Fuser {
   // Drops kernels and views that no output needs: operands that only shapes were read from, copies
   // whose readers read the source.
   void DropUnread() {
-    std::set<ValueId> read(graph_.main_region().outputs.begin(),
-                           graph_.main_region().outputs.end());
+    std::set<ValueId> read(region_.outputs.begin(), region_.outputs.end());
     const auto is_read = [&](ValueId value) {
       return read.contains(value) || std::ranges::any_of(result_.views, [&](const ValueView& view) {
                return view.base == value && read.contains(view.value);
@@ -204,19 +221,15 @@ class Fuser {
 
   absl::StatusOr<FusedGraph> Collect() {
     DropUnread();
-    if (options_.enabled) MergeShared(graph_, options_.veto, result_, placed_);
-    NameTable names;
+    if (options_.enabled) MergeShared(graph_, region_, options_.veto, result_, placed_);
     for (std::optional<FusedKernel>& fused : placed_) {
-      if (!fused) continue;
-      constexpr size_t kLongestName = 48;
-      std::string& name = fused->kernel.name;
-      name = names.Unique(name.substr(name.size() - std::min(name.size(), kLongestName)));
-      result_.kernels.push_back(*std::move(fused));
+      if (fused) result_.kernels.push_back(*std::move(fused));
     }
     return std::move(result_);
   }
 
   const Graph& graph_;
+  const Region& region_;
   const FuseOptions& options_;
   IdVector<ValueId, int> uses_;
   FusedGraph result_;
@@ -224,6 +237,11 @@ class Fuser {
   std::map<ValueId, FusedKernel> view_kernels_;  // by the view
   std::map<ValueId, size_t> producer_;           // value -> index in placed_
 };
+
+void GiveUniqueName(std::string& name, NameTable& names) {
+  constexpr size_t kLongestName = 48;
+  name = names.Unique(name.substr(name.size() - std::min(name.size(), kLongestName)));
+}
 
 }  // namespace
 
@@ -253,7 +271,12 @@ absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
 }
 
 absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) {
-  return Fuser(graph, options).Run();
+  AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuser(graph, graph.main, options).Run());
+  NameTable names;
+  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
+    for (FusedKernel& kernel : part.kernels) GiveUniqueName(kernel.kernel.name, names);
+  });
+  return fused;
 }
 
 std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
@@ -263,8 +286,15 @@ std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
     StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
               graph.values[view.base].name, "\n");
   }
-  for (const FusedKernel& kernel : fused.kernels)
+  for (const FusedKernel& kernel : fused.kernels) {
     StrAppend(&text, PrintKernel(kernel.kernel), "\n");
+    if (!kernel.control.valid()) continue;
+    auto body = kernel.bodies.begin();
+    for (const auto& [name, region] : graph.nodes[kernel.control].regions) {
+      StrAppend(&text, "// ", name, " of ", kernel.kernel.name, ":\n", PrintFused(graph, *body++),
+                "// end of ", name, "\n");
+    }
+  }
   return text;
 }
 

@@ -23,13 +23,19 @@
 
 namespace aotc {
 
-// A kernel and the graph value that each of its params stands for.
+struct FusedGraph;
+
+// A kernel and the graph value that each of its params stands for; or a node with regions, which
+// stands among the kernels as one without stages: its params are what it reads, captured values
+// included, and what it gives.
 struct FusedKernel {
   Kernel kernel = {};
   std::vector<ValueId> args = {};
   std::string op = {};  // of the last node in it, for names
   // Results that are small floats because the model casts to them, not because it computes in them.
   std::set<ValueId> rounded = {};
+  NodeId control = {};                  // of a node with regions
+  std::vector<FusedGraph> bodies = {};  // one per region of it, by name
 };
 
 // `value` is the storage of `base` from an element offset on: no kernel is needed.

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/fuse/control.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -107,23 +108,26 @@ std::vector<ValueId> OutputsOf(const FusedKernel& kernel) {
 
 class Adder {
  public:
-  Adder(Graph& graph, FusedGraph& fused)
-      : graph_(graph), fused_(fused), producers_(Producers(graph)) {
-    for (ValueId input : graph.main_region().inputs) stored_.insert(input);
-    for (const ValueView& view : fused.views) stored_.insert(view.value);
-    for (const FusedKernel& kernel : fused.kernels) {
-      for (ValueId output : OutputsOf(kernel)) stored_.insert(output);
-    }
+  Adder(Graph& graph, FusedGraph& fused) : graph_(graph), producers_(Producers(graph)) {
+    VisitBodies(graph, fused, [&](const FusedGraph& part, RegionId region) {
+      const std::vector<ValueId>& inputs = graph.regions[region].inputs;
+      stored_.insert(inputs.begin(), inputs.end());
+      for (const ValueView& view : part.views) stored_.insert(view.value);
+      for (const FusedKernel& kernel : part.kernels) {
+        for (ValueId output : OutputsOf(kernel)) stored_.insert(output);
+      }
+    });
   }
 
-  absl::Status Add(ValueId result, const Node& check) {
-    AOTC_ASSIGN_OR_RETURN(FusedKernel kernel, KernelOfNode(graph_, check));
-    kernel.kernel.name = StrCat("check_indices_", fused_.checks.size());
+  absl::Status Add(ValueId result, FusedGraph& fused) {
+    AOTC_ASSIGN_OR_RETURN(FusedKernel kernel,
+                          KernelOfNode(graph_, graph_.nodes[producers_[result]]));
+    kernel.kernel.name = StrCat("check_indices_", count_++);
     stored_.insert(result);
     AOTC_RETURN_IF_ERROR(Complete(kernel));
-    fused_.checks.push_back(result);
-    const size_t place = PlaceOf(kernel);
-    fused_.kernels.insert(fused_.kernels.begin() + static_cast<int64_t>(place), std::move(kernel));
+    fused.checks.push_back(result);
+    const size_t place = PlaceOf(kernel, fused);
+    fused.kernels.insert(fused.kernels.begin() + static_cast<int64_t>(place), std::move(kernel));
     return absl::OkStatus();
   }
 
@@ -149,13 +153,13 @@ class Adder {
   }
 
   // Behind the last kernel that writes what this one reads.
-  size_t PlaceOf(const FusedKernel& check) const {
+  static size_t PlaceOf(const FusedKernel& check, const FusedGraph& fused) {
     std::set<ValueId> read(check.args.begin(), check.args.end());
-    for (const ValueView& view : fused_.views) {
+    for (const ValueView& view : fused.views) {
       if (read.contains(view.value)) read.insert(view.base);
     }
-    for (size_t i = fused_.kernels.size(); i > 0; --i) {
-      const std::vector<ValueId> written = OutputsOf(fused_.kernels[i - 1]);
+    for (size_t i = fused.kernels.size(); i > 0; --i) {
+      const std::vector<ValueId> written = OutputsOf(fused.kernels[i - 1]);
       const bool feeds =
           std::ranges::any_of(written, [&](ValueId id) { return read.contains(id); });
       if (feeds) return i;
@@ -164,18 +168,17 @@ class Adder {
   }
 
   Graph& graph_;
-  FusedGraph& fused_;
   const IdVector<ValueId, NodeId> producers_;
   std::set<ValueId> stored_;  // values that have memory
+  int count_ = 0;
 };
 
-}  // namespace
-
-absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
+// The checks of one region; `known` are those that have been made before it runs.
+absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region,
+                                                 KnownChecks& known) {
   std::vector<ValueId> results;
-  KnownChecks checks;
   const Bounds bounds = BoundsOf(graph.symbols);
-  const std::vector<NodeId> nodes = graph.main_region().nodes;
+  const std::vector<NodeId> nodes = graph.regions[region].nodes;
   for (NodeId id : nodes) {
     const Node node = graph.nodes[id];
     const auto operand = std::ranges::find(kOperands, node.op, &IndexOperand::op);
@@ -187,24 +190,46 @@ absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph) {
     }
     if (*valid) continue;
     Node check = CheckOf(node, *operand);
-    if (!checks.Add(graph, check)) continue;
+    if (!known.Add(graph, check)) continue;
     const std::string& data = graph.values[node.inputs[operand->input]].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));
     check.outputs = {results.back()};
-    graph.AddNode(graph.main, std::move(check));
+    graph.AddNode(region, std::move(check));
   }
   return results;
 }
 
-absl::Status AddIndexChecks(Graph& graph, FusedGraph& fused) {
-  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> results, AddIndexCheckNodes(graph));
-  if (results.empty()) return absl::OkStatus();
-  Adder adder(graph, fused);
-  const IdVector<ValueId, NodeId> producers = Producers(graph);
-  for (ValueId result : results) {
-    AOTC_RETURN_IF_ERROR(adder.Add(result, graph.nodes[producers[result]]));
+// Those of a region and of the regions in it. A check within a branch says nothing outside.
+absl::Status AddToAll(Graph& graph, RegionId region, KnownChecks known, RegionChecks& checks) {
+  AOTC_ASSIGN_OR_RETURN(checks[region], AddToRegion(graph, region, known));
+  const std::vector<NodeId> nodes = graph.regions[region].nodes;
+  for (NodeId id : nodes) {
+    const std::map<std::string, RegionId> inner = graph.nodes[id].regions;
+    for (const auto& [name, body] : inner) {
+      AOTC_RETURN_IF_ERROR(AddToAll(graph, body, known, checks));
+    }
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RegionChecks> AddIndexCheckNodes(Graph& graph) {
+  RegionChecks checks;
+  AOTC_RETURN_IF_ERROR(AddToAll(graph, graph.main, {}, checks));
+  return checks;
+}
+
+absl::Status AddIndexChecks(Graph& graph, FusedGraph& fused) {
+  AOTC_ASSIGN_OR_RETURN(const RegionChecks checks, AddIndexCheckNodes(graph));
+  Adder adder(graph, fused);
+  absl::Status status;
+  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId region) {
+    for (ValueId result : checks.at(region)) {
+      if (status.ok()) status = adder.Add(result, part);
+    }
+  });
+  return status;
 }
 
 }  // namespace aotc

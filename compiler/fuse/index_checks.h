@@ -6,15 +6,19 @@
 #ifndef AOTC_COMPILER_FUSE_INDEX_CHECKS_H_
 #define AOTC_COMPILER_FUSE_INDEX_CHECKS_H_
 
+#include <map>
 #include <vector>
 
 #include "compiler/fuse/fuse.h"
 
 namespace aotc {
 
-// Adds to `graph` an IndexCheck behind each node that reads at indices, and returns its results.
+// The results of the checks in each region.
+using RegionChecks = std::map<RegionId, std::vector<ValueId>>;
+
+// Adds to `graph` an IndexCheck behind each node that reads at indices, in the region of the node.
 // Nodes whose indices are constant and valid need none. Error: a constant index that is not.
-absl::StatusOr<std::vector<ValueId>> AddIndexCheckNodes(Graph& graph);
+absl::StatusOr<RegionChecks> AddIndexCheckNodes(Graph& graph);
 
 // The same, with a kernel for each check; what computes indices that no kernel writes is computed
 // by the check once more. The kernels that are there stay as they are.

@@ -14,10 +14,10 @@ namespace {
 
 class SharedMerger {
  public:
-  SharedMerger(const Graph& graph, const FusionVeto& veto, FusedGraph& fused,
+  SharedMerger(const Graph& graph, const Region& region, const FusionVeto& veto, FusedGraph& fused,
                std::vector<std::optional<FusedKernel>>& kernels)
       : uses_(UseCounts(graph)), veto_(veto), decisions_(fused.decisions), kernels_(kernels) {
-    wanted_.insert(graph.main_region().outputs.begin(), graph.main_region().outputs.end());
+    wanted_.insert(region.outputs.begin(), region.outputs.end());
     for (const ValueView& view : fused.views) {
       base_[view.value] = view.base;
       wanted_.insert(view.base);
@@ -57,6 +57,7 @@ class SharedMerger {
 
   // True where the kernel at `consumer` has taken in one that makes a value for others, too.
   bool MergeOneInto(size_t consumer) {
+    if (kernels_[consumer]->control.valid()) return false;
     for (ValueId value : std::vector<ValueId>(kernels_[consumer]->args)) {
       const auto producer = producer_.find(value);
       if (producer == producer_.end() || producer->second == consumer) continue;
@@ -80,6 +81,7 @@ class SharedMerger {
   bool TryMerge(size_t producer, size_t consumer, ValueId value) {
     if (ReadsViewOf(producer, consumer)) return false;
     const FusedKernel& source = *kernels_[producer];
+    if (source.control.valid()) return false;
     std::set<ValueId> kept;
     size_t read = 0;
     for (size_t i = 0; i < source.args.size(); ++i) {
@@ -133,9 +135,9 @@ absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const Fu
   return merged;
 }
 
-void MergeShared(const Graph& graph, const FusionVeto& veto, FusedGraph& fused,
-                 std::vector<std::optional<FusedKernel>>& kernels) {
-  SharedMerger(graph, veto, fused, kernels).Run();
+void MergeShared(const Graph& graph, const Region& region, const FusionVeto& veto,
+                 FusedGraph& fused, std::vector<std::optional<FusedKernel>>& kernels) {
+  SharedMerger(graph, region, veto, fused, kernels).Run();
 }
 
 }  // namespace aotc

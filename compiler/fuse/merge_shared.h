@@ -20,10 +20,11 @@ absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const Fu
                                            ValueId value, const FusionVeto& veto,
                                            const std::set<ValueId>& kept = {});
 
-// Kernels in execution order, nothing where one has gone; `fused` has the views, and takes the
-// decisions. Readers that are merged one after the other end in one kernel with several outputs.
-void MergeShared(const Graph& graph, const FusionVeto& veto, FusedGraph& fused,
-                 std::vector<std::optional<FusedKernel>>& kernels);
+// Kernels of a region in execution order, nothing where one has gone; `fused` has the views, and
+// takes the decisions. Readers that are merged one after the other end in one kernel with several
+// outputs.
+void MergeShared(const Graph& graph, const Region& region, const FusionVeto& veto,
+                 FusedGraph& fused, std::vector<std::optional<FusedKernel>>& kernels);
 
 }  // namespace aotc
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/fuse/control.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/support/names.h"
 #include "compiler/support/strings.h"
@@ -148,11 +149,7 @@ class Splitter {
   std::map<TensorId, ValueId> values_;  // of the tensors of fused_
 };
 
-}  // namespace
-
-void SplitKernels(Graph& graph, FusedGraph& fused, const HoldsKernel& holds) {
-  Splitter splitter(graph, holds);
-  for (const FusedKernel& kernel : fused.kernels) splitter.Reserve(kernel.kernel.name);
+void SplitAll(FusedGraph& fused, Splitter& splitter) {
   std::vector<FusedKernel> kernels;
   for (const FusedKernel& kernel : fused.kernels) {
     std::vector<FusedKernel> parts = splitter.Split(kernel);
@@ -163,6 +160,16 @@ void SplitKernels(Graph& graph, FusedGraph& fused, const HoldsKernel& holds) {
     std::ranges::move(parts, std::back_inserter(kernels));
   }
   fused.kernels = std::move(kernels);
+}
+
+}  // namespace
+
+void SplitKernels(Graph& graph, FusedGraph& fused, const HoldsKernel& holds) {
+  Splitter splitter(graph, holds);
+  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
+    for (const FusedKernel& kernel : part.kernels) splitter.Reserve(kernel.kernel.name);
+  });
+  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) { SplitAll(part, splitter); });
 }
 
 int64_t TempBytes(const Kernel& kernel) {

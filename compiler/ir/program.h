@@ -1,8 +1,9 @@
 // Program: what the generated host code does: steps over buffers in one arena.
 //
-// A step launches a kernel on buffers, copies, or checks. Buffers are inputs and outputs (the
-// caller's memory), slices of the weights, slices of the arena, or views: another buffer at an
-// offset with strides. Text form: program_text.h.
+// A step launches a kernel on buffers, copies, or checks; branches and loops are steps that open
+// and close, with the steps of their bodies between (program_control.h). Buffers are inputs and
+// outputs (the caller's memory), slices of the weights, slices of the arena, or views: another
+// buffer at an offset with strides. Text form: program_text.h.
 #ifndef AOTC_COMPILER_IR_PROGRAM_H_
 #define AOTC_COMPILER_IR_PROGRAM_H_
 
@@ -18,7 +19,8 @@ namespace aotc {
 using BufferId = Id<struct BufferTag>;
 using KernelId = Id<struct KernelTag>;
 
-enum class BufferKind : uint8_t { kInput, kOutput, kWeights, kArena, kView };
+// kHost: a variable of the host program, for what decides its way where kernels run on a device.
+enum class BufferKind : uint8_t { kInput, kOutput, kWeights, kArena, kView, kHost };
 
 struct Buffer {
   std::string name = {};   // a C identifier, unique in the program
@@ -53,17 +55,22 @@ struct ProgramKernel {
 };
 
 // kCheck: the run gives AOTC_ERROR_VALUE unless its argument, one bool, is true.
-enum class StepKind : uint8_t { kLaunch, kCopy, kCheck };
+// kIf, kElse, kEnd: the steps up to kElse run where the argument of kIf, one bool, is true; those
+// up to kEnd where it is not. kLoop, kEnd: the steps between run `trip` times, and only as long as
+// the argument, one bool or none, is true in front of a round.
+enum class StepKind : uint8_t { kLaunch, kCopy, kCheck, kIf, kElse, kLoop, kEnd };
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
   KernelId kernel = {};
-  std::vector<BufferId> args = {};        // one per kernel param; kCopy: from, to; kCheck: one
+  std::vector<BufferId> args = {};        // one per kernel param; kCopy: from, to; else bools
   std::vector<std::string> sources = {};  // ONNX nodes that it computes: "Conv_0 (Conv)"
   // Outputs that may share memory with an input which dies here: (arg index of output, of input).
   std::vector<std::pair<int, int>> in_place = {};
-  BufferId scratch = {};  // arena, max_workers x the kernel's scratch; added by plan/
-  bool barrier = true;    // workers meet before it; dropped by plan/ where nothing asks for it
+  BufferId scratch = {};     // arena, max_workers x the kernel's scratch; added by plan/
+  bool barrier = true;       // workers meet before it; dropped by plan/ where nothing asks for it
+  Expr trip = {};            // kLoop: over the symbols; invalid where only the argument ends it
+  std::string counter = {};  // kLoop: variable of the rounds done so far, for offsets of views
 };
 
 struct Program {

@@ -97,7 +97,7 @@ class Parser {
     if (scanner_.TryConsume("variant")) return ParseVariant();
     if (scanner_.TryConsume("step")) return ParseStep();
     for (BufferKind kind : {BufferKind::kInput, BufferKind::kOutput, BufferKind::kWeights,
-                            BufferKind::kArena, BufferKind::kView}) {
+                            BufferKind::kArena, BufferKind::kView, BufferKind::kHost}) {
       if (scanner_.TryConsume(BufferKindName(kind))) return ParseBuffer(kind);
     }
     return scanner_.Error("expected a symbol, buffer, kernel, variant or step");
@@ -197,11 +197,13 @@ class Parser {
 
   absl::Status ParseStep() {
     Step step;
-    if (scanner_.TryConsume("copy")) {
-      step.kind = StepKind::kCopy;
-    } else if (scanner_.TryConsume("check")) {
-      step.kind = StepKind::kCheck;
-    } else {
+    for (StepKind kind : {StepKind::kCopy, StepKind::kCheck, StepKind::kIf, StepKind::kElse,
+                          StepKind::kLoop, StepKind::kEnd}) {
+      if (step.kind == StepKind::kLaunch && scanner_.TryConsume(StepKindName(kind))) {
+        step.kind = kind;
+      }
+    }
+    if (step.kind == StepKind::kLaunch) {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("launch"));
       AOTC_ASSIGN_OR_RETURN(step.kernel, ParseKernelName());
     }
@@ -220,7 +222,7 @@ class Parser {
     return scanner_.ErrorAt(name, StrCat("unknown kernel @", name.text));
   }
 
-  // in_place 2 <- 0 scratch %space no_barrier of "fc (Gemm)", "relu (Relu)"
+  // in_place 2 <- 0 scratch %space counter round to m no_barrier of "fc (Gemm)", "relu (Relu)"
   absl::Status ParseStepDetails(Step& step) {
     while (scanner_.TryConsume("in_place")) {
       AOTC_ASSIGN_OR_RETURN(const int output, ParseSmall());
@@ -233,6 +235,12 @@ class Parser {
       const Token name = scanner_.Peek();
       AOTC_RETURN_IF_ERROR(scanner_.ExpectName('%').status());
       AOTC_ASSIGN_OR_RETURN(step.scratch, Find(name));
+    }
+    if (scanner_.TryConsume("counter")) {
+      AOTC_ASSIGN_OR_RETURN(step.counter, scanner_.ExpectIdentifier());
+    }
+    if (scanner_.TryConsume("to")) {
+      AOTC_ASSIGN_OR_RETURN(step.trip, ExpectDim(scanner_));
     }
     step.barrier = !scanner_.TryConsume("no_barrier");
     if (!scanner_.TryConsume("of")) return absl::OkStatus();

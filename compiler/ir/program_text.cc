@@ -89,7 +89,7 @@ class Printer {
   }
 
   std::string StepText(const Step& step) const {
-    std::string text = step.kind == StepKind::kCheck ? "check" : "copy";
+    std::string text(StepKindName(step.kind));
     if (step.kind == StepKind::kLaunch) {
       const bool exists = program_.kernels.Contains(step.kernel);
       text = StrCat("launch @", exists ? program_.kernels[step.kernel].kernel.name : "?");
@@ -99,6 +99,8 @@ class Printer {
       StrAppend(&text, " in_place ", output, " <- ", input);
     }
     if (step.scratch.valid()) StrAppend(&text, " scratch ", Name(step.scratch));
+    if (!step.counter.empty()) StrAppend(&text, " counter ", step.counter);
+    if (step.trip.valid()) StrAppend(&text, " to ", PrintExpr(step.trip));
     if (!step.barrier) text += " no_barrier";
     if (!step.sources.empty()) {
       StrAppend(&text, " of ", StrJoin(step.sources, ", ", QuotedText));
@@ -119,8 +121,27 @@ std::string_view BufferKindName(BufferKind kind) {
     case BufferKind::kWeights: return "weights";
     case BufferKind::kArena: return "arena";
     case BufferKind::kView: return "view";
+    case BufferKind::kHost: return "host";
   }
   return "?";
+}
+
+std::string_view StepKindName(StepKind kind) {
+  switch (kind) {
+    case StepKind::kLaunch: return "launch";
+    case StepKind::kCopy: return "copy";
+    case StepKind::kCheck: return "check";
+    case StepKind::kIf: return "if";
+    case StepKind::kElse: return "else";
+    case StepKind::kLoop: return "loop";
+    case StepKind::kEnd: return "end";
+  }
+  return "?";
+}
+
+std::string_view StepName(const Program& program, const Step& step) {
+  if (step.kind != StepKind::kLaunch) return StepKindName(step.kind);
+  return program.kernels[step.kernel].kernel.name;
 }
 
 std::string PrintProgram(const Program& program) { return Printer(program).Run(); }

@@ -7,6 +7,7 @@
 //     weights %w: f32[4, 4] bytes 64 offset 0
 //     arena %sum: f32[m, 4](0, 1/4, 1%4) bytes 128 offset 64 steps 0..1
 //     view %right = %sum + 2: f32[m, 2] bytes 64
+//     host %going: bool[] bytes 1
 //     kernel @dense(...) { ... }                                 // kernel_text.h
 //     also "fc2 (Gemm)"                                          // nodes of a further launch
 //     variant contract_tile if m == 1 feature "x86-64-v4" schedule "..." reason "..."
@@ -14,6 +15,8 @@
 //     step launch @dense(%x, %w, %sum) in_place 2 <- 0 scratch %space no_barrier of "fc (Gemm)"
 //     step copy(%sum, %y)
 //     step check(%fits)
+//     step if(%more)                                             // ... step else() ... step end()
+//     step loop(%going) counter round to m                       // ... step end()
 //   }
 //
 // The bytes of the weights are not part of the text: they are zero after parsing.
@@ -35,6 +38,10 @@ absl::StatusOr<Program> ParseProgram(Scanner& scanner);
 absl::StatusOr<Program> ParseProgram(std::string_view text);
 
 std::string_view BufferKindName(BufferKind kind);
+// "launch", "copy", "if" ...
+std::string_view StepKindName(StepKind kind);
+// The kernel of a launch, or what else the step is: a word for reports.
+std::string_view StepName(const Program& program, const Step& step);
 
 }  // namespace aotc
 

@@ -1,10 +1,14 @@
 // VerifyProgram: what every later phase takes for granted about a Program.
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/loops_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 
@@ -18,8 +22,7 @@ absl::Status Wrong(const Parts&... parts) {
 
 class Verifier {
  public:
-  explicit Verifier(const Program& program)
-      : program_(program), bounds_(BoundsOf(program.symbols)) {}
+  explicit Verifier(const Program& program) : program_(program), bounds_(BoundsOf(program)) {}
 
   absl::Status Run() {
     AOTC_RETURN_IF_ERROR(CheckBuffers());
@@ -27,6 +30,8 @@ class Verifier {
     for (const ProgramKernel& kernel : program_.kernels) {
       AOTC_RETURN_IF_ERROR(CheckVariants(kernel));
     }
+    AOTC_RETURN_IF_ERROR(CheckArgumentsExist());
+    AOTC_RETURN_IF_ERROR(CheckControl(program_));
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       AOTC_RETURN_IF_ERROR(CheckStep(i, program_.steps[i]));
     }
@@ -124,9 +129,40 @@ class Verifier {
     return absl::OkStatus();
   }
 
+  absl::Status CheckArgumentsExist() {
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      for (BufferId id : program_.steps[i].args) {
+        if (!program_.buffers.Contains(id)) return Wrong("step ", i, ": no such buffer");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // What is written where a construct opens, and at the end of its first branch.
+  struct Open {
+    std::set<BufferId> before = {};
+    std::optional<std::set<BufferId>> branch = {};
+  };
+
+  // Behind a branch is written what both ways write; a loop may do nothing.
+  void FollowControl(const Step& step) {
+    if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) {
+      open_.push_back({.before = written_});
+    } else if (step.kind == StepKind::kElse) {
+      open_.back().branch = std::exchange(written_, open_.back().before);
+    } else if (step.kind == StepKind::kEnd) {
+      const Open& open = open_.back();
+      const std::set<BufferId>& other = open.branch ? *open.branch : open.before;
+      std::erase_if(written_, [&](BufferId id) { return !other.contains(id); });
+      open_.pop_back();
+    }
+  }
+
   absl::Status CheckStep(size_t index, const Step& step) {
-    for (BufferId id : step.args) {
-      if (!program_.buffers.Contains(id)) return Wrong("step ", index, ": no such buffer");
+    if (IsControl(step)) {
+      for (BufferId id : step.args) AOTC_RETURN_IF_ERROR(CheckRead(index, id));
+      FollowControl(step);
+      return absl::OkStatus();
     }
     AOTC_RETURN_IF_ERROR(CheckArguments(index, step));
     const std::vector<BufferAccess> accesses = StepAccesses(program_, step);
@@ -143,7 +179,7 @@ class Verifier {
     switch (step.kind) {
       case StepKind::kLaunch: return CheckLaunch(index, step);
       case StepKind::kCopy: return CheckCopy(index, step);
-      case StepKind::kCheck: break;
+      default: break;
     }
     const bool is_flag = step.args.size() == 1 &&
                          program_.buffers[step.args[0]].dtype == DType::kBool &&
@@ -176,6 +212,10 @@ class Verifier {
     for (size_t i = 0; i < step.args.size(); ++i) {
       const Buffer& buffer = program_.buffers[step.args[i]];
       const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
+      if (buffer.kind == BufferKind::kHost) {
+        return Wrong("step ", index, ": @", kernel.name, " cannot reach %", buffer.name,
+                     ", which is the host's");
+      }
       if (buffer.dtype != tensor.dtype) {
         return Wrong("step ", index, ": %", buffer.name, " is not of the type of parameter %",
                      tensor.name, " of @", kernel.name);
@@ -227,6 +267,7 @@ class Verifier {
   const Program& program_;
   const Bounds bounds_;
   std::set<BufferId> written_;
+  std::vector<Open> open_;
 };
 
 // The loops take and write what the kernel says.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/fuse/control.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/support/names.h"
@@ -17,38 +18,177 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Graph& graph, FusedGraph fused) : graph_(graph), fused_(std::move(fused)) {
+  ProgramBuilder(const Graph& graph, const Scheduler& schedule, const BuildOptions& options)
+      : graph_(graph), schedule_(schedule), options_(options) {
     program_.symbols = graph.symbols;
   }
 
-  absl::StatusOr<Program> Build(const Scheduler& schedule) {
-    for (const ValueView& view : fused_.views) views_[view.value] = view;
-    AOTC_RETURN_IF_ERROR(PlaceInterface());
-    for (FusedKernel& fused : fused_.kernels) {
-      const std::vector<std::string> sources = fused.kernel.sources;
-      AOTC_ASSIGN_OR_RETURN(const KernelId kernel, KernelOf(std::move(fused.kernel), schedule));
-      AddStep(kernel, sources, fused.args);
-    }
-    return FinishOutputs();
-  }
-
- private:
-  absl::Status PlaceInterface() {
-    for (ValueId id : graph_.main_region().inputs) {
+  absl::StatusOr<Program> Build(FusedGraph fused) {
+    VisitBodies(graph_, fused, [&](const FusedGraph& part, RegionId) {
+      for (const ValueView& view : part.views) views_[view.value] = view;
+    });
+    const Region& main = graph_.main_region();
+    for (ValueId id : main.inputs) {
       program_.inputs.push_back(AddBuffer(id, BufferKind::kInput));
       buffers_[id] = program_.inputs.back();
     }
-    for (ValueId id : graph_.main_region().outputs) {
-      const BufferId buffer = AddBuffer(id, BufferKind::kOutput);
-      program_.outputs.push_back(buffer);
-      // The value, or what it is a view of, is written straight into the caller's memory.
-      const ValueId home = HomeOf(id);
-      const bool is_free =
-          !buffers_.contains(home) && !views_.contains(home) && !graph_.values[home].constant;
-      if (is_free) buffers_[home] = buffer;
-      if (!is_free) copies_.emplace_back(id, buffer);
+    for (ValueId id : main.outputs) {
+      program_.outputs.push_back(AddBuffer(id, BufferKind::kOutput));
     }
+    AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), main.outputs, program_.outputs));
+    return std::move(program_);
+  }
+
+ private:
+  // The steps of a region, whose results are to be in the buffers of `targets`; an invalid one is
+  // not wanted.
+  absl::Status AddBody(FusedGraph fused, const std::vector<ValueId>& results,
+                       const std::vector<BufferId>& targets) {
+    std::vector<std::pair<ValueId, BufferId>> copies;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (targets[i].valid() && !WriteInto(results[i], targets[i])) {
+        copies.emplace_back(results[i], targets[i]);
+      }
+    }
+    const std::vector<ValueId> checks = fused.checks;
+    for (FusedKernel& kernel : fused.kernels) {
+      AOTC_RETURN_IF_ERROR(kernel.control.valid() ? AddControl(std::move(kernel))
+                                                  : AddKernel(std::move(kernel), checks));
+    }
+    for (const auto& [value, target] : copies) AddCopy(ReadBuffer(value), target);
     return absl::OkStatus();
+  }
+
+  // Has the value, or what it is a view of, written straight to where it is to be. False where
+  // something else than the steps to come makes it, or it goes to two places.
+  bool WriteInto(ValueId value, BufferId target) {
+    const BufferKind kind = program_.buffers[target].kind;
+    if (kind == BufferKind::kView || kind == BufferKind::kHost) return false;
+    const ValueId home = HomeOf(value);
+    if (buffers_.contains(home) || views_.contains(home)) return false;
+    if (graph_.values[home].constant) return false;
+    buffers_[home] = target;
+    return true;
+  }
+
+  void AddCopy(BufferId from, BufferId to) {
+    program_.steps.push_back({.kind = StepKind::kCopy, .args = {from, to}});
+  }
+
+  absl::Status AddControl(FusedKernel fused) {
+    const Node& node = graph_.nodes[fused.control];
+    if (node.op == "If") return AddIf(node, std::move(fused));
+    if (node.op == "Repeat") return AddRepeat(node, std::move(fused));
+    return absl::UnimplementedError(
+        StrCat(StrJoin(fused.kernel.sources, " + "), ": is not compiled"));
+  }
+
+  std::vector<BufferId> ResultBuffers(const Node& node) {
+    std::vector<BufferId> buffers;
+    for (ValueId output : node.outputs) {
+      buffers.push_back(output.valid() ? BufferOf(output) : BufferId());
+    }
+    return buffers;
+  }
+
+  // Where the host reads a bool: a variable of its own where there is a device.
+  BufferId FlagFor(ValueId condition) {
+    if (!options_.has_device) return ReadBuffer(condition);
+    const BufferId flag = NewFlag(condition);
+    AddCopy(ReadBuffer(condition), flag);
+    return flag;
+  }
+
+  BufferId NewFlag(ValueId condition) {
+    return AddBuffer(condition, options_.has_device ? BufferKind::kHost : BufferKind::kArena);
+  }
+
+  absl::Status AddIf(const Node& node, FusedKernel fused) {
+    const std::vector<BufferId> results = ResultBuffers(node);
+    const std::vector<std::string>& sources = fused.kernel.sources;
+    const BufferId flag = FlagFor(node.inputs[0]);
+    // By name: else_branch comes first.
+    const auto branch = [&](size_t body, const char* name) {
+      const Region& region = graph_.regions[node.regions.at(name)];
+      return AddBody(std::move(fused.bodies[body]), region.outputs, results);
+    };
+    program_.steps.push_back({.kind = StepKind::kIf, .args = {flag}, .sources = sources});
+    AOTC_RETURN_IF_ERROR(branch(1, "then_branch"));
+    program_.steps.push_back({.kind = StepKind::kElse, .sources = sources});
+    AOTC_RETURN_IF_ERROR(branch(0, "else_branch"));
+    program_.steps.push_back({.kind = StepKind::kEnd, .sources = sources});
+    return absl::OkStatus();
+  }
+
+  // for (round < trip && flag) { body }. The carried values live in buffers of their own: those of
+  // the node's results, which hold the initial values in front of the loop.
+  absl::Status AddRepeat(const Node& node, FusedKernel fused) {
+    const Region& body = graph_.regions[node.regions.at("body")];
+    const std::vector<BufferId> results = ResultBuffers(node);
+    std::vector<BufferId> carried;
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      const bool wanted = results[i].valid();
+      carried.push_back(wanted ? results[i] : AddBuffer(body.inputs[i], BufferKind::kArena));
+      buffers_[body.inputs[i]] = carried.back();
+      AddCopy(ReadBuffer(node.inputs[i + 2]), carried.back());
+    }
+    Step loop{.kind = StepKind::kLoop, .sources = fused.kernel.sources};
+    std::vector<ValueId> made;  // by a round, besides the carried values
+    std::vector<BufferId> targets;
+    size_t next = 0;  // among the body's outputs
+    if (node.inputs[1].valid()) {
+      loop.args = {NewFlag(node.inputs[1])};
+      AddCopy(ReadBuffer(node.inputs[1]), loop.args[0]);
+      made.push_back(body.outputs[next++]);
+      targets.push_back(loop.args[0]);
+    }
+    if (node.inputs[0].valid()) loop.trip = TripOf(graph_.values[node.inputs[0]]);
+    loop.counter = CounterName();
+    const size_t first = next;  // of the new carried values
+    for (size_t i = carried.size(); i < results.size(); ++i) {
+      const ValueId scanned = body.outputs[first + i];
+      if (!results[i].valid()) continue;
+      made.push_back(scanned);
+      const Expr elements = ElementCount(graph_.values[scanned].type.dims);
+      targets.push_back(AddView(scanned, results[i], Var(loop.counter) * elements));
+    }
+    program_.steps.push_back(std::move(loop));
+    AOTC_RETURN_IF_ERROR(AddBody(std::move(fused.bodies[0]), made, targets));
+    const auto new_values = body.outputs.begin() + static_cast<std::ptrdiff_t>(first);
+    Carry({new_values, new_values + static_cast<std::ptrdiff_t>(carried.size())}, carried);
+    program_.steps.push_back({.kind = StepKind::kEnd, .sources = fused.kernel.sources});
+    return absl::OkStatus();
+  }
+
+  // Copies as if all at once: a new value that lies in the buffer of another carried value is
+  // brought to safety first.
+  void Carry(const std::vector<ValueId>& values, const std::vector<BufferId>& carried) {
+    std::vector<std::pair<BufferId, BufferId>> copies;
+    for (size_t i = 0; i < values.size(); ++i) {
+      BufferId from = ReadBuffer(values[i]);
+      if (from == carried[i]) continue;
+      if (std::ranges::find(carried, BaseOf(program_, from)) != carried.end()) {
+        const BufferId safe = AddBuffer(values[i], BufferKind::kArena);
+        AddCopy(from, safe);
+        from = safe;
+      }
+      copies.emplace_back(from, carried[i]);
+    }
+    for (const auto& [from, to] : copies) AddCopy(from, to);
+  }
+
+  static Expr TripOf(const Value& value) {
+    return value.constant ? Expr(value.constant->IntAt(0)) : value.elements->front();
+  }
+
+  // A variable that is no buffer and no symbol.
+  std::string CounterName() {
+    while (true) {
+      std::string name = names_.Unique("round");
+      const bool taken =
+          std::ranges::find(graph_.symbols, name, &Symbol::var) != graph_.symbols.end();
+      if (!taken) return name;
+    }
   }
 
   // The value whose storage a whole view shares; one with blocks that are not full has more storage
@@ -82,11 +222,21 @@ class ProgramBuilder {
     if (found != buffers_.end()) return found->second;
     auto view = views_.find(id);
     if (view == views_.end()) return buffers_[id] = AddBuffer(id, BufferKind::kArena);
-    const BufferId base = BufferOf(view->second.base);
+    return buffers_[id] = AddView(id, BufferOf(view->second.base), view->second.offset);
+  }
+
+  // The value at an offset in `base`, which may be a view of an enclosing region.
+  BufferId AddView(ValueId id, BufferId base, const Expr& offset) {
     const BufferId buffer = AddBuffer(id, BufferKind::kView);
-    program_.buffers[buffer].base = base;
-    program_.buffers[buffer].element_offset = view->second.offset;
-    return buffers_[id] = buffer;
+    program_.buffers[buffer].base = BaseOf(program_, base);
+    program_.buffers[buffer].element_offset = ElementOffset(program_.buffers[base]) + offset;
+    return buffer;
+  }
+
+  // Of a value in memory or of a constant.
+  BufferId ReadBuffer(ValueId id) {
+    if (!graph_.values[id].constant) return BufferOf(id);
+    return WeightsOf(id, KernelTensor{.dtype = graph_.values[id].type.dtype});
   }
 
   // One packed copy per constant, layout and dtype.
@@ -139,7 +289,7 @@ class ProgramBuilder {
   }
 
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
-  absl::StatusOr<KernelId> KernelOf(Kernel kernel, const Scheduler& schedule) {
+  absl::StatusOr<KernelId> KernelOf(Kernel kernel) {
     AOTC_RETURN_IF_ERROR(CheckOutputs(kernel));
     const std::string text = PrintKernelWithoutNames(kernel);
     auto found = by_text_.find(text);
@@ -147,7 +297,7 @@ class ProgramBuilder {
       NoteLaunch(program_.kernels[found->second], StrJoin(kernel.sources, " + "));
       return found->second;
     }
-    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule(std::move(kernel)));
+    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule_(std::move(kernel)));
     AOTC_RETURN_IF_ERROR(CheckStores(scheduled));
     return by_text_[text] = program_.kernels.Add(std::move(scheduled));
   }
@@ -159,8 +309,10 @@ class ProgramBuilder {
     if (!known) kernel.also.push_back(sources);
   }
 
-  void AddStep(KernelId id, const std::vector<std::string>& sources,
-               const std::vector<ValueId>& args) {
+  absl::Status AddKernel(FusedKernel fused, const std::vector<ValueId>& checks) {
+    const std::vector<std::string> sources = fused.kernel.sources;
+    const std::vector<ValueId>& args = fused.args;
+    AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(std::move(fused.kernel)));
     const Kernel& kernel = program_.kernels[id].kernel;
     Step step{.kernel = id, .sources = sources};
     for (size_t i = 0; i < args.size(); ++i) {
@@ -170,10 +322,11 @@ class ProgramBuilder {
     }
     step.in_place = InPlacePairs(kernel);
     program_.steps.push_back(std::move(step));
-    const bool is_check = std::ranges::find(fused_.checks, args.back()) != fused_.checks.end();
+    const bool is_check = std::ranges::find(checks, args.back()) != checks.end();
     if (is_check) {
       program_.steps.push_back({.kind = StepKind::kCheck, .args = {BufferOf(args.back())}});
     }
+    return absl::OkStatus();
   }
 
   // An input that is read only at the index that is being written may lend its memory to the
@@ -206,37 +359,22 @@ class ProgramBuilder {
     return true;
   }
 
-  // Outputs that are inputs, constants or twice the same value are copied at the end.
-  absl::StatusOr<Program> FinishOutputs() {
-    for (const auto& [value, output] : copies_) {
-      BufferId from;
-      if (graph_.values[value].constant) {
-        const KernelTensor plain{.dtype = graph_.values[value].type.dtype};
-        from = WeightsOf(value, plain);
-      } else {
-        from = BufferOf(value);
-      }
-      program_.steps.push_back({.kind = StepKind::kCopy, .args = {from, output}});
-    }
-    return std::move(program_);
-  }
-
   const Graph& graph_;
-  FusedGraph fused_;
+  const Scheduler& schedule_;
+  const BuildOptions options_;
   Program program_;
   NameTable names_;
   std::map<std::string, KernelId> by_text_;
   std::map<ValueId, ValueView> views_;
   std::map<ValueId, BufferId> buffers_;
   std::map<std::tuple<ValueId, std::string, DType>, BufferId> weights_;
-  std::vector<std::pair<ValueId, BufferId>> copies_;
 };
 
 }  // namespace
 
 absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused,
-                                     const Scheduler& schedule) {
-  return ProgramBuilder(graph, std::move(fused)).Build(schedule);
+                                     const Scheduler& schedule, const BuildOptions& options) {
+  return ProgramBuilder(graph, schedule, options).Build(std::move(fused));
 }
 
 }  // namespace aotc

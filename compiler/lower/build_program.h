@@ -13,10 +13,15 @@ namespace aotc {
 // Turns a fused kernel into one with variants: the target's schedule rules.
 using Scheduler = std::function<absl::StatusOr<ProgramKernel>(Kernel kernel)>;
 
+struct BuildOptions {
+  // Kernels run on a device: what decides a branch or loop is copied to variables of the host.
+  bool has_device = false;
+};
+
 // Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and
 // dtype that the schedules chose.
 absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused,
-                                     const Scheduler& schedule);
+                                     const Scheduler& schedule, const BuildOptions& options = {});
 
 // The elements of `constant` in the storage of a tensor of this layout and dtype; padding is zero,
 // halos hold the fill value.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/program_access.h"
 
@@ -32,22 +34,70 @@ bool Conflict(const Touch& a, const Touch& b) {
   return (a.written || b.written) && a.piece == b.piece && a.begin < b.end && b.begin < a.end;
 }
 
+// Goes through the steps with what was touched since workers met last, on any way there.
+class BarrierSetter {
+ public:
+  explicit BarrierSetter(Program& program) : program_(program) {}
+
+  void Run() {
+    for (Step& step : program_.steps) {
+      if (step.kind == StepKind::kElse) {
+        open_.back().branch = std::exchange(since_barrier_, open_.back().before);
+        step.barrier = false;
+      } else if (step.kind == StepKind::kEnd) {
+        Close(step);
+      } else {
+        Visit(step);
+      }
+    }
+  }
+
+ private:
+  using Touches = std::vector<Touch>;
+
+  struct Open {
+    Touches before = {};                 // where the construct opens
+    std::optional<Touches> branch = {};  // at the end of the first branch
+  };
+
+  // Workers meet in front of every round of a loop: one may be a round ahead.
+  void Visit(Step& step) {
+    Touches touches;
+    for (const BufferAccess& access : StepAccesses(program_, step)) {
+      touches.push_back(TouchOf(program_, access));
+    }
+    const bool is_loop = step.kind == StepKind::kLoop;
+    step.barrier =
+        is_loop || std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+          return std::any_of(since_barrier_.begin(), since_barrier_.end(),
+                             [&](const Touch& earlier) { return Conflict(touch, earlier); });
+        });
+    const Touches before = since_barrier_;
+    if (step.barrier) since_barrier_.clear();
+    Append(touches);
+    // A loop of no rounds does nothing, as does a branch that is not taken.
+    if (is_loop) open_.push_back({.before = before});
+    if (step.kind == StepKind::kIf) open_.push_back({.before = since_barrier_});
+  }
+
+  // Either way may have been taken.
+  void Close(Step& step) {
+    step.barrier = false;
+    Append(open_.back().branch.value_or(open_.back().before));
+    open_.pop_back();
+  }
+
+  void Append(const Touches& touches) {
+    since_barrier_.insert(since_barrier_.end(), touches.begin(), touches.end());
+  }
+
+  Program& program_;
+  Touches since_barrier_ = {};
+  std::vector<Open> open_ = {};
+};
+
 }  // namespace
 
-void SetBarriers(Program& program) {
-  std::vector<Touch> since_barrier;
-  for (Step& step : program.steps) {
-    std::vector<Touch> touches;
-    for (const BufferAccess& access : StepAccesses(program, step)) {
-      touches.push_back(TouchOf(program, access));
-    }
-    step.barrier = std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
-      return std::any_of(since_barrier.begin(), since_barrier.end(),
-                         [&](const Touch& earlier) { return Conflict(touch, earlier); });
-    });
-    if (step.barrier) since_barrier.clear();
-    since_barrier.insert(since_barrier.end(), touches.begin(), touches.end());
-  }
-}
+void SetBarriers(Program& program) { BarrierSetter(program).Run(); }
 
 }  // namespace aotc

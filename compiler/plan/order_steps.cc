@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "compiler/ir/program_access.h"
 #include "compiler/plan/alias_classes.h"
@@ -36,70 +37,44 @@ std::vector<std::pair<int, int>> SharingPairs(const Program& program, const Step
 
 // List scheduling: among the steps whose dependencies are done, the one that leaves the fewest
 // bytes alive; of equals the earliest.
-class ListScheduler {
- public:
-  explicit ListScheduler(const Program& program)
-      : program_(program), uses_left_(program.buffers.size(), 0), live_(program.buffers.size(), 0) {
-    for (const Step& step : program.steps) {
-      touched_.push_back(ArenaTouched(program, step));
-      for (BufferId id : touched_.back()) ++uses_left_[id];
-    }
+std::vector<int> ListedOrder(const StepGraph& graph) {
+  StepProgress progress(graph);
+  while (!progress.done()) {
+    const std::set<int>& ready = progress.ready();
+    progress.Run(*std::min_element(ready.begin(), ready.end(), [&](int a, int b) {
+      return progress.Growth(a) < progress.Growth(b);
+    }));
   }
+  return progress.order();
+}
 
-  std::vector<int> Run() {
-    const size_t size = program_.steps.size();
-    std::vector<std::vector<int>> successors(size);
-    std::vector<int> waiting(size, 0);
-    const std::vector<std::vector<int>> dependencies = StepDependencies(program_);
-    for (size_t i = 0; i < size; ++i) {
-      waiting[i] = static_cast<int>(dependencies[i].size());
-      for (int before : dependencies[i]) successors[before].push_back(static_cast<int>(i));
-    }
-    std::set<int> ready;
-    for (size_t i = 0; i < size; ++i) {
-      if (waiting[i] == 0) ready.insert(static_cast<int>(i));
-    }
-    std::vector<int> order;
-    while (!ready.empty()) {
-      const int chosen = *std::min_element(ready.begin(), ready.end(),
-                                           [&](int a, int b) { return Growth(a) < Growth(b); });
-      ready.erase(chosen);
-      Take(chosen);
-      order.push_back(chosen);
-      for (int next : successors[chosen]) {
-        if (--waiting[next] == 0) ready.insert(next);
-      }
-    }
-    return order;
-  }
-
- private:
-  // Bytes that begin to live at `step` less those that end there.
-  int64_t Growth(int step) const {
-    int64_t growth = 0;
-    for (BufferId id : touched_[step]) {
-      if (!live_[id]) growth += program_.buffers[id].bytes;
-      if (uses_left_[id] == 1) growth -= program_.buffers[id].bytes;
-    }
-    return growth;
-  }
-
-  void Take(int step) {
-    for (BufferId id : touched_[step]) {
-      live_[id] = 1;
-      --uses_left_[id];
-    }
-  }
-
-  const Program& program_;
-  std::vector<std::set<BufferId>> touched_;
-  IdVector<BufferId, int> uses_left_;
-  IdVector<BufferId, char> live_;
+// What is ordered as a whole: a step, or a branch or loop with all that it holds. Steps from
+// `begin` to `end` - 1.
+struct Unit {
+  int begin = 0;
+  int end = 0;
 };
 
-std::vector<Step> Permuted(const std::vector<Step>& steps, const std::vector<int>& order) {
+std::vector<Unit> UnitsOf(const Program& program) {
+  std::vector<Unit> units;
+  int depth = 0;
+  for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+    const StepKind kind = program.steps[i].kind;
+    if (depth == 0) units.push_back({i, i + 1});
+    units.back().end = i + 1;
+    if (kind == StepKind::kIf || kind == StepKind::kLoop) ++depth;
+    if (kind == StepKind::kEnd) --depth;
+  }
+  return units;
+}
+
+std::vector<Step> Permuted(const std::vector<Step>& steps, const std::vector<Unit>& units,
+                           const std::vector<int>& order) {
   std::vector<Step> result;
-  for (int index : order) result.push_back(steps[index]);
+  for (int index : order) {
+    const Unit& unit = units[index];
+    result.insert(result.end(), steps.begin() + unit.begin, steps.begin() + unit.end);
+  }
   return result;
 }
 
@@ -147,16 +122,25 @@ int64_t PeakBytes(const Program& program) {
 }
 
 StepGraph StepGraphOf(const Program& program) {
-  StepGraph graph{.before = StepDependencies(program)};
+  StepGraph graph;
   for (const Buffer& buffer : program.buffers) {
     graph.bytes.push_back((buffer.bytes + program.arena_align - 1) / program.arena_align *
                           program.arena_align);
   }
-  for (const Step& step : program.steps) {
-    std::vector<int> touched;
-    for (BufferId id : ArenaTouched(program, step)) touched.push_back(id.index());
-    graph.touched.push_back(std::move(touched));
-    graph.in_place.push_back(SharingPairs(program, step));
+  const std::vector<std::vector<int>> before = StepDependencies(program);
+  std::vector<int> unit_of(program.steps.size());
+  for (const Unit& unit : UnitsOf(program)) {
+    const int index = static_cast<int>(graph.touched.size());
+    std::set<int> touched, earlier;
+    for (int i = unit.begin; i < unit.end; ++i) {
+      unit_of[i] = index;
+      for (BufferId id : ArenaTouched(program, program.steps[i])) touched.insert(id.index());
+      for (int step : before[i]) earlier.insert(unit_of[step]);
+    }
+    earlier.erase(index);
+    graph.before.emplace_back(earlier.begin(), earlier.end());
+    graph.touched.emplace_back(touched.begin(), touched.end());
+    graph.in_place.push_back(SharingPairs(program, program.steps[unit.begin]));
   }
   return graph;
 }
@@ -165,13 +149,21 @@ void OrderSteps(Program& program) {
   // Buffers that the search may look at: less than a second.
   constexpr int64_t kSearchWork = 20'000'000;
   const StepGraph graph = StepGraphOf(program);
-  std::vector<int> best(program.steps.size());
+  std::vector<int> best(graph.before.size());
   std::iota(best.begin(), best.end(), 0);
-  const std::vector<int> listed = ListScheduler(program).Run();
+  const std::vector<int> listed = ListedOrder(graph);
   if (PeakOf(graph, listed) < PeakOf(graph, best)) best = listed;
   OrderSearch search = SearchOrder(graph, PeakOf(graph, best), kSearchWork);
   if (search.order) best = *std::move(search.order);
-  program.steps = Permuted(program.steps, best);
+  const std::vector<Unit> units = UnitsOf(program);
+  if (units.size() == program.steps.size()) {
+    program.steps = Permuted(program.steps, units, best);
+    return;
+  }
+  // To the search, all that a branch or loop touches lives at once: the program knows better.
+  const int64_t peak = PeakBytes(program);
+  std::vector<Step> given = std::exchange(program.steps, Permuted(program.steps, units, best));
+  if (PeakBytes(program) >= peak) program.steps = std::move(given);
 }
 
 }  // namespace aotc

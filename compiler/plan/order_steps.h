@@ -17,7 +17,8 @@ std::vector<std::vector<int>> StepDependencies(const Program& program);
 // Largest sum of bytes alive at one step in the present order, classes of aliases counted once.
 int64_t PeakBytes(const Program& program);
 
-// The program as the search for an order sees it (step_graph.h).
+// The program as the search for an order sees it (step_graph.h): a branch or loop with all that it
+// holds is one step there.
 StepGraph StepGraphOf(const Program& program);
 
 // Reorders the steps where that lowers PeakBytes; else leaves them as they are. The best order is

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -53,6 +54,24 @@ class PlanVerifier {
         lifetime.last = i;
       }
     }
+    std::vector<int> open;
+    for (int i = 0; i < static_cast<int>(program_.steps.size()); ++i) {
+      const StepKind kind = program_.steps[i].kind;
+      if (kind == StepKind::kIf || kind == StepKind::kLoop) open.push_back(i);
+      if (kind != StepKind::kEnd || open.empty()) continue;
+      if (program_.steps[open.back()].kind == StepKind::kLoop) KeepThroughLoop(open.back(), i);
+      open.pop_back();
+    }
+  }
+
+  // A round of a loop must find what was there before the loop, and leave what is read behind it.
+  void KeepThroughLoop(int begin, int end) {
+    for (Lifetime& lifetime : lifetimes_) {
+      const bool apart = lifetime.last < begin || lifetime.first > end;
+      const bool within = lifetime.first > begin && lifetime.last < end;
+      if (lifetime.first < 0 || apart || within) continue;
+      lifetime = {std::min(lifetime.first, begin), std::max(lifetime.last, end)};
+    }
   }
 
   absl::Status CheckPlace(BufferId id) const {
@@ -72,7 +91,7 @@ class PlanVerifier {
 
   absl::Status CheckView(const Buffer& view) const {
     const Buffer& base = program_.buffers[view.base];
-    const Bounds bounds = BoundsOf(program_.symbols);
+    const Bounds bounds = BoundsOf(program_);
     const Expr end = view.element_offset + StorageElements(view.layout, view.shape);
     const Interval start_range = RangeOf(Simplify(view.element_offset, bounds), bounds);
     const int64_t end_byte = MaxBytes(end, base.dtype, bounds);

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/constant_text.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/ir/program_text.h"
 #include "compiler/report/layered_layout.h"
 #include "compiler/support/strings.h"
 
@@ -160,11 +161,7 @@ Json Arena(const Program& program) {
                        {"first", buffer.first_step},
                        {"last", buffer.last_step}});
   }
-  for (const Step& step : program.steps) {
-    const bool launch = step.kind == StepKind::kLaunch;
-    steps.push_back(launch ? program.kernels[step.kernel].kernel.name
-                           : std::string(step.kind == StepKind::kCopy ? "copy" : "check"));
-  }
+  for (const Step& step : program.steps) steps.push_back(StepName(program, step));
   return {{"bytes", program.arena_bytes},
           {"lower_bound", program.lower_bound},
           {"steps", std::move(steps)},

@@ -70,7 +70,8 @@ absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const Symbo
 absl::StatusOr<std::vector<Constant>> EvaluateValid(const Graph& graph,
                                                     const std::vector<Constant>& inputs) {
   Graph checked = graph;
-  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> checks, AddIndexCheckNodes(checked));
+  AOTC_ASSIGN_OR_RETURN(RegionChecks of_regions, AddIndexCheckNodes(checked));
+  const std::vector<ValueId>& checks = of_regions[checked.main];
   std::vector<ValueId>& outputs = checked.main_region().outputs;
   const size_t count = outputs.size();
   outputs.insert(outputs.end(), checks.begin(), checks.end());

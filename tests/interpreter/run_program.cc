@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "tests/interpreter/run_loops.h"
@@ -20,6 +21,7 @@ class Machine {
       : program_(program),
         symbols_(symbols),
         options_(options),
+        constructs_(ConstructsByBegin(program)),
         arena_(static_cast<size_t>(program.arena_bytes), kPoison),
         weights_(program.weights) {}
 
@@ -32,10 +34,7 @@ class Machine {
     for (BufferId id : program_.outputs) {
       io_[id].assign(static_cast<size_t>(ElementsOf(program_.buffers[id]) * WidthOf(id)), kPoison);
     }
-    for (size_t s = 0; s < program_.steps.size(); ++s) {
-      if (options_.poison) Poison(static_cast<int>(s));
-      AOTC_RETURN_IF_ERROR(RunStep(program_.steps[s]));
-    }
+    AOTC_RETURN_IF_ERROR(RunSteps(0, static_cast<int>(program_.steps.size())));
     for (const auto& [id, bytes] : given) {
       if (io_.at(id) == bytes) continue;
       return absl::InternalError(StrCat("input ", program_.buffers[id].name, " was written"));
@@ -57,6 +56,11 @@ class Machine {
     switch (buffer.kind) {
       case BufferKind::kInput:
       case BufferKind::kOutput: return {io_[owner].data(), static_cast<int64_t>(io_[owner].size())};
+      case BufferKind::kHost: {
+        std::vector<uint8_t>& variable = io_[owner];
+        variable.resize(static_cast<size_t>(buffer.bytes));
+        return {variable.data(), buffer.bytes};
+      }
       case BufferKind::kWeights: return {weights_.data() + buffer.offset, buffer.bytes};
       case BufferKind::kArena:
       case BufferKind::kView: break;
@@ -94,10 +98,50 @@ class Machine {
     }
   }
 
+  static std::map<int, Construct> ConstructsByBegin(const Program& program) {
+    std::map<int, Construct> by_begin;
+    for (const Construct& construct : Constructs(program)) by_begin[construct.begin] = construct;
+    return by_begin;
+  }
+
+  absl::Status RunSteps(int begin, int end) {
+    for (int s = begin; s < end; ++s) {
+      if (options_.poison) Poison(s);
+      const auto construct = constructs_.find(s);
+      if (construct == constructs_.end()) {
+        AOTC_RETURN_IF_ERROR(RunStep(program_.steps[s]));
+      } else {
+        AOTC_RETURN_IF_ERROR(construct->second.is_loop ? RunLoop(construct->second)
+                                                       : RunBranch(construct->second));
+        s = construct->second.end;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  bool Flag(const Step& step) { return *MemoryOf(step.args[0], 1).data != 0; }
+
+  absl::Status RunBranch(const Construct& branch) {
+    const int middle = branch.middle.value_or(branch.end);
+    if (Flag(program_.steps[branch.begin])) return RunSteps(branch.begin + 1, middle);
+    return branch.middle ? RunSteps(middle + 1, branch.end) : absl::OkStatus();
+  }
+
+  absl::Status RunLoop(const Construct& loop) {
+    const Step& step = program_.steps[loop.begin];
+    const int64_t trip = step.trip.valid() ? Evaluate(step.trip) : INT64_MAX;
+    for (int64_t round = 0; round < trip; ++round) {
+      if (!step.args.empty() && !Flag(step)) break;
+      symbols_[step.counter] = round;
+      AOTC_RETURN_IF_ERROR(RunSteps(loop.begin + 1, loop.end));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status RunStep(const Step& step) {
     if (step.kind == StepKind::kCopy) return Copy(step.args[0], step.args[1]);
     if (step.kind == StepKind::kCheck) {
-      if (*MemoryOf(step.args[0], 1).data != 0) return absl::OkStatus();
+      if (Flag(step)) return absl::OkStatus();
       return absl::InvalidArgumentError("an index is out of range");
     }
     const ProgramKernel& kernel = program_.kernels[step.kernel];
@@ -141,8 +185,9 @@ class Machine {
   }
 
   const Program& program_;
-  const SymbolValues& symbols_;
+  SymbolValues symbols_;  // and the counters of loops
   const RunOptions& options_;
+  const std::map<int, Construct> constructs_;
   std::map<BufferId, std::vector<uint8_t>> io_;
   std::vector<uint8_t> arena_;
   std::vector<uint8_t> weights_;

@@ -7,6 +7,7 @@
 
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/graph_text.h"
+#include "tests/unit/main_checks.h"
 
 namespace aotc {
 namespace {
@@ -26,7 +27,7 @@ Constant Ints(std::vector<int64_t> dims, const std::vector<int64_t>& values) {
 // What the only check of a graph says of these indices, by its graph node.
 bool IsValid(const std::string& text, const Constant& data, const Constant& indices) {
   Graph graph = Parse(text);
-  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+  absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
   EXPECT_TRUE(checks.ok() && checks->size() == 1) << checks.status();
   graph.main_region().outputs = *checks;
   absl::StatusOr<std::vector<Constant>> results = EvaluateGraph(graph, {data, indices});
@@ -70,7 +71,7 @@ graph @g(%x: f32[n, 3]) -> (%y) {
     std::string changed = text;
     changed.replace(changed.find("LOW"), 3, low);
     Graph graph = Parse(changed);
-    const absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+    const absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
     ASSERT_TRUE(checks.ok()) << checks.status();
     EXPECT_EQ(checks->size(), count) << low;
   }
@@ -84,7 +85,7 @@ graph @g(%x: f32[5, 3], %y: i64[5, 3], %z: f32[6, 3], %i: i64[2]) -> (%p, %q, %r
   %r: f32[5, 2] = Gather(%x, %i) {axis=1}
   %s: f32[2, 3] = Gather(%z, %i)
 })");
-  const absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+  const absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
   ASSERT_TRUE(checks.ok()) << checks.status();
   EXPECT_EQ(checks->size(), 3);
 }
@@ -95,7 +96,7 @@ graph @g(%x: f32[5, 3]) -> (%y) {
   const %i: i64[3] = [0, 4, -5]
   %y: f32[3, 3] = Gather(%x, %i)
 })");
-  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(valid);
+  absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(valid);
   ASSERT_TRUE(checks.ok()) << checks.status();
   EXPECT_TRUE(checks->empty());
   Graph wrong = Parse(R"text(
@@ -103,7 +104,7 @@ graph @g(%x: f32[5, 3]) -> (%y) {
   const %i: i64[2] = [0, 5]
   %y: f32[2, 3] = Gather(%x, %i) loc("rows (Gather, opset 17)")
 })text");
-  checks = AddIndexCheckNodes(wrong);
+  checks = AddMainChecks(wrong);
   ASSERT_FALSE(checks.ok());
   EXPECT_THAT(std::string(checks.status().message()),
               HasSubstr("node 'rows' (Gather, opset 17): index 5 is out of range"));
@@ -116,7 +117,7 @@ graph @g(%x: f32[n, 3]) -> (%y) {
   const %i: i64[2] = [0, 5]
   %y: f32[2, 3] = Gather(%x, %i)
 })");
-  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(graph);
+  absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
   ASSERT_TRUE(checks.ok()) << checks.status();
   ASSERT_EQ(checks->size(), 1u);
   graph.main_region().outputs = *checks;

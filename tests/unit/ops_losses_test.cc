@@ -6,6 +6,7 @@
 #include "compiler/ir/graph_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/main_checks.h"
 #include "tests/unit/op_case.h"
 
 namespace aotc {
@@ -21,7 +22,7 @@ bool AreValid(const std::string& attributes, const std::vector<int64_t>& labels)
                         "  %y: f32[] = NegativeLogLikelihoodLoss(%x, %i)",
                         attributes, "\n}"));
   EXPECT_TRUE(graph.ok()) << graph.status();
-  absl::StatusOr<std::vector<ValueId>> checks = AddIndexCheckNodes(*graph);
+  absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(*graph);
   EXPECT_TRUE(checks.ok() && checks->size() == 1) << checks.status();
   graph->main_region().outputs = *checks;
   auto results = EvaluateGraph(*graph, {Constant::Random(kF32, {2, 5}, 1), Constant::Ints(labels)});

@@ -1,0 +1,90 @@
+#include "compiler/ir/program_control.h"
+
+#include "absl/strings/str_cat.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+template <class... Parts>
+absl::Status Wrong(size_t step, const Parts&... parts) {
+  return absl::InternalError(absl::StrCat("program: step ", step, ": ", parts...));
+}
+
+absl::Status CheckArguments(const Program& program, size_t index) {
+  const Step& step = program.steps[index];
+  const size_t most = step.kind == StepKind::kIf || step.kind == StepKind::kLoop ? 1 : 0;
+  const size_t least = step.kind == StepKind::kIf || !step.trip.valid() ? most : 0;
+  if (step.args.size() < least || step.args.size() > most) {
+    return Wrong(index, step.args.size(), " arguments of a step of control");
+  }
+  for (BufferId id : step.args) {
+    const Buffer& flag = program.buffers[id];
+    const bool is_flag = flag.dtype == DType::kBool && flag.shape.empty();
+    if (!is_flag) return Wrong(index, "%", flag.name, " is not one bool");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsControl(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kIf:
+    case StepKind::kElse:
+    case StepKind::kLoop:
+    case StepKind::kEnd: return true;
+    case StepKind::kLaunch:
+    case StepKind::kCopy:
+    case StepKind::kCheck: break;
+  }
+  return false;
+}
+
+std::vector<Construct> Constructs(const Program& program) {
+  std::vector<Construct> done, open;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const StepKind kind = program.steps[i].kind;
+    const int index = static_cast<int>(i);
+    if (kind == StepKind::kIf || kind == StepKind::kLoop) {
+      open.push_back({.is_loop = kind == StepKind::kLoop, .begin = index});
+    } else if (kind == StepKind::kElse) {
+      open.back().middle = index;
+    } else if (kind == StepKind::kEnd) {
+      open.back().end = index;
+      done.push_back(open.back());
+      open.pop_back();
+    }
+  }
+  return done;
+}
+
+absl::Status CheckControl(const Program& program) {
+  std::vector<StepKind> open;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (!IsControl(step)) continue;
+    AOTC_RETURN_IF_ERROR(CheckArguments(program, i));
+    if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) {
+      open.push_back(step.kind);
+    } else if (step.kind == StepKind::kElse) {
+      if (open.empty() || open.back() != StepKind::kIf) return Wrong(i, "an else without its if");
+      open.back() = StepKind::kElse;
+    } else {
+      if (open.empty()) return Wrong(i, "an end of nothing");
+      open.pop_back();
+    }
+  }
+  return open.empty() ? absl::OkStatus() : Wrong(program.steps.size(), "a construct has no end");
+}
+
+Bounds BoundsOf(const Program& program) {
+  Bounds bounds = BoundsOf(program.symbols);
+  for (const Step& step : program.steps) {
+    if (step.counter.empty() || !step.trip.valid()) continue;
+    bounds.Add(step.counter, 0, Simplify(Max(step.trip, 1) - 1, bounds));
+  }
+  return bounds;
+}
+
+}  // namespace aotc
