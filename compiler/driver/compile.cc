@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
-#include "compiler/canonicalize/place.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
@@ -132,19 +131,7 @@ class Compilation {
     return absl::OkStatus();
   }
 
-  // From here on programs are straight: what only the run decides is refused.
-  absl::Status RefuseRegions() {
-    for (const Node& node : result_.graph.nodes) {
-      if (node.regions.empty()) continue;
-      diagnostics_.Error(PlaceOf(result_.graph, node),
-                         StrCat("op ", node.op, " is not supported where only the run decides"),
-                         "--shape, --dim or --bind may decide it at compile time");
-    }
-    return diagnostics_.ToStatus();
-  }
-
   absl::Status FuseNodes() {
-    AOTC_RETURN_IF_ERROR(RefuseRegions());
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                            .veto = Memoized(cuda_ ? CudaFusionVeto : CpuFusionVeto)};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));

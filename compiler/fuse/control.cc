@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/ir/control_flow.h"
 #include "compiler/support/names.h"
 #include "compiler/support/strings.h"
 
@@ -68,7 +69,7 @@ FusedKernel KernelOfControl(const Graph& graph, NodeId id) {
     fused.args.push_back(value);
   };
   // The trip count of a Repeat is an expression of the program, not a value in memory.
-  const size_t first = node.op == "Repeat" ? 1 : 0;
+  const size_t first = IsRepeat(node) ? RepeatForm::kTrip + 1 : 0;
   for (size_t i = first; i < node.inputs.size(); ++i) add(node.inputs[i], TensorRole::kInput);
   for (ValueId value : CapturedValues(graph, node)) add(value, TensorRole::kInput);
   for (ValueId value : node.outputs) add(value, TensorRole::kOutput);

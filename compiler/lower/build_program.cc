@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/fuse/control.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/support/names.h"
@@ -77,8 +78,8 @@ class ProgramBuilder {
 
   absl::Status AddControl(FusedKernel fused) {
     const Node& node = graph_.nodes[fused.control];
-    if (node.op == "If") return AddIf(node, std::move(fused));
-    if (node.op == "Repeat") return AddRepeat(node, std::move(fused));
+    if (IsIf(node)) return AddIf(node, std::move(fused));
+    if (IsRepeat(node)) return AddRepeat(node, std::move(fused));
     return absl::UnimplementedError(
         StrCat(StrJoin(fused.kernel.sources, " + "), ": is not compiled"));
   }
@@ -100,7 +101,11 @@ class ProgramBuilder {
   }
 
   BufferId NewFlag(ValueId condition) {
-    return AddBuffer(condition, options_.has_device ? BufferKind::kHost : BufferKind::kArena);
+    if (!options_.has_device) return AddBuffer(condition, BufferKind::kArena);
+    const BufferId flag = AddBuffer(condition, BufferKind::kHost);
+    std::string& name = program_.buffers[flag].name;
+    name = names_.Unique(StrCat(CleanIdentifier(graph_.values[condition].name), "_on_host"));
+    return flag;
   }
 
   absl::Status AddIf(const Node& node, FusedKernel fused) {
@@ -124,29 +129,30 @@ class ProgramBuilder {
   // the node's results, which hold the initial values in front of the loop.
   absl::Status AddRepeat(const Node& node, FusedKernel fused) {
     const Region& body = graph_.regions[node.regions.at("body")];
+    const RepeatForm form = FormOf(graph_, node);
     const std::vector<BufferId> results = ResultBuffers(node);
     std::vector<BufferId> carried;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       const bool wanted = results[i].valid();
       carried.push_back(wanted ? results[i] : AddBuffer(body.inputs[i], BufferKind::kArena));
       buffers_[body.inputs[i]] = carried.back();
-      AddCopy(ReadBuffer(node.inputs[i + 2]), carried.back());
+      AddCopy(ReadBuffer(node.inputs[RepeatForm::kFirstCarried + i]), carried.back());
     }
     Step loop{.kind = StepKind::kLoop, .sources = fused.kernel.sources};
     std::vector<ValueId> made;  // by a round, besides the carried values
     std::vector<BufferId> targets;
-    size_t next = 0;  // among the body's outputs
-    if (node.inputs[1].valid()) {
-      loop.args = {NewFlag(node.inputs[1])};
-      AddCopy(ReadBuffer(node.inputs[1]), loop.args[0]);
-      made.push_back(body.outputs[next++]);
+    const ValueId condition = node.inputs[RepeatForm::kCond];
+    if (condition.valid()) {
+      loop.args = {NewFlag(condition)};
+      AddCopy(ReadBuffer(condition), loop.args[0]);
+      made.push_back(body.outputs[0]);
       targets.push_back(loop.args[0]);
     }
-    if (node.inputs[0].valid()) loop.trip = TripOf(graph_.values[node.inputs[0]]);
+    const ValueId trip = node.inputs[RepeatForm::kTrip];
+    if (trip.valid()) loop.trip = TripOf(graph_.values[trip]);
     loop.counter = CounterName();
-    const size_t first = next;  // of the new carried values
     for (size_t i = carried.size(); i < results.size(); ++i) {
-      const ValueId scanned = body.outputs[first + i];
+      const ValueId scanned = body.outputs[form.first_next + i];
       if (!results[i].valid()) continue;
       made.push_back(scanned);
       const Expr elements = ElementCount(graph_.values[scanned].type.dims);
@@ -154,7 +160,7 @@ class ProgramBuilder {
     }
     program_.steps.push_back(std::move(loop));
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused.bodies[0]), made, targets));
-    const auto new_values = body.outputs.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto new_values = body.outputs.begin() + static_cast<std::ptrdiff_t>(form.first_next);
     Carry({new_values, new_values + static_cast<std::ptrdiff_t>(carried.size())}, carried);
     program_.steps.push_back({.kind = StepKind::kEnd, .sources = fused.kernel.sources});
     return absl::OkStatus();
