@@ -187,23 +187,3 @@ def defect15_unknown_inputs_are_errors(folder):
     for flag in (f"--bind=nobody={folder / 'v.npy'}", "--shape=nobody=1", "--dim=nobody=3",
                  "--keep-input=nobody"):
         expect_refused(run(path, flag, "-o", folder / "out"), "nobody")
-
-
-def row17_an_if_of_the_run_is_refused_by_name(folder):
-    """An If whose condition is known is decided (see infer-and-fold); one of the run is refused."""
-    branches = {}
-    for key, op in (("then_branch", "Exp"), ("else_branch", "Neg")):
-        inner = node(op, "s", key)
-        branches[key] = helper.make_graph([inner], key, [], [cases.tensor(key, [2, 8])])
-    shared = node("Sin", "x", "s")
-    choose = helper.make_node("If", ["c"], ["t"], name="choose", **branches)
-    inputs = [cases.tensor("x", [2, 8]), cases.tensor("c", [], 9)]
-    path = cases.save(folder, "run_time", [shared, choose, node("Add", "t s", "y")], inputs,
-                      {"y": [2, 8]})
-    expect_refused(run(path, "-o", folder / "out"), "choose", "If")
-    for taken, other in ((True, "Neg"), (False, "Exp")):
-        path = cases.save(folder, f"takes_{taken}", [shared, choose, node("Add", "t s", "y")],
-                          inputs[:1], {"y": [2, 8]}, {"c": np.array(taken)})
-        text = dump(path, "eliminate-dead")
-        expect(text.count("Sin(") == 1 and other not in text, text)
-        cases.numbers_agree(path, "cpu", folder)

@@ -2,6 +2,7 @@
 #include "compiler/ir/program_control.h"
 
 #include <random>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/program_text.h"
@@ -69,6 +70,16 @@ TEST(ProgramControl, ALoopMayDoNothing) {
   AddControl(b, StepKind::kEnd);
   b.Launch({x}, {b.Add("output", BufferKind::kOutput, 64)});
   EXPECT_EQ(Verify(b.program).message(), "program: step 3 reads %x before any writes it");
+}
+
+TEST(ProgramControl, KernelsDoNotReachTheHost) {
+  for (const bool on_host : {false, true}) {
+    ProgramBuilderForTests b = Chain();
+    if (on_host) b.program.buffers[BufferId(1)].kind = BufferKind::kHost;
+    const std::string complaint =
+        on_host ? "program: step 0: @kernel_0 cannot reach %first, which is the host's" : "";
+    EXPECT_EQ(VerifyProgram(b.program).message(), complaint);
+  }
 }
 
 TEST(ProgramControl, StepsMustNest) {

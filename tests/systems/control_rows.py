@@ -1,0 +1,120 @@
+"""Branches that the run decides: what they share, what each has for itself, and where they run."""
+import numpy as np
+from onnx import TensorProto, helper
+
+import cases
+from build_output import Failure
+from cases import dump, expect, node
+
+BOOL, INT64 = TensorProto.BOOL, TensorProto.INT64
+TARGETS = ("cpu", "cuda")
+
+
+def choose(name, condition, output, dims, then_nodes, else_nodes):
+    """An If whose branches end in a node that gives `output` with its name of the branch."""
+    branches = {}
+    for key, nodes in (("then_branch", then_nodes), ("else_branch", else_nodes)):
+        result = cases.tensor(nodes[-1].output[0], dims)
+        branches[key] = helper.make_graph(nodes, key, [], [result])
+    return helper.make_node("If", [condition], [output], name=name, **branches)
+
+
+def nested(folder):
+    """if (c) { if (d) exp(s) + t else neg(s) } else { cos(s) }: s is shared, t the branch's."""
+    inner = choose("inner", "d", "i", [2, 8], [node("Exp", "s", "e"), node("Add", "e t", "et")],
+                   [node("Neg", "s", "n")])
+    outer = choose("outer", "c", "o", [2, 8], [node("Tanh", "x", "t"), inner,
+                                               node("Mul", "i t", "it")], [node("Cos", "s", "k")])
+    inputs = [cases.tensor("x", [2, 8]), cases.tensor("c", [], BOOL), cases.tensor("d", [], BOOL)]
+    return cases.save(folder, "nested", [node("Sin", "x", "s"), outer, node("Add", "o s", "y")],
+                      inputs, {"y": [2, 8]})
+
+
+def expected_of_nested(x, c, d):
+    s, t = np.sin(x), np.tanh(x)
+    inner = np.exp(s) + t if d else -s
+    return (inner * t if c else np.cos(s)) + s
+
+
+def row17_what_branches_share_runs_once(folder):
+    """Each node is in one step: shared ones before both branches, others in theirs."""
+    path = nested(folder)
+    for target in TARGETS:
+        model = cases.load(path, target, folder)
+        x = cases.floats(2, 8)
+        for c in (False, True):
+            for d in (False, True):
+                inputs = {"x": x, "c": np.array(c), "d": np.array(d)}
+                y = model.run(inputs, fill=0xFF)["y"]
+                expect(np.allclose(y, expected_of_nested(x, c, d), atol=1e-5), f"{target} {c} {d}")
+        model.close()
+        steps = cases.metadata(folder / target / "out")["steps"]
+        open_blocks, places = [], {}
+        for step in steps:
+            if step["kernel"] == "else":
+                open_blocks[-1] = open_blocks[-1].replace("then", "else")
+            elif step["kernel"] == "end":
+                open_blocks.pop()
+            elif step["kernel"] == "if":
+                open_blocks.append(step["nodes"][0].split()[0] + ":then")
+            else:
+                for name in step["nodes"]:
+                    places.setdefault(name.split()[0], []).append(tuple(open_blocks))
+        outer, inner = ("outer:then",), ("outer:then", "inner:then")
+        wanted = {"n_s": [()], "n_k": [("outer:else",)], "n_t": [outer], "n_it": [outer],
+                  "n_e": [inner], "n_et": [inner], "n_n": [("outer:then", "inner:else")],
+                  "n_y": [()]}
+        expect(places == wanted, f"{target}: {places}")
+
+
+def row14_a_branch_that_is_not_taken_does_not_run(folder):
+    """An index out of range is an error of the run where its branch is taken, and only there."""
+    branch = choose("pick", "c", "p", [3], [node("Gather", "x i", "g"), node("Neg", "g", "m")],
+                    [node("Identity", "z", "copy")])
+    inputs = [cases.tensor("x", [8]), cases.tensor("z", [3]), cases.tensor("c", [], BOOL),
+              cases.tensor("i", [3], INT64)]
+    path = cases.save(folder, "lazy", [branch], inputs, {"p": [3]})
+    for target in TARGETS:
+        model = cases.load(path, target, folder)
+        arrays = {"x": cases.floats(8), "z": cases.floats(3)}
+        for taken in (True, False):
+            for index in (7, 8):
+                arrays |= {"c": np.array(taken), "i": np.array([0, index, -1])}
+                try:
+                    p = model.run(arrays, fill=0xFF)["p"]
+                except Failure:
+                    expect(taken and index == 8, f"{target} {taken} {index}: refused")
+                    continue
+                wanted = -arrays["x"][arrays["i"]] if taken else arrays["z"]
+                expect(np.array_equal(p, wanted), f"{target} {taken} {index}: {p}, not {wanted}")
+                expect(not (taken and index == 8), f"{target}: the index was not checked")
+        model.close()
+
+
+def row17_a_decided_if_keeps_one_branch(folder):
+    branches = [[node("Exp", "s", "then")], [node("Neg", "s", "else")]]
+    nodes = [node("Sin", "x", "s"), choose("choose", "c", "t", [2, 8], *branches),
+             node("Add", "t s", "y")]
+    for taken, other in ((True, "Neg"), (False, "Exp")):
+        path = cases.save(folder, f"takes_{taken}", nodes, {"x": [2, 8]}, {"y": [2, 8]},
+                          {"c": np.array(taken)})
+        text = dump(path, "eliminate-dead")
+        expect(text.count("Sin(") == 1 and other not in text, text)
+        cases.numbers_agree(path, "cpu", folder)
+
+
+def row56_flags_cross_to_the_host_by_copies(folder):
+    """Kernels run on the device and the branches on the host, which waits at the copies only."""
+    path = nested(folder)
+    text = dump(path, "plan", "--target", "cuda")
+    for flag in ("c", "d"):
+        expect(f"host %{flag}_on_host: bool[] bytes 1" in text, text)
+        expect(f"copy(%{flag}, %{flag}_on_host)" in text and f"if(%{flag}_on_host)" in text, text)
+    launches = [line for line in text.splitlines() if line.strip().startswith("step launch")]
+    expect(launches and not any("_on_host" in line for line in launches), text)
+    expect("host %" not in dump(path, "plan", "--target", "cpu"), "the CPU is its own host")
+    cases.aotc(path, "--target", "cuda", "-o", folder / "out")
+    steps = cases.metadata(folder / "out")["steps"]
+    waits = [step["kernel"] for step in steps if step.get("waits")]
+    expect(waits == ["copy", "copy"], waits)
+    expect("NESTED_CAPTURABLE 0" in (folder / "out" / "nested.h").read_text(), "it waits")
