@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/fuse/joiner.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/lower/access.h"

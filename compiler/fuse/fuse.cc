@@ -8,6 +8,7 @@
 
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/copies.h"
+#include "compiler/fuse/merge_beside.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
 #include "compiler/ir/kernel_text.h"
@@ -221,7 +222,10 @@ class Fuser {
 
   absl::StatusOr<FusedGraph> Collect() {
     DropUnread();
-    if (options_.enabled) MergeShared(graph_, region_, options_.veto, result_, placed_);
+    if (options_.enabled) {
+      MergeShared(graph_, region_, options_.veto, result_, placed_);
+      MergeBeside(region_, options_.veto, result_, placed_);
+    }
     for (std::optional<FusedKernel>& fused : placed_) {
       if (fused) result_.kernels.push_back(*std::move(fused));
     }

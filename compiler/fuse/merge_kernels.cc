@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/fuse/copies.h"
+#include "compiler/fuse/joiner.h"
 #include "compiler/fuse/turn_rows.h"
 #include "compiler/lower/nest.h"
 #include "compiler/support/status.h"
@@ -53,102 +54,11 @@ bool Reads(const Stage& stage, TensorId tensor) {
   return false;
 }
 
-Expr Renumber(const Expr& e, const std::map<TensorId, TensorId>& ids) {
-  return Transform(e, [&](const Expr& node) {
-    if (node.op() != ExprOp::kLoad) return node;
-    ExprNode load = *node;
-    load.tensor = ids.at(node->tensor);
-    return Expr::Make(std::move(load));
-  });
-}
-
 bool ReadByContraction(const Kernel& kernel, TensorId tensor) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
     return IsContraction(stage) && Reads(stage, tensor);
   });
 }
-
-// Builds one kernel from two; params of equal value are joined.
-class Joiner {
- public:
-  // Results of `producer` but for those of `kept` become temps.
-  Joiner(const FusedKernel& producer, const std::set<ValueId>& kept) {
-    for (size_t i = 0; i < producer.args.size(); ++i) {
-      if (IsOutput(producer.kernel, producer.kernel.params[i]) && !kept.contains(producer.args[i]))
-        internal_.insert(producer.args[i]);
-    }
-  }
-
-  // Adds tensors and stages.
-  void Add(const FusedKernel& part) {
-    std::map<TensorId, TensorId> ids;
-    std::map<TensorId, ValueId> values;
-    for (size_t i = 0; i < part.args.size(); ++i) values[part.kernel.params[i]] = part.args[i];
-    for (TensorId id : part.kernel.tensors.ids()) {
-      auto value = values.find(id);
-      ids[id] =
-          AddTensor(part.kernel.tensors[id], value == values.end() ? ValueId() : value->second);
-    }
-    for (Stage stage : part.kernel.stages) {
-      for (StageResult& result : stage.results) result.tensor = ids[result.tensor];
-      for (Expr& body : stage.body) body = Renumber(body, ids);
-      kernel_.stages.push_back(std::move(stage));
-    }
-    for (const std::string& source : part.kernel.sources) kernel_.sources.push_back(source);
-    for (const Symbol& symbol : part.kernel.symbols) AddSymbol(symbol);
-  }
-
-  Kernel& kernel() { return kernel_; }
-  TensorId TensorOf(ValueId value) const { return by_value_.at(value); }
-
-  FusedKernel Finish(std::string name) {
-    kernel_.name = std::move(name);
-    FusedKernel result{.kernel = kernel_};
-    result.kernel.params.clear();
-    for (const bool outputs : {false, true}) {
-      for (const auto& [value, id] : order_) {
-        const TensorRole role = kernel_.tensors[id].role;
-        if (role == TensorRole::kTemp || (role == TensorRole::kOutput) != outputs) continue;
-        result.kernel.params.push_back(id);
-        result.args.push_back(value);
-      }
-    }
-    result.kernel = Compact(result.kernel, result.args);
-    return result;
-  }
-
- private:
-  TensorId AddTensor(KernelTensor tensor, ValueId value) {
-    if (value.valid()) {
-      auto found = by_value_.find(value);
-      if (found != by_value_.end()) return found->second;
-    }
-    if (internal_.contains(value)) tensor.role = TensorRole::kTemp;
-    std::string name = tensor.name;
-    for (int i = 2; names_.contains(name); ++i) name = StrCat(tensor.name, "_", i);
-    names_.insert(name);
-    tensor.name = name;
-    const TensorId id = kernel_.tensors.Add(std::move(tensor));
-    if (value.valid()) {
-      by_value_[value] = id;
-      order_.emplace_back(value, id);
-    }
-    return id;
-  }
-
-  void AddSymbol(const Symbol& symbol) {
-    for (const Symbol& known : kernel_.symbols) {
-      if (known.var == symbol.var) return;
-    }
-    kernel_.symbols.push_back(symbol);
-  }
-
-  std::set<ValueId> internal_;
-  Kernel kernel_;
-  std::set<std::string> names_;
-  std::map<ValueId, TensorId> by_value_;
-  std::vector<std::pair<ValueId, TensorId>> order_;
-};
 
 // Replaces loads of a pointwise stage's result by its body.
 void Substitute(Kernel& kernel, TensorId tensor) {
@@ -187,6 +97,9 @@ void InlineProducer(Kernel& kernel, size_t count, TensorId kept) {
   }
 }
 
+// Every merge rewrites the kernel: without a limit, long chains would take quadratic time.
+constexpr size_t kMostNodes = 64;
+
 }  // namespace
 
 bool IsContraction(const Stage& stage) {
@@ -223,41 +136,6 @@ double ReadsPerElement(const Kernel& kernel, TensorId tensor) {
   }
   const auto elements = MaxElements(kernel.tensors[tensor].shape, bounds).value_or(1);
   return reads / static_cast<double>(std::max<int64_t>(elements, 1));
-}
-
-Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args) {
-  std::set<TensorId> needed;
-  std::vector<bool> keep(kernel.stages.size());
-  for (TensorId id : kernel.params) {
-    if (IsOutput(kernel, id)) needed.insert(id);
-  }
-  for (size_t s = kernel.stages.size(); s-- > 0;) {
-    for (const StageResult& result : kernel.stages[s].results)
-      keep[s] = keep[s] || needed.contains(result.tensor);
-    if (!keep[s]) continue;
-    for (const StageResult& result : kernel.stages[s].results) needed.insert(result.tensor);
-    for (const Expr& body : kernel.stages[s].body) {
-      for (const Expr& load : LoadsOf(body)) needed.insert(load->tensor);
-    }
-  }
-  Kernel result{.name = kernel.name, .symbols = kernel.symbols, .sources = kernel.sources};
-  std::map<TensorId, TensorId> ids;
-  for (TensorId id : needed) ids[id] = result.tensors.Add(kernel.tensors[id]);
-  std::vector<ValueId> kept_args;
-  for (size_t i = 0; i < kernel.params.size(); ++i) {
-    if (!needed.contains(kernel.params[i])) continue;
-    result.params.push_back(ids[kernel.params[i]]);
-    kept_args.push_back(args[i]);
-  }
-  args = std::move(kept_args);
-  for (size_t s = 0; s < kernel.stages.size(); ++s) {
-    if (!keep[s]) continue;
-    Stage stage = kernel.stages[s];
-    for (StageResult& part : stage.results) part.tensor = ids[part.tensor];
-    for (Expr& body : stage.body) body = Renumber(body, ids);
-    result.stages.push_back(std::move(stage));
-  }
-  return result;
 }
 
 namespace {
@@ -350,22 +228,28 @@ absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel
 
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value, const std::set<ValueId>& kept) {
-  // Every merge rewrites the kernel: without a limit, long chains would take quadratic time.
-  constexpr size_t kMostNodes = 64;
   if (producer.kernel.sources.size() + consumer.kernel.sources.size() > kMostNodes) {
     return absl::FailedPreconditionError(
         StrCat("the kernel would have more than ", kMostNodes, " nodes"));
   }
   AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value, kept));
-  AOTC_RETURN_IF_ERROR(CheckOutputLayouts(merged.kernel));
+  AOTC_RETURN_IF_ERROR(CheckMerged(merged.kernel));
+  return merged;
+}
+
+absl::Status CheckMerged(const Kernel& merged) {
+  if (merged.sources.size() > kMostNodes) {
+    return absl::FailedPreconditionError(
+        StrCat("the kernel would have more than ", kMostNodes, " nodes"));
+  }
   // GPUs hand at most 4 KiB of parameters to a kernel, and code that chooses among many operands is
   // slow to compile.
   constexpr size_t kMostParams = 64;
-  if (merged.kernel.params.size() > kMostParams) {
+  if (merged.params.size() > kMostParams) {
     return absl::FailedPreconditionError(
         StrCat("the kernel would have more than ", kMostParams, " operands and results"));
   }
-  return merged;
+  return CheckOutputLayouts(merged);
 }
 
 void InlineSplats(const Graph& graph, FusedKernel& fused) {

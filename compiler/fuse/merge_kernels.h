@@ -31,11 +31,12 @@ double ReadsPerElement(const Kernel& kernel, TensorId tensor);
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value, const std::set<ValueId>& kept = {});
 
+// Error, with the reason: a kernel that no target should be given, as it holds too much, or writes
+// outputs in layouts that do not go together.
+absl::Status CheckMerged(const Kernel& merged);
+
 // Loads of constants that are one value everywhere become literals; constant params get their role.
 void InlineSplats(const Graph& graph, FusedKernel& kernel);
-
-// Drops tensors and stages that no output needs; renumbers.
-Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args);
 
 }  // namespace aotc
 

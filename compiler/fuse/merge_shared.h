@@ -6,12 +6,11 @@
 #ifndef AOTC_COMPILER_FUSE_MERGE_SHARED_H_
 #define AOTC_COMPILER_FUSE_MERGE_SHARED_H_
 
-#include <optional>
 #include <set>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/fuse/fuse.h"
+#include "compiler/fuse/kernel_uses.h"
 
 namespace aotc {
 
@@ -20,11 +19,10 @@ absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const Fu
                                            ValueId value, const FusionVeto& veto,
                                            const std::set<ValueId>& kept = {});
 
-// Kernels of a region in execution order, nothing where one has gone; `fused` has the views, and
-// takes the decisions. Readers that are merged one after the other end in one kernel with several
-// outputs.
+// `fused` has the views, and takes the decisions. Readers that are merged one after the other end
+// in one kernel with several outputs.
 void MergeShared(const Graph& graph, const Region& region, const FusionVeto& veto,
-                 FusedGraph& fused, std::vector<std::optional<FusedKernel>>& kernels);
+                 FusedGraph& fused, KernelSlots& kernels);
 
 }  // namespace aotc
 

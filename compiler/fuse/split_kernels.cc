@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/fuse/control.h"
+#include "compiler/fuse/joiner.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/support/names.h"
 #include "compiler/support/strings.h"

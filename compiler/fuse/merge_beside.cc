@@ -1,0 +1,144 @@
+#include "compiler/fuse/merge_beside.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "compiler/fuse/joiner.h"
+#include "compiler/fuse/merge_kernels.h"
+#include "compiler/ir/expr_text.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/lower/nest.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Above it the time of a launch is small against that of the work.
+constexpr int64_t kMostBytes = 64 * 1024;
+
+class BesideMerger {
+ public:
+  BesideMerger(const Region& region, const FusionVeto& veto, FusedGraph& fused,
+               KernelSlots& kernels)
+      : veto_(veto),
+        decisions_(fused.decisions),
+        kernels_(kernels),
+        uses_(region, fused.views, kernels) {}
+
+  void Run() {
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      const std::optional<std::string> shape = ShapeOf(i);
+      if (!shape) continue;
+      std::vector<size_t>& earlier = by_shape_[*shape];
+      // The latest first: memory is alive the longer, the further a kernel moves.
+      const size_t tried = std::min(earlier.size(), kMostTried);
+      for (auto other = earlier.end();
+           other != earlier.end() - static_cast<std::ptrdiff_t>(tried);) {
+        --other;
+        if (!TryMerge(*other, i)) continue;
+        if (!kernels_[*other]) *other = i;  // it has moved down
+        break;
+      }
+      if (kernels_[i] && (earlier.empty() || earlier.back() != i)) earlier.push_back(i);
+      std::ranges::sort(earlier);
+    }
+  }
+
+ private:
+  static constexpr size_t kMostTried = 4;
+
+  // The extents of all its outputs, where the kernel is a small elementwise one.
+  std::optional<std::string> ShapeOf(size_t index) const {
+    if (!kernels_[index] || kernels_[index]->control.valid()) return std::nullopt;
+    const Kernel& kernel = kernels_[index]->kernel;
+    if (!IsPointNest(kernel) || HasReduction(kernel)) return std::nullopt;
+    const Bounds bounds = BoundsOf(kernel.symbols);
+    int64_t bytes = 0;
+    for (TensorId id : kernel.params) {
+      if (!IsOutput(kernel, id)) continue;
+      const int64_t own =
+          MaxBytes(ReachedElements(kernel.tensors[id]), kernel.tensors[id].dtype, bounds);
+      if (own < 0 || own > kMostBytes - bytes) return std::nullopt;
+      bytes += own;
+    }
+    return StrJoin(SharedExtents(kernel), ",", [](const Expr& e) { return PrintExpr(e); });
+  }
+
+  // All that reads what the kernel gives comes behind `place`.
+  bool MayMoveDown(size_t index, size_t place) {
+    const FusedKernel& fused = *kernels_[index];
+    for (size_t i = 0; i < fused.args.size(); ++i) {
+      if (!IsOutput(fused.kernel, fused.kernel.params[i])) continue;
+      const std::set<size_t>& readers = uses_.Readers(fused.args[i]);
+      if (!readers.empty() && *readers.begin() <= place) return false;
+    }
+    return true;
+  }
+
+  // All that makes what the kernel reads comes in front of `place`.
+  bool MayMoveUp(size_t index, size_t place) const {
+    return std::ranges::all_of(kernels_[index]->args, [&](ValueId value) {
+      const std::optional<size_t> producer = uses_.Producer(uses_.BaseOf(value));
+      return !producer || *producer == index || *producer < place;
+    });
+  }
+
+  bool TryMerge(size_t first, size_t second) {
+    const bool down = MayMoveDown(first, second);
+    if (!down && !MayMoveUp(second, first)) return false;
+    absl::StatusOr<FusedKernel> merged = Merged(*kernels_[first], *kernels_[second]);
+    const std::string what =
+        StrCat(kernels_[first]->kernel.name, " beside ", kernels_[second]->kernel.name, ": ");
+    if (!merged.ok()) {
+      decisions_.push_back(StrCat(what, "no, ", merged.status().message()));
+      return false;
+    }
+    const size_t operands = kernels_[first]->args.size() + kernels_[second]->args.size();
+    decisions_.push_back(StrCat(what, "yes, one launch for two",
+                                merged->args.size() < operands ? ", and shared reads" : ""));
+    uses_.Leave(first);
+    uses_.Leave(second);
+    const auto [gone, stays] = down ? std::pair(first, second) : std::pair(second, first);
+    kernels_[gone].reset();
+    kernels_[stays] = *std::move(merged);
+    uses_.Enter(stays);
+    return true;
+  }
+
+  absl::StatusOr<FusedKernel> Merged(const FusedKernel& first, const FusedKernel& second) const {
+    const std::set<ValueId> kept(first.args.begin(), first.args.end());
+    Joiner joiner(first, kept);
+    joiner.Add(first);
+    joiner.Add(second);
+    FusedKernel merged = joiner.Finish(StrCat(first.kernel.name, "_", second.kernel.name));
+    merged.op = second.op;
+    merged.rounded = first.rounded;
+    merged.rounded.insert(second.rounded.begin(), second.rounded.end());
+    AOTC_RETURN_IF_ERROR(CheckMerged(merged.kernel));
+    if (!IsPointNest(merged.kernel)) {
+      return absl::FailedPreconditionError("their elements are not computed by the same loops");
+    }
+    const std::string reason = veto_ ? veto_(first.kernel, second.kernel, merged.kernel) : "";
+    if (!reason.empty()) return absl::FailedPreconditionError(reason);
+    return merged;
+  }
+
+  const FusionVeto& veto_;
+  std::vector<std::string>& decisions_;
+  KernelSlots& kernels_;
+  KernelUses uses_;
+  std::map<std::string, std::vector<size_t>> by_shape_;  // kernels so far, ascending
+};
+
+}  // namespace
+
+void MergeBeside(const Region& region, const FusionVeto& veto, FusedGraph& fused,
+                 KernelSlots& kernels) {
+  BesideMerger(region, veto, fused, kernels).Run();
+}
+
+}  // namespace aotc
