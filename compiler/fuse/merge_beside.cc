@@ -97,9 +97,8 @@ class BesideMerger {
       decisions_.push_back(StrCat(what, "no, ", merged.status().message()));
       return false;
     }
-    const size_t operands = kernels_[first]->args.size() + kernels_[second]->args.size();
-    decisions_.push_back(StrCat(what, "yes, one launch for two",
-                                merged->args.size() < operands ? ", and shared reads" : ""));
+    decisions_.push_back(StrCat(what, "yes, saves a launch and ",
+                                SharedBytes(*kernels_[first], *kernels_[second]), " bytes"));
     uses_.Leave(first);
     uses_.Leave(second);
     const auto [gone, stays] = down ? std::pair(first, second) : std::pair(second, first);
@@ -107,6 +106,16 @@ class BesideMerger {
     kernels_[stays] = *std::move(merged);
     uses_.Enter(stays);
     return true;
+  }
+
+  // What both read, and one of them no longer does.
+  static int64_t SharedBytes(const FusedKernel& first, const FusedKernel& second) {
+    int64_t bytes = 0;
+    for (ValueId value : first.args) {
+      if (std::ranges::find(second.args, value) != second.args.end())
+        bytes += BytesOf(first, value);
+    }
+    return bytes;
   }
 
   absl::StatusOr<FusedKernel> Merged(const FusedKernel& first, const FusedKernel& second) const {

@@ -8,6 +8,7 @@
 #include "compiler/fuse/copies.h"
 #include "compiler/fuse/joiner.h"
 #include "compiler/fuse/turn_rows.h"
+#include "compiler/ir/program_access.h"
 #include "compiler/lower/nest.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -122,6 +123,11 @@ TensorId TensorOf(const FusedKernel& fused, ValueId value) {
   const auto arg = std::ranges::find(fused.args, value);
   AOTC_CHECK(arg != fused.args.end());
   return fused.kernel.params[static_cast<size_t>(arg - fused.args.begin())];
+}
+
+int64_t BytesOf(const FusedKernel& fused, ValueId value) {
+  const KernelTensor& tensor = fused.kernel.tensors[TensorOf(fused, value)];
+  return MaxBytes(ReachedElements(tensor), tensor.dtype, BoundsOf(fused.kernel.symbols));
 }
 
 double ReadsPerElement(const Kernel& kernel, TensorId tensor) {

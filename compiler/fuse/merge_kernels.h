@@ -19,6 +19,10 @@ bool IsOutput(const Kernel& kernel, TensorId id);
 // The tensor that stands for `value`, which is an argument of the kernel.
 TensorId TensorOf(const FusedKernel& fused, ValueId value);
 
+// Bytes of `value`, which is an argument of the kernel, at the symbols' maxima: what one pass over
+// it moves.
+int64_t BytesOf(const FusedKernel& fused, ValueId value);
+
 // How often an element of `tensor` is read per run, at most: iterations of the stages that load it
 // over its elements; 1 where each is read once.
 double ReadsPerElement(const Kernel& kernel, TensorId tensor);
