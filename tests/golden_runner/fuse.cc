@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/air_text.h"
 #include "compiler/ir/kernel_text.h"
@@ -13,18 +12,12 @@
 #include "compiler/targets/cuda/cuda_target.h"
 #include "tests/golden_runner/seeded_inputs.h"
 #include "tests/golden_runner/subtest.h"
+#include "tests/golden_runner/typed_graph.h"
 
 namespace aotc {
 namespace {
 
 using Values = std::map<ValueId, Constant>;
-
-absl::StatusOr<Graph> Typed(const Graph& graph) {
-  AOTC_ASSIGN_OR_RETURN(const std::vector<Pass> passes, PassesByName("infer-and-fold"));
-  Diagnostics diagnostics;
-  PassContext context({}, diagnostics, PassTargetOf("cpu", /*templates=*/true));
-  return RunPasses(graph, passes, context, kExpanded);
-}
 
 absl::StatusOr<Constant> ViewOf(const Graph& graph, const ValueView& view, const Constant& base,
                                 const SymbolValues& symbols) {
@@ -90,8 +83,8 @@ absl::StatusOr<std::vector<Constant>> EvaluateFused(const Graph& graph, const Fu
   return outputs;
 }
 
-absl::Status CheckSameNumbers(const Graph& graph, const FusedGraph& fused,
-                              const SubtestLine& line) {
+absl::Status CheckFusedNumbers(const Graph& graph, const FusedGraph& fused,
+                               const SubtestLine& line) {
   const SymbolValues symbols = DrawSymbols(graph.symbols, line);
   const auto seed = static_cast<uint64_t>(line.Number("seed", 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> inputs, DrawInputs(graph, symbols, seed));
@@ -110,17 +103,14 @@ absl::Status CheckSameNumbers(const Graph& graph, const FusedGraph& fused,
 }  // namespace
 
 SubtestResult RunFuse(const GoldenCase& golden, const SubtestLine& line) {
-  AOTC_ASSIGN_OR_RETURN(const std::vector<AirModule> modules, ParseAir(golden.input, golden.place));
-  const Graph* text = std::get_if<Graph>(&modules[0]);
-  if (text == nullptr) return absl::InvalidArgumentError("graphs only are fused");
+  AOTC_ASSIGN_OR_RETURN(const Graph graph, ParseTyped(golden));
   const bool cuda = std::ranges::count(line.words, "cuda") != 0;
-  AOTC_ASSIGN_OR_RETURN(const Graph graph, Typed(*text));
   AOTC_ASSIGN_OR_RETURN(const FusedGraph fused,
                         Fuse(graph, {.veto = cuda ? CudaFusionVeto : CpuFusionVeto}));
   for (const FusedKernel& kernel : fused.kernels) {
     AOTC_RETURN_IF_ERROR(VerifyKernel(kernel.kernel));
   }
-  AOTC_RETURN_IF_ERROR(CheckSameNumbers(graph, fused, line));
+  AOTC_RETURN_IF_ERROR(CheckFusedNumbers(graph, fused, line));
   return PrintFused(graph, fused);
 }
 

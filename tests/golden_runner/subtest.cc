@@ -4,9 +4,9 @@ namespace aotc {
 namespace {
 
 constexpr Subtest kSubtests[] = {
-    {"emit", RunEmit}, {"error", RunError},         {"eval", RunEval},
-    {"fuse", RunFuse}, {"interpret", RunInterpret}, {"lower", RunLower},
-    {"pass", RunPass}, {"roundtrip", RunRoundtrip},
+    {"emit", RunEmit}, {"error", RunError},          {"eval", RunEval},
+    {"fuse", RunFuse}, {"interpret", RunInterpret},  {"lower", RunLower},
+    {"pass", RunPass}, {"program", RunProgramSteps}, {"roundtrip", RunRoundtrip},
 };
 
 }  // namespace

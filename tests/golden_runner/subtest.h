@@ -38,6 +38,10 @@ SubtestResult RunPass(const GoldenCase& golden, const SubtestLine& line);
 // other they give the graph's outputs on seeded inputs.
 SubtestResult RunFuse(const GoldenCase& golden, const SubtestLine& line);
 
+// `program cpu` or `program cuda`: buffers and steps of the program that the typed graph becomes,
+// on plain loops; interpreted, they give the graph's outputs on seeded inputs.
+SubtestResult RunProgramSteps(const GoldenCase& golden, const SubtestLine& line);
+
 // `lower cpu=x86-64-v3` or `lower cuda`: the loops of each variant of a kernel, as scheduled for
 // the target; they verify and round-trip. With the word `plain`: without tile functions.
 SubtestResult RunLower(const GoldenCase& golden, const SubtestLine& line);
