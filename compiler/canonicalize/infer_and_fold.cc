@@ -10,6 +10,7 @@
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/eval/evaluate.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ops/op.h"
@@ -94,10 +95,6 @@ absl::Status Inference::VisitKernel(Rebuilder& rebuilder, const Node& node) {
   }
   return absl::OkStatus();
 }
-
-// No tensor may have more elements than this, so that sizes computed from dims stay far from the
-// end of 64 bits; the importer holds inputs and weights to it, too.
-constexpr int64_t kMaxElements = int64_t{1} << 46;
 
 absl::Status Inference::CheckSizes(const Graph& graph, const NodeKernel& kernel) const {
   const Bounds bounds = BoundsOf(graph.symbols);
@@ -204,6 +201,13 @@ std::string Inference::HintFor(const Graph& graph, const Node& node) const {
   return "onnx.shape_inference.infer_shapes(model, strict_mode=True) shows what ONNX makes of it";
 }
 
+// What a loop carries for nothing would be in the way of what it carries.
+absl::StatusOr<Graph> Infer(const Graph& graph, PassContext& context, bool bounded) {
+  if (std::ranges::none_of(graph.nodes, IsRepeat)) return Inference(graph, context, bounded).Run();
+  const Graph live = DropDead(graph);
+  return Inference(live, context, bounded).Run();
+}
+
 }  // namespace
 
 void ComplainOfInputs(const Graph& graph, Diagnostics& diagnostics) {
@@ -217,11 +221,11 @@ void ComplainOfInputs(const Graph& graph, Diagnostics& diagnostics) {
 
 absl::StatusOr<Graph> InferAndFold(const Graph& graph, PassContext& context) {
   ComplainOfInputs(graph, context.diagnostics());
-  return Inference(graph, context, /*bounded=*/true).Run();
+  return Infer(graph, context, /*bounded=*/true);
 }
 
 absl::StatusOr<Graph> InferWhatIsKnown(const Graph& graph, PassContext& context) {
-  return Inference(graph, context, /*bounded=*/false).Run();
+  return Infer(graph, context, /*bounded=*/false);
 }
 
 }  // namespace aotc

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/canonicalize/control_values.h"
 #include "compiler/canonicalize/declared_type.h"
+#include "compiler/canonicalize/infer_repeat.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_text.h"
@@ -17,20 +19,6 @@ constexpr const char* kHintForBranches =
     "sizes must not depend on data: give both branches one shape, or decide the condition at "
     "compile time with --shape, --dim or --bind";
 
-// Equal for all sizes.
-bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds) {
-  if (a.kind != ValueKind::kTensor || b.kind != ValueKind::kTensor || a.dtype != b.dtype ||
-      a.dims.size() != b.dims.size()) {
-    return false;
-  }
-  for (size_t i = 0; i < a.dims.size(); ++i) {
-    if (!ProveEqual(a.dims[i], b.dims[i], bounds)) return false;
-  }
-  return true;
-}
-
-NodeId LastNode(const Graph& graph) { return NodeId(static_cast<int32_t>(graph.nodes.size()) - 1); }
-
 }  // namespace
 
 ControlInference::ControlInference(const Graph& old_graph, const KnownElements& known,
@@ -41,7 +29,7 @@ ControlInference::ControlInference(const Graph& old_graph, const KnownElements& 
   }
 }
 
-bool ControlInference::Handles(const Node& node) { return IsIf(node); }
+bool ControlInference::Handles(const Node& node) { return IsIf(node) || IsRepeat(node); }
 
 void ControlInference::Complain(const Node& node, const std::string& message,
                                 const char* hint) const {
@@ -49,6 +37,9 @@ void ControlInference::Complain(const Node& node, const std::string& message,
 }
 
 absl::Status ControlInference::Visit(Rebuilder& rebuilder, const Node& node) {
+  if (IsRepeat(node)) {
+    return RepeatInference(known_, diagnostics_, rebuilder, node, region_outputs_).Run();
+  }
   if (std::optional<RegionId> branch = DecidedBranch(rebuilder, node)) {
     return TakeBranch(rebuilder, node, *branch);
   }
@@ -82,29 +73,16 @@ absl::Status ControlInference::TakeBranch(Rebuilder& rebuilder, const Node& node
   return absl::OkStatus();
 }
 
-ValueId ControlInference::ScalarOf(Rebuilder& rebuilder, const Node& node, ValueId value,
-                                   DType dtype, const char* what) const {
-  const ValueType type = rebuilder.graph().values[value].type;
-  const bool fits = type.kind == ValueKind::kTensor && type.dtype == dtype &&
-                    std::ranges::all_of(type.dims, [](const Expr& dim) { return dim.IsInt(1); });
-  if (!fits) {
-    Complain(node, StrCat(what, " has to be one ", DTypeName(dtype), " and is ", PrintType(type)),
-             "");
-    return {};
-  }
-  if (type.dims.empty()) return value;
-  const std::string name = StrCat(rebuilder.graph().values[value].name, "_shape");
-  const ValueId shape = rebuilder.graph().AddConstant(name, Constant::Ints({}));
-  return rebuilder.Emit("Reshape", {value, shape}, {}, TensorType(dtype, {}), node);
-}
-
 absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
   const ValueId given = node.inputs.empty() ? ValueId() : rebuilder.Mapped(node.inputs[0]);
   ValueId condition = given;
   if (!given.valid()) {
     Complain(node, "has no condition", "");
   } else if (IsKnownType(rebuilder.graph().values[given].type)) {
-    condition = ScalarOf(rebuilder, node, given, DType::kBool, "the condition");
+    absl::StatusOr<ValueId> scalar =
+        AsScalar(rebuilder, node, given, DType::kBool, "the condition");
+    if (scalar.ok()) condition = *scalar;
+    if (!scalar.ok()) Complain(node, MessageOf(scalar.status()), "");
   }
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
   Graph& graph = rebuilder.graph();

@@ -38,10 +38,6 @@ class ControlInference {
   absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
   absl::Status VisitIf(Rebuilder& rebuilder, const Node& node);
   void TypeIf(Graph& graph, const Node& node, const Node& old_node) const;
-  // `value` as a scalar: itself, or a reshaped copy of the one element that it has. Invalid, with a
-  // complaint, where it is something else; `what` names it.
-  ValueId ScalarOf(Rebuilder& rebuilder, const Node& node, ValueId value, DType dtype,
-                   const char* what) const;
 
   const Graph& old_;
   const KnownElements& known_;

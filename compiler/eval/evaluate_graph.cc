@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -29,6 +33,12 @@ class GraphEvaluator {
   absl::Status RunNode(const Node& node);
   absl::Status RunKernel(const Node& node);
   absl::Status RunIf(const Node& node);
+  absl::Status RunRepeat(const Node& node);
+  // One iteration; false where the condition does not hold any more.
+  absl::StatusOr<bool> RunBody(const Node& node, std::vector<Constant>& carried,
+                               std::vector<std::vector<Constant>>& stacks);
+  absl::Status SetEmpty(ValueId output);
+  absl::Status SetStacked(const Node& node, size_t index, const std::vector<Constant>& items);
 
   const Graph& graph_;
   SymbolValues symbols_;
@@ -121,8 +131,109 @@ absl::Status GraphEvaluator::RunIf(const Node& node) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> GraphEvaluator::RunBody(const Node& node, std::vector<Constant>& carried,
+                                             std::vector<std::vector<Constant>>& stacks) {
+  const RepeatForm form = FormOf(graph_, node);
+  const RegionId id = node.regions.at("body");
+  const Region& body = graph_.regions[id];
+  for (size_t k = 0; k < form.carried; ++k) values_[body.inputs[k]] = carried[k];
+  AOTC_RETURN_IF_ERROR(RunNodes(id));
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    AOTC_ASSIGN_OR_RETURN(Constant value, ValueOf(body.outputs[form.first_next + k]));
+    if (k < form.carried) {
+      carried[k] = std::move(value);
+    } else {
+      stacks[k - form.carried].push_back(std::move(value));
+    }
+  }
+  if (form.first_next == 0) return true;
+  AOTC_ASSIGN_OR_RETURN(const Constant condition, ValueOf(body.outputs[0]));
+  return Truth(condition);
+}
+
+absl::Status GraphEvaluator::RunRepeat(const Node& node) {
+  const RepeatForm form = FormOf(graph_, node);
+  int64_t trips = std::numeric_limits<int64_t>::max();
+  bool more = true;
+  if (const ValueId trip = node.inputs[RepeatForm::kTrip]; trip.valid()) {
+    AOTC_ASSIGN_OR_RETURN(const Constant count, ValueOf(trip));
+    if (count.element_count() != 1) return absl::InvalidArgumentError("its count is not a number");
+    trips = count.IntAt(0);
+  }
+  if (const ValueId cond = node.inputs[RepeatForm::kCond]; cond.valid()) {
+    AOTC_ASSIGN_OR_RETURN(const Constant condition, ValueOf(cond));
+    AOTC_ASSIGN_OR_RETURN(more, Truth(condition));
+  }
+  std::vector<Constant> carried;
+  for (size_t k = 0; k < form.carried; ++k) {
+    AOTC_ASSIGN_OR_RETURN(carried.emplace_back(),
+                          ValueOf(node.inputs[RepeatForm::kFirstCarried + k]));
+  }
+  std::vector<std::vector<Constant>> stacks(form.stacked);
+  for (int64_t i = 0; i < trips && more; ++i) {
+    AOTC_ASSIGN_OR_RETURN(more, RunBody(node, carried, stacks));
+  }
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    if (!node.outputs[k].valid()) continue;
+    if (k < form.carried) {
+      values_[node.outputs[k]] = std::move(carried[k]);
+    } else {
+      AOTC_RETURN_IF_ERROR(SetStacked(node, k - form.carried, stacks[k - form.carried]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The items one after the other, as one tensor.
+absl::StatusOr<Constant> Stack(const std::vector<Constant>& items) {
+  std::vector<int64_t> dims = items[0].dims();
+  std::vector<uint8_t> bytes;
+  if (IsSubByte(items[0].dtype())) return absl::UnimplementedError("stacks elements below a byte");
+  for (const Constant& item : items) {
+    if (item.dims() != items[0].dims()) {
+      return absl::InvalidArgumentError("stacks values of different sizes");
+    }
+    const Constant dense = item.Expanded();
+    bytes.insert(bytes.end(), dense.bytes().begin(), dense.bytes().end());
+  }
+  dims.insert(dims.begin(), static_cast<int64_t>(items.size()));
+  return Constant::Dense(items[0].dtype(), std::move(dims), std::move(bytes));
+}
+
+absl::Status GraphEvaluator::SetStacked(const Node& node, size_t index,
+                                        const std::vector<Constant>& items) {
+  const RepeatForm form = FormOf(graph_, node);
+  const ValueId output = node.outputs[form.carried + index];
+  if (items.empty()) return SetEmpty(output);
+  AOTC_ASSIGN_OR_RETURN(Constant stacked, Stack(items));
+  const std::vector<int64_t> axes = node.attributes.Ints("stack_axes");
+  const auto rank = static_cast<int64_t>(stacked.dims().size());
+  const int64_t axis = axes.empty() ? 0 : (axes[index] + rank) % rank;
+  std::vector<int64_t> perm;
+  for (int64_t d = 1; d < rank; ++d) perm.push_back(d);
+  perm.insert(perm.begin() + axis, 0);
+  Node transpose = {.op = "Transpose", .inputs = {output}, .outputs = {output}};
+  transpose.attributes.Set("perm", std::move(perm));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> moved,
+                        EvaluateNode(graph_, transpose, {stacked}, symbols_));
+  values_[output] = moved[0];
+  return absl::OkStatus();
+}
+
+// What no iteration has added to has the dims of its type.
+absl::Status GraphEvaluator::SetEmpty(ValueId output) {
+  const ValueType& type = graph_.values[output].type;
+  if (!IsKnownType(type)) return absl::InvalidArgumentError("stacks nothing, of unknown type");
+  std::vector<int64_t> dims;
+  for (const Expr& dim : type.dims) dims.push_back(EvaluateInt(dim, symbols_).value_or(0));
+  values_[output] = Constant::SplatInt(type.dtype, std::move(dims), 0).Expanded();
+  return absl::OkStatus();
+}
+
 absl::Status GraphEvaluator::RunNode(const Node& node) {
-  const absl::Status status = IsIf(node) ? RunIf(node) : RunKernel(node);
+  const absl::Status status = IsIf(node)       ? RunIf(node)
+                              : IsRepeat(node) ? RunRepeat(node)
+                                               : RunKernel(node);
   if (status.ok()) return status;
   std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
   return absl::Status(status.code(), StrCat(place, ": ", status.message()));
@@ -147,11 +258,26 @@ absl::Status GraphEvaluator::Run(bool keep_all) {
   return absl::OkStatus();
 }
 
+bool IsLoop(const Node& node) { return node.op == "Loop" || node.op == "Scan"; }
+
+// The graph with every Loop and Scan as a Repeat.
+absl::StatusOr<Graph> WithRepeats(const Graph& graph) {
+  return RebuildGraph(graph, [](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    if (!IsLoop(node)) return false;
+    AOTC_RETURN_IF_ERROR(FindOp(node.op)->expand(rebuilder, node));
+    return true;
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols) {
+  if (std::ranges::any_of(graph.nodes, IsLoop)) {
+    AOTC_ASSIGN_OR_RETURN(const Graph repeats, WithRepeats(graph));
+    return EvaluateGraph(repeats, inputs, symbols);
+  }
   GraphEvaluator evaluator(graph, symbols);
   AOTC_RETURN_IF_ERROR(evaluator.SetInputs(inputs));
   AOTC_RETURN_IF_ERROR(evaluator.Run(/*keep_all=*/false));
@@ -162,6 +288,10 @@ absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
 
 absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(
     const Graph& graph, const std::vector<Constant>& inputs, const SymbolValues& symbols) {
+  if (std::ranges::any_of(graph.nodes, IsLoop)) {
+    AOTC_ASSIGN_OR_RETURN(const Graph repeats, WithRepeats(graph));
+    return EvaluateAllValues(repeats, inputs, symbols);
+  }
   GraphEvaluator evaluator(graph, symbols);
   AOTC_RETURN_IF_ERROR(evaluator.SetInputs(inputs));
   AOTC_RETURN_IF_ERROR(evaluator.Run(/*keep_all=*/true));

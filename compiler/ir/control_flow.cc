@@ -134,9 +134,10 @@ LivePorts PortsOfRepeat(const Graph& graph, const Node& node,
                     .node_outputs = std::vector<char>(node.outputs.size(), 1),
                     .region_inputs = std::vector<char>(body.inputs.size(), 1),
                     .region_outputs = std::vector<char>(body.outputs.size(), 1)};
+  const bool counts = node.attributes.Has("counter");  // inference will ask for it
   for (size_t k = 0; k < node.outputs.size(); ++k) {
-    const bool read =
-        IsNeeded(node.outputs[k], needed) || (k < form.carried && IsNeeded(body.inputs[k], needed));
+    const bool read = (counts && k == 0) || IsNeeded(node.outputs[k], needed) ||
+                      (k < form.carried && IsNeeded(body.inputs[k], needed));
     if (read) continue;
     live.node_outputs[k] = live.region_outputs[form.first_next + k] = 0;
     if (k >= form.carried) continue;

@@ -16,6 +16,7 @@ std::span<const OpDef> ArithmeticOps();
 std::span<const OpDef> AttentionOps();
 std::span<const OpDef> CastOps();
 std::span<const OpDef> ConcatOps();
+std::span<const OpDef> ControlFlowOps();
 std::span<const OpDef> ConvOps();
 std::span<const OpDef> ConvTransposeOps();
 std::span<const OpDef> CumulativeOps();

@@ -8,6 +8,7 @@
 #include "compiler/eval/evaluate.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ops/op.h"
@@ -100,7 +101,8 @@ std::vector<ValueId> InputsRead(const Graph& known, const Node& node) {
   return built.ok() ? built->inputs : node.inputs;
 }
 
-// The values that the nodes have to know, and what these are computed from.
+// The values that the nodes have to know (a Loop how often it runs, for what it stacks), and what
+// these are computed from.
 std::map<ValueId, bool> ValuesToKnow(const Graph& known) {
   std::map<ValueId, bool> needed;
   const std::vector<NodeId>& nodes = known.main_region().nodes;
@@ -108,6 +110,7 @@ std::map<ValueId, bool> ValuesToKnow(const Graph& known) {
     const Node& node = known.nodes[*id];
     bool all = false;
     for (ValueId output : node.outputs) all |= output.valid() && needed[output];
+    if (IsIf(node)) continue;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].valid()) continue;
       if (!BuildsWithout(known, node, i)) needed[node.inputs[i]] = true;
@@ -150,8 +153,9 @@ std::vector<Constant> BindInputs(Graph& graph, const std::vector<Constant>& inpu
 }
 
 absl::Status VerifyKernels(const Graph& graph) {
-  for (NodeId id : graph.main_region().nodes) {
-    AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, graph.nodes[id]));
+  for (const Node& node : graph.nodes) {
+    if (!node.regions.empty()) continue;
+    AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, node));
     AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
   }
   return absl::OkStatus();

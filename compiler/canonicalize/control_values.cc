@@ -1,0 +1,46 @@
+#include "compiler/canonicalize/control_values.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/ir/graph_text.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+
+absl::StatusOr<ValueId> AsScalar(Rebuilder& rebuilder, const Node& origin, ValueId value,
+                                 DType dtype, std::string_view what) {
+  const ValueType type = rebuilder.graph().values[value].type;
+  const bool fits = type.kind == ValueKind::kTensor && type.dtype == dtype &&
+                    std::ranges::all_of(type.dims, [](const Expr& dim) { return dim.IsInt(1); });
+  if (!fits) {
+    return absl::InvalidArgumentError(
+        StrCat(what, " has to be one ", DTypeName(dtype), " and is ", PrintType(type)));
+  }
+  if (type.dims.empty()) return value;
+  Graph& graph = rebuilder.graph();
+  const Value given = graph.values[value];
+  if (given.constant) return graph.AddConstant(given.name, given.constant->Reshaped({}));
+  if (given.elements) {
+    const ValueId scalar = rebuilder.Emit("Elements", {}, {}, TensorType(dtype, {}), origin);
+    graph.values[scalar].elements = given.elements;
+    return scalar;
+  }
+  const ValueId shape = graph.AddConstant(StrCat(given.name, "_shape"), Constant::Ints({}));
+  return rebuilder.Emit("Reshape", {value, shape}, {}, TensorType(dtype, {}), origin);
+}
+
+bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds) {
+  if (a.kind != ValueKind::kTensor || b.kind != ValueKind::kTensor || a.dtype != b.dtype ||
+      a.dims.size() != b.dims.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.dims.size(); ++i) {
+    if (!ProveEqual(a.dims[i], b.dims[i], bounds)) return false;
+  }
+  return true;
+}
+
+NodeId LastNode(const Graph& graph) { return NodeId(static_cast<int32_t>(graph.nodes.size()) - 1); }
+
+}  // namespace aotc

@@ -1,0 +1,25 @@
+// Values that control flow hands over: scalars, and types that are equal for all sizes.
+#ifndef AOTC_COMPILER_CANONICALIZE_CONTROL_VALUES_H_
+#define AOTC_COMPILER_CANONICALIZE_CONTROL_VALUES_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/graph_rebuild.h"
+
+namespace aotc {
+
+// `value` of the graph in work as a scalar: itself, or a reshaped copy of the one element that it
+// has, emitted for `origin`. Error: it is something else; `what` names it.
+absl::StatusOr<ValueId> AsScalar(Rebuilder& rebuilder, const Node& origin, ValueId value,
+                                 DType dtype, std::string_view what);
+
+// Tensors of equal type, for all sizes.
+bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds);
+
+// The one that was added last.
+NodeId LastNode(const Graph& graph);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_CANONICALIZE_CONTROL_VALUES_H_

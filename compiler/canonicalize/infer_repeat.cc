@@ -1,0 +1,290 @@
+#include "compiler/canonicalize/infer_repeat.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/canonicalize/control_values.h"
+#include "compiler/canonicalize/declared_type.h"
+#include "compiler/canonicalize/place.h"
+#include "compiler/ir/graph_text.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr const char* kBody = "body";
+constexpr const char* kCounter = "counter";
+constexpr const char* kAxes = "stack_axes";
+constexpr const char* kHintForCarried =
+    "sizes must not change from one iteration to the next: carry a tensor of the largest size, and "
+    "how much of it is filled";
+constexpr const char* kHintForStacked =
+    "how many values there are would depend on data: give the loop a count that is known at "
+    "compile time and a condition that always holds, or carry a tensor of the largest size";
+
+// What `value` is a copy of, as far as that is made in the region.
+ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
+  const std::vector<NodeId>& nodes = graph.regions[region].nodes;
+  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+    const Node& node = graph.nodes[*id];
+    if (node.op == "Identity" && node.outputs[0] == value) value = node.inputs[0];
+  }
+  return value;
+}
+
+ValueType ScalarType(DType dtype) { return TensorType(dtype, {}); }
+
+}  // namespace
+
+RepeatInference::RepeatInference(const KnownElements& known, Diagnostics& diagnostics,
+                                 Rebuilder& rebuilder, const Node& node,
+                                 std::set<ValueId>& region_outputs)
+    : region_outputs_(region_outputs),
+      known_(known),
+      diagnostics_(diagnostics),
+      rebuilder_(rebuilder),
+      node_(node),
+      form_(FormOf(rebuilder.old_graph(), node)),
+      old_body_(rebuilder.old_graph().regions[node.regions.at(kBody)]) {}
+
+void RepeatInference::Complain(const std::string& message, const char* hint) const {
+  diagnostics_.Error(PlaceOf(rebuilder_.old_graph(), node_), message, hint);
+}
+
+ValueId RepeatInference::Initial(size_t k) const {
+  return rebuilder_.Mapped(node_.inputs[RepeatForm::kFirstCarried + k]);
+}
+
+ValueId RepeatInference::Operand(size_t index, DType dtype, const char* what) {
+  const ValueId value = rebuilder_.Mapped(node_.inputs[index]);
+  // A finding about the producer was enough.
+  if (!value.valid() || !IsKnownType(TypeOf(value))) return value;
+  absl::StatusOr<ValueId> scalar = AsScalar(rebuilder_, node_, value, dtype, what);
+  if (scalar.ok()) return *scalar;
+  Complain(MessageOf(scalar.status()), "");
+  return value;
+}
+
+std::optional<Expr> RepeatInference::ElementOf(ValueId scalar) const {
+  if (!scalar.valid() || !IsKnownType(TypeOf(scalar))) return std::nullopt;
+  std::optional<std::vector<Expr>> elements = known_.Find(rebuilder_.graph(), scalar);
+  if (!elements || elements->size() != 1) return std::nullopt;
+  return Simplify((*elements)[0], BoundsOf(rebuilder_.graph().symbols));
+}
+
+bool RepeatInference::IsProved(ValueId condition, bool value) const {
+  const std::optional<Expr> element = ElementOf(condition);
+  if (!element || element->dtype() != DType::kBool) return false;
+  return Prove(*element, BoundsOf(rebuilder_.graph().symbols)) == value;
+}
+
+absl::Status RepeatInference::Run() {
+  const ValueId given_cond = rebuilder_.Mapped(node_.inputs[RepeatForm::kCond]);
+  count_ = ElementOf(rebuilder_.Mapped(node_.inputs[RepeatForm::kTrip]));
+  starts_ = !given_cond.valid() || IsProved(given_cond, true);
+  const bool never = IsProved(given_cond, false);
+  const Bounds bounds = BoundsOf(rebuilder_.graph().symbols);
+  const bool no_trip = count_ && Prove(Le(*count_, 0), bounds) == true;
+  if ((never || no_trip) && form_.stacked == 0) {
+    Skip();
+    return absl::OkStatus();
+  }
+  if (count_ && count_->IsInt(1) && starts_) return RunOnce();
+  trip_ = Operand(RepeatForm::kTrip, DType::kI64, "the count");
+  cond_ = Operand(RepeatForm::kCond, DType::kBool, "the condition");
+  return CopyLoop();
+}
+
+void RepeatInference::Skip() {
+  for (size_t k = 0; k < form_.carried; ++k) rebuilder_.Replace(node_.outputs[k], Initial(k));
+}
+
+absl::Status RepeatInference::RunOnce() {
+  for (ValueId output : old_body_.outputs) region_outputs_.erase(output);
+  for (size_t k = 0; k < form_.carried; ++k) rebuilder_.Replace(old_body_.inputs[k], Initial(k));
+  AOTC_RETURN_IF_ERROR(rebuilder_.Splice(node_.regions.at(kBody)));
+  const std::vector<int64_t> axes = node_.attributes.Ints(kAxes);
+  for (size_t k = 0; k < node_.outputs.size(); ++k) {
+    if (!node_.outputs[k].valid()) continue;
+    const ValueId next = rebuilder_.Mapped(old_body_.outputs[form_.first_next + k]);
+    if (k < form_.carried) {
+      rebuilder_.Replace(node_.outputs[k], next);
+      continue;
+    }
+    StackOne(node_.outputs[k], next, axes.empty() ? 0 : axes[k - form_.carried]);
+  }
+  return absl::OkStatus();
+}
+
+// The one value that there is to stack.
+void RepeatInference::StackOne(ValueId old_output, ValueId item, int64_t axis) {
+  Graph& graph = rebuilder_.graph();
+  ValueType type = TypeOf(item);
+  if (IsKnownType(type)) {
+    const auto rank = static_cast<int64_t>(type.dims.size()) + 1;
+    if (axis < -rank || axis >= rank) ComplainOfAxis(axis, rank);
+    axis = std::clamp(axis < 0 ? axis + rank : axis, int64_t{0}, rank - 1);
+    type.dims.insert(type.dims.begin() + axis, Expr(1));
+  }
+  const ValueId place =
+      graph.AddConstant(StrCat(graph.values[item].name, "_axes"), Constant::Ints({axis}));
+  rebuilder_.Replace(old_output,
+                     rebuilder_.Emit("Unsqueeze", {item, place}, {}, std::move(type), node_));
+}
+
+void RepeatInference::ComplainOfAxis(int64_t axis, int64_t rank) const {
+  Complain(StrCat("axis ", axis, " of what it stacks is out of range for rank ", rank), "");
+}
+
+// 0 < count
+ValueId RepeatInference::Compare(ValueId count) {
+  const ValueId zero =
+      rebuilder_.graph().AddConstant(StrCat(rebuilder_.graph().values[count].name, "_none"),
+                                     Constant::SplatInt(DType::kI64, {}, 0));
+  return rebuilder_.Emit("Less", {zero, count}, {}, ScalarType(DType::kBool), node_);
+}
+
+absl::Status RepeatInference::CopyLoop() {
+  if (trip_.valid() && !count_) {
+    if (!node_.attributes.Has(kCounter)) Complain("its count is not known at compile time", "");
+    run_time_count_ = std::exchange(trip_, ValueId());
+    const ValueId any = Compare(run_time_count_);
+    cond_ =
+        starts_ ? any : rebuilder_.Emit("And", {cond_, any}, {}, ScalarType(DType::kBool), node_);
+  }
+  AOTC_RETURN_IF_ERROR(
+      rebuilder_.Copy(node_, {.enter =
+                                  [this](RegionId body) {
+                                    TypeBody(body);
+                                    return absl::OkStatus();
+                                  },
+                              .leave = [this](RegionId body) { return FinishBody(body); }}));
+  Graph& graph = rebuilder_.graph();
+  Node& copy = graph.nodes[LastNode(graph)];
+  copy.inputs[RepeatForm::kTrip] = trip_;
+  copy.inputs[RepeatForm::kCond] = cond_;
+  copy.attributes.Erase(kCounter);
+  copy.attributes.Erase(kAxes);
+  TypeOutputs(Node(copy));
+  return absl::OkStatus();
+}
+
+// The old node's carried values are all live, as the pass before has dropped what was not.
+void RepeatInference::TypeBody(RegionId body) {
+  Graph& graph = rebuilder_.graph();
+  for (size_t k = 0; k < form_.carried; ++k) {
+    const ValueType& type = TypeOf(Initial(k));
+    if (IsKnownType(type)) graph.values[graph.regions[body].inputs[k]].type = type;
+  }
+}
+
+ValueId RepeatInference::WithCount(ValueId next) {
+  const ValueId counter = rebuilder_.Mapped(old_body_.outputs[form_.first_next]);
+  const ValueId more =
+      rebuilder_.Emit("Less", {counter, run_time_count_}, {}, ScalarType(DType::kBool), node_);
+  if (!next.valid()) return more;
+  return rebuilder_.Emit("And", {next, more}, {}, ScalarType(DType::kBool), node_);
+}
+
+absl::Status RepeatInference::FinishBody(RegionId body) {
+  std::vector<ValueId>& outputs = rebuilder_.graph().regions[body].outputs;
+  ValueId next;
+  bool goes_on = true;
+  if (form_.first_next == 1) {
+    next = outputs[0];
+    goes_on = IsProved(CopiedFrom(rebuilder_.graph(), body, next), true);
+    outputs.erase(outputs.begin());
+    if (IsKnownType(TypeOf(next))) {
+      absl::StatusOr<ValueId> scalar =
+          AsScalar(rebuilder_, node_, next, DType::kBool, "the condition that its body gives");
+      if (scalar.ok()) next = *scalar;
+      if (!scalar.ok()) Complain(MessageOf(scalar.status()), "");
+    }
+  }
+  if (run_time_count_.valid()) {
+    next = WithCount(goes_on ? ValueId() : next);
+  } else if (goes_on && starts_) {
+    if (!trip_.valid()) Complain("its condition always holds: it never ends", "");
+    next = cond_ = {};
+  }
+  if (next.valid()) {
+    std::vector<ValueId>& now = rebuilder_.graph().regions[body].outputs;
+    now.insert(now.begin(), next);
+  }
+  return absl::OkStatus();
+}
+
+void RepeatInference::TypeOutputs(const Node& copy) {
+  for (size_t k = 0; k < form_.carried; ++k) CheckCarried(copy, k);
+  if (form_.stacked > 0 && cond_.valid()) {
+    Complain("stacks values of its iterations, whose number only the run knows", kHintForStacked);
+    return;
+  }
+  for (size_t j = 0; j < form_.stacked; ++j) TypeStacked(copy, j);
+}
+
+void RepeatInference::CheckCarried(const Node& copy, size_t k) {
+  Graph& graph = rebuilder_.graph();
+  const Region& body = graph.regions[copy.regions.at(kBody)];
+  const ValueType first = TypeOf(body.inputs[k]);
+  const ValueId next = body.outputs[body.outputs.size() - copy.outputs.size() + k];
+  if (!IsKnownType(first) || !IsKnownType(TypeOf(next))) return;
+  if (!IsSameType(first, TypeOf(next), BoundsOf(graph.symbols))) {
+    Complain(StrCat("what it carries from '", graph.values[next].name, "' to '",
+                    graph.values[body.inputs[k]].name, "' is ", PrintType(TypeOf(next)),
+                    " after an iteration and ", PrintType(first), " before"),
+             kHintForCarried);
+    return;
+  }
+  graph.values[next].type = first;
+  if (copy.outputs[k].valid()) {
+    ReplaceDeclaredType(graph.values[copy.outputs[k]], first, diagnostics_);
+  }
+}
+
+void RepeatInference::TypeStacked(const Node& copy, size_t j) {
+  Graph& graph = rebuilder_.graph();
+  const ValueId output = copy.outputs[form_.carried + j];
+  const ValueId item = graph.regions[copy.regions.at(kBody)].outputs[form_.carried + j];
+  ValueType type = TypeOf(item);
+  if (!output.valid() || !IsKnownType(type) || !count_) return;
+  type.dims.insert(type.dims.begin(), Simplify(Max(*count_, 0), BoundsOf(graph.symbols)));
+  const std::vector<int64_t> axes = node_.attributes.Ints(kAxes);
+  const int64_t axis = axes.empty() ? 0 : axes[j];
+  const auto rank = static_cast<int64_t>(type.dims.size());
+  if (axis < -rank || axis >= rank) {
+    return ComplainOfAxis(axis, rank);
+  }
+  const std::optional<int64_t> most = MaxElements(type.dims, BoundsOf(graph.symbols));
+  if (!most || *most > kMaxElements) {
+    return Complain(StrCat("stacks values to ", PrintType(type),
+                           ", which is too large for any "
+                           "machine"),
+                    "");
+  }
+  if (axis == 0 || axis == -rank) {
+    ReplaceDeclaredType(graph.values[output], std::move(type), diagnostics_);
+    return;
+  }
+  graph.values[output].type = std::move(type);
+  MoveStackedAxis(node_.outputs[form_.carried + j], axis < 0 ? axis + rank : axis);
+}
+
+// From axis 0 to `axis`.
+void RepeatInference::MoveStackedAxis(ValueId old_output, int64_t axis) {
+  Graph& graph = rebuilder_.graph();
+  const ValueId stacked = rebuilder_.Mapped(old_output);
+  graph.Rename(stacked, StrCat(graph.values[stacked].name, "_stacked"));
+  ValueType type = TypeOf(stacked);
+  std::vector<int64_t> perm;
+  for (int64_t d = 1; d < static_cast<int64_t>(type.dims.size()); ++d) perm.push_back(d);
+  perm.insert(perm.begin() + axis, 0);
+  std::rotate(type.dims.begin(), type.dims.begin() + 1, type.dims.begin() + axis + 1);
+  Attributes attributes;
+  attributes.Set("perm", std::move(perm));
+  rebuilder_.Replace(old_output, rebuilder_.Emit("Transpose", {stacked}, std::move(attributes),
+                                                 std::move(type), node_));
+}
+
+}  // namespace aotc
