@@ -103,27 +103,16 @@ def node_defines_an_input(folder):
                              outputs=[tensor("x")]))
 
 
-def nested_if(depth):
-    """If in If in If ... as a graph without inputs."""
-    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["r0"])], "inner", [],
-                              [tensor("r0")])
-    for level in range(1, depth + 1):
-        other = helper.make_graph([helper.make_node("Neg", ["x"], [f"e{level}"])], "else", [],
-                                  [tensor(f"e{level}")])
-        node = helper.make_node("If", ["c"], [f"r{level}"], name=f"if{level}", then_branch=graph,
-                                else_branch=other)
-        graph = helper.make_graph([node], f"level{level}", [], [tensor(f"r{level}")])
-    return graph
-
-
 @case("(If")
-def deep_nesting(folder):
-    graph = nested_if(25)
-    graph.output[0].name = "y"
-    graph.node[0].output[0] = "y"
-    graph.input.extend([tensor("x"), tensor("c", (), TensorProto.BOOL)])
-    write(folder, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8))
+def branches_of_two_shapes(folder):
+    branches = {}
+    for key, op in (("then_branch", "Relu"), ("else_branch", "Transpose")):
+        node = helper.make_node(op, ["x"], [key])
+        result = helper.make_empty_tensor_value_info(key)
+        branches[key] = helper.make_graph([node], key, [], [result])
+    choose = helper.make_node("If", ["c"], ["y"], name="choose", **branches)
+    inputs = [tensor("x", (2, 3)), tensor("c", (), TensorProto.BOOL)]
+    write(folder, make_model([choose], inputs, [tensor("y", (2, 3))]))
 
 
 def varint(value):

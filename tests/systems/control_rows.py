@@ -67,6 +67,29 @@ def row17_what_branches_share_runs_once(folder):
         expect(places == wanted, f"{target}: {places}")
 
 
+def row17_branches_nest_deeply(folder):
+    """If in If in If ...: each adds a number, as long as the rest is positive."""
+    depth, one, zero = 20, np.float32(1), np.float32(0)
+    nodes = [node("Neg", f"x{depth}", f"r{depth}")]
+    for level in reversed(range(depth)):
+        inner = [node("Sub", f"x{level} one", f"x{level + 1}"),
+                 node("Greater", f"x{level + 1} zero", f"c{level + 1}"), *nodes]
+        if level + 1 < depth:
+            inner.append(node("Add", f"r{level + 1} one", f"s{level + 1}"))
+        other = [node("Identity", f"x{level}", f"e{level}")]
+        nodes = [choose(f"if{level}", f"c{level}", f"r{level}", [], inner, other)]
+    start = [node("Identity", "x", "x0"), node("Greater", "x0 zero", "c0")]
+    path = cases.save(folder, "deep", [*start, *nodes], {"x": []}, {"r0": []},
+                      {"one": one, "zero": zero})
+    for target in TARGETS:
+        model = cases.load(path, target, folder)
+        for x in (-1.5, 0.5, 3.25, 19.5, 40.0):
+            inputs = {"x": np.array(x, np.float32)}
+            expected, noise = cases.reference.expected_outputs(path, inputs)
+            cases.compare(model.run(inputs, fill=0xFF), expected, noise)
+        model.close()
+
+
 def row14_a_branch_that_is_not_taken_does_not_run(folder):
     """An index out of range is an error of the run where its branch is taken, and only there."""
     branch = choose("pick", "c", "p", [3], [node("Gather", "x i", "g"), node("Neg", "g", "m")],
