@@ -138,22 +138,27 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // What is written where a construct opens, and at the end of its first branch.
+  // What is written where a construct opens, and at the end of its first branch; of a loop with an
+  // exact count, what its rounds fill piece by piece.
   struct Open {
     std::set<BufferId> before = {};
     std::optional<std::set<BufferId>> branch = {};
+    std::string counter = {};
+    std::set<BufferId> filled = {};
   };
 
   // Behind a branch is written what both ways write; a loop may do nothing.
   void FollowControl(const Step& step) {
     if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) {
       open_.push_back({.before = written_});
+      if (step.args.empty()) open_.back().counter = step.counter;
     } else if (step.kind == StepKind::kElse) {
       open_.back().branch = std::exchange(written_, open_.back().before);
     } else if (step.kind == StepKind::kEnd) {
       const Open& open = open_.back();
       const std::set<BufferId>& other = open.branch ? *open.branch : open.before;
       std::erase_if(written_, [&](BufferId id) { return !other.contains(id); });
+      written_.insert(open.filled.begin(), open.filled.end());
       open_.pop_back();
     }
   }
@@ -240,6 +245,12 @@ class Verifier {
       return Wrong("step ", index, " writes %", base.name, ", which is constant");
     }
     written_.insert(BaseOf(program_, id));
+    const Expr offset = ElementOffset(program_.buffers[id]);
+    for (Open& open : open_) {
+      if (!open.counter.empty() && UsesVar(offset, open.counter)) {
+        open.filled.insert(BaseOf(program_, id));
+      }
+    }
     return absl::OkStatus();
   }
 
