@@ -1,4 +1,4 @@
-// NAME.cpp of the CPU target: one straight run over the steps, shared by run and run_mt.
+// NAME.cpp of the CPU target: one run over the steps, shared by run and run_mt.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -9,6 +9,7 @@
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/kernel_symbol.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -39,8 +40,8 @@ class CpuHostWriter {
     EntryPoints();
     EmitCpuTable(context_, w_);
     const HostOpening opening = {
-        .title = StrCat("the host program, ", program_.steps.size(),
-                        " steps in one straight run: no lookups, no allocation."),
+        .title = StrCat("the host program, ", program_.steps.size(), " steps in one ",
+                        HasControl() ? "" : "straight ", "run: no lookups, no allocation."),
         .system_header = "#include <string.h>",
         .own_header = "#include \"aotc/parallel.h\""};
     return StrCat(EmitHostOpening(context_, opening, w_.text()), w_.text());
@@ -130,6 +131,7 @@ class CpuHostWriter {
     w_.Line();
   }
 
+  bool HasControl() const { return std::ranges::any_of(program_.steps, IsControl); }
   bool HasChecks() const { return CheckCount(program_) > 0; }
   bool UsesIsa() const { return widest_level_ > least_level_; }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/fuse/round_counters.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -173,9 +174,26 @@ class Adder {
   int count_ = 0;
 };
 
-// The checks of one region; `known` are those that have been made before it runs.
-absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region,
-                                                 KnownChecks& known) {
+// What is known where a region runs: checks that have been made, and loops that it is in.
+struct Known {
+  KnownChecks checks = {};
+  RoundCounters counters = {};
+};
+
+// Whether the one index is the number of a round, which the axis has room for.
+bool IsRound(const Graph& graph, const Node& node, const IndexOperand& operand, const Known& known,
+             const Bounds& bounds) {
+  const auto counter = known.counters.find(node.inputs[operand.input]);
+  if (counter == known.counters.end() || operand.positions) return false;
+  const Shape& dims = graph.values[node.inputs[0]].type.dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t axis = operand.AxisOf(node) + (operand.AxisOf(node) < 0 ? rank : 0);
+  if (axis < 0 || axis >= rank) return false;  // the op itself complains
+  return Prove(Le(counter->second, dims[static_cast<size_t>(axis)]), bounds) == true;
+}
+
+// The checks of one region.
+absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region, Known& known) {
   std::vector<ValueId> results;
   const Bounds bounds = BoundsOf(graph.symbols);
   const std::vector<NodeId> nodes = graph.regions[region].nodes;
@@ -188,9 +206,9 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region,
       const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
       return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
     }
-    if (*valid) continue;
+    if (*valid || IsRound(graph, node, *operand, known, bounds)) continue;
     Node check = CheckOf(node, *operand);
-    if (!known.Add(graph, check)) continue;
+    if (!known.checks.Add(graph, check)) continue;
     const std::string& data = graph.values[node.inputs[operand->input]].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));
     check.outputs = {results.back()};
@@ -200,11 +218,12 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region,
 }
 
 // Those of a region and of the regions in it. A check within a branch says nothing outside.
-absl::Status AddToAll(Graph& graph, RegionId region, KnownChecks known, RegionChecks& checks) {
+absl::Status AddToAll(Graph& graph, RegionId region, Known known, RegionChecks& checks) {
   AOTC_ASSIGN_OR_RETURN(checks[region], AddToRegion(graph, region, known));
   const std::vector<NodeId> nodes = graph.regions[region].nodes;
   for (NodeId id : nodes) {
     const std::map<std::string, RegionId> inner = graph.nodes[id].regions;
+    AddRoundCounters(graph, graph.nodes[id], known.counters);
     for (const auto& [name, body] : inner) {
       AOTC_RETURN_IF_ERROR(AddToAll(graph, body, known, checks));
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/fuse/control.h"
+#include "compiler/fuse/round_counters.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
@@ -148,8 +149,7 @@ class ProgramBuilder {
       made.push_back(body.outputs[0]);
       targets.push_back(loop.args[0]);
     }
-    const ValueId trip = node.inputs[RepeatForm::kTrip];
-    if (trip.valid()) loop.trip = TripOf(graph_.values[trip]);
+    loop.trip = TripOf(graph_, node);
     loop.counter = CounterName();
     for (size_t i = carried.size(); i < results.size(); ++i) {
       const ValueId scanned = body.outputs[form.first_next + i];
@@ -181,10 +181,6 @@ class ProgramBuilder {
       copies.emplace_back(from, carried[i]);
     }
     for (const auto& [from, to] : copies) AddCopy(from, to);
-  }
-
-  static Expr TripOf(const Value& value) {
-    return value.constant ? Expr(value.constant->IntAt(0)) : value.elements->front();
   }
 
   // A variable that is no buffer and no symbol.

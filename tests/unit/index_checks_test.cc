@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/substitute.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/graph_text.h"
 #include "tests/unit/main_checks.h"
@@ -144,6 +145,39 @@ graph @g(%x: f32[5], %f: f32[4]) -> (%y) {
   ASSERT_EQ(check.args.size(), 2u);
   EXPECT_EQ(graph.values[check.args[0]].name, "f");
   EXPECT_EQ(check.args[1], fused->checks[0]);
+}
+
+// A loop that reads row after row: trips, start, and step of its counter.
+size_t ChecksOfRows(const std::string& trips, int start, int step) {
+  Graph graph = Parse(absl::Substitute(R"(
+graph @g(%x: f32[n, 3], %v: f32[3]) -> (%y) {
+  symbol n in 4..8
+  const %zero: i64[] = [$1]
+  const %one: i64[] = [$2]
+  %trip: i64[] elements($0) = Elements()
+  _, %y: f32[3] = Repeat(%trip, _, %zero, %v)
+    region body(%i: i64[], %s: f32[3]) -> (%j, %t) {
+      %r: f32[3] = Gather(%x, %i) {axis=-2}
+      %t: f32[3] = Add(%s, %r)
+      %j: i64[] = Add(%i, %one)
+    }
+})",
+                                       trips, start, step));
+  absl::StatusOr<RegionChecks> checks = AddIndexCheckNodes(graph);
+  EXPECT_TRUE(checks.ok()) << checks.status();
+  EXPECT_TRUE((*checks)[graph.main].empty());
+  size_t count = 0;
+  for (const auto& [region, results] : *checks) count += results.size();
+  return count;
+}
+
+TEST(IndexChecks, TheNumberOfARoundIsKnownToBeInRange) {
+  EXPECT_EQ(ChecksOfRows("n", 0, 1), 0);
+  EXPECT_EQ(ChecksOfRows("4", 0, 1), 0);
+  EXPECT_EQ(ChecksOfRows("n + 1", 0, 1), 1);
+  EXPECT_EQ(ChecksOfRows("5", 0, 1), 1);  // of four rows, perhaps
+  EXPECT_EQ(ChecksOfRows("n", 1, 1), 1);
+  EXPECT_EQ(ChecksOfRows("n", 0, 2), 1);
 }
 
 }  // namespace
