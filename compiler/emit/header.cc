@@ -187,17 +187,16 @@ class HeaderWriter {
 
   void Capturable() {
     const bool waits = std::ranges::count(StepsThatWait(context_.program), true) > 0;
-    w_.Emit(R"(
-      /* $capturable$: $why$ $name$_enqueue $capture$. */
-      #define $NAME$_CAPTURABLE $capturable$
+    w_.Emit(waits ? R"(
+      /* 0: $name$_enqueue waits where data of the device decides which steps run (the steps that
+       * have `waits` in metadata.json), and cannot be captured in a CUDA graph. */
+      #define $NAME$_CAPTURABLE 0
+      )"
+                  : R"(
+      /* 1: no step waits for the device, and $name$_enqueue may be captured in a CUDA graph. */
+      #define $NAME$_CAPTURABLE 1
       )",
-            {{"name", m_.prefix},
-             {"NAME", m_.macro},
-             {"capturable", waits ? "0" : "1"},
-             {"why", waits ? "data of the device decides which steps run, so that"
-                           : "no step waits for the device, and"},
-             {"capture", waits ? "waits for it and cannot be captured in a CUDA graph"
-                               : "may be captured in a CUDA graph"}});
+            {{"name", m_.prefix}, {"NAME", m_.macro}});
     w_.Line();
   }
 

@@ -5,6 +5,7 @@ from onnx import TensorProto, helper
 import cases
 from build_output import Failure
 from cases import dump, expect, node
+from model_list import ROOT
 
 BOOL, INT64 = TensorProto.BOOL, TensorProto.INT64
 TARGETS = ("cpu", "cuda")
@@ -124,6 +125,23 @@ def row17_a_decided_if_keeps_one_branch(folder):
         text = dump(path, "eliminate-dead")
         expect(text.count("Sin(") == 1 and other not in text, text)
         cases.numbers_agree(path, "cpu", folder)
+
+
+def keys_of(value):
+    if isinstance(value, dict):
+        return set(value).union(*(keys_of(inner) for inner in value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def row67_keys_of_metadata_are_documented(folder):
+    """docs/output-format.md names each key, but for those that the model names itself."""
+    page = (ROOT / "docs" / "output-format.md").read_text()
+    path = nested(folder)
+    for target in TARGETS:
+        cases.aotc(path, "--target", target, "-o", folder / target)
+        keys = keys_of(cases.metadata(folder / target))
+        unknown = {key for key in keys if f"`{key}`" not in page}
+        expect(unknown <= {"ai.onnx"}, f"{target}: {unknown}")
 
 
 def row56_flags_cross_to_the_host_by_copies(folder):
