@@ -24,7 +24,7 @@ struct Lifetime {
 class PlanVerifier {
  public:
   explicit PlanVerifier(const Program& program)
-      : program_(program), lifetimes_(program.buffers.size()) {}
+      : program_(program), bounds_(BoundsOf(program)), lifetimes_(program.buffers.size()) {}
 
   absl::Status Run() {
     FindLifetimes();
@@ -91,10 +91,9 @@ class PlanVerifier {
 
   absl::Status CheckView(const Buffer& view) const {
     const Buffer& base = program_.buffers[view.base];
-    const Bounds bounds = BoundsOf(program_);
     const Expr end = view.element_offset + StorageElements(view.layout, view.shape);
-    const Interval start_range = RangeOf(Simplify(view.element_offset, bounds), bounds);
-    const int64_t end_byte = MaxBytes(end, base.dtype, bounds);
+    const Interval start_range = RangeOf(Simplify(view.element_offset, bounds_), bounds_);
+    const int64_t end_byte = MaxBytes(end, base.dtype, bounds_);
     const bool ends_within = end_byte >= 0 && end_byte <= base.bytes;
     if (base.kind == BufferKind::kView || start_range.min < 0 || !ends_within) {
       return Wrong("view %", view.name, " may leave %", base.name);
@@ -151,6 +150,7 @@ class PlanVerifier {
   }
 
   const Program& program_;
+  const Bounds bounds_;
   IdVector<BufferId, Lifetime> lifetimes_;
   std::vector<BufferId> arena_;
 };
