@@ -1,0 +1,142 @@
+#include "compiler/driver/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "compiler/driver/pipeline.h"
+
+namespace aotc {
+namespace {
+
+// An option that may be given several times, one value each time.
+CLI::Option* AddEach(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                     const std::string& text) {
+  return app.add_option(name, values, text)->allow_extra_args(false);
+}
+
+// The values are in the text of the option: they would be in the help twice.
+CLI::Validator OneOf(std::vector<std::string> values) {
+  return CLI::IsMember(std::move(values)).description("");
+}
+
+}  // namespace
+
+void AddBindFlag(CLI::App& app, FlagTexts& texts) {
+  AddEach(app, "--bind", texts.binds,
+          "an input or initializer takes the value of a file (.npy, or .pb with a TensorProto)")
+      ->type_name("NAME=FILE")
+      ->group("Shapes");
+}
+
+void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
+  AddEach(app, "--shape", texts.shapes, "pins or bounds an input: x=1x3x224x224, x=1..4x3x32..320")
+      ->type_name("NAME=DIMS")
+      ->group("Shapes");
+  AddEach(app, "--dim", texts.dims,
+          "pins or bounds a symbol: n=8, n=1..32, x:0=1..32, n=32..960:32 (a step)")
+      ->type_name("NAME=RANGE")
+      ->group("Shapes");
+  AddEach(app, "--keep-input", line.compile.import.keep_inputs,
+          "an input of the graph stays one in spite of its initializer")
+      ->type_name("NAME")
+      ->group("Shapes");
+  AddBindFlag(app, texts);
+}
+
+void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
+  app.add_option("--target", line.compile.target, "cpu or cuda")
+      ->check(OneOf({"cpu", "cuda"}))
+      ->type_name("TARGET")
+      ->capture_default_str();
+  app.add_option("--cpu", line.compile.cpu, "instruction sets of the kernels, chosen at run time")
+      ->type_name("LIST")
+      ->capture_default_str();
+}
+
+void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
+  app.add_option("--name", line.compile.name, "prefix of files and symbols (default: the file's)")
+      ->type_name("NAME");
+  app.add_option("--arch", texts.archs, "GPUs to write code for: sm_80,sm_90a (default: sm_80)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LIST");
+  app.add_option("--weights", texts.weights, "incbin, array or file: how weights reach the program")
+      ->check(OneOf({"incbin", "array", "file"}))
+      ->type_name("FORM")
+      ->capture_default_str();
+  app.add_flag("--example", line.compile.example, "writes example/main.cpp too");
+}
+
+void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
+  PassOptions& passes = line.compile.passes;
+  app.add_option("-O", passes.level, "0 to 3: passes of a higher level do not run")
+      ->type_name("LEVEL")
+      ->capture_default_str()
+      ->group("Passes");
+  AddEach(app, "--enable-pass", texts.enabled, "runs a pass whatever the level")
+      ->type_name("PASS")
+      ->group("Passes");
+  AddEach(app, "--disable-pass", texts.disabled, "leaves a pass out")
+      ->type_name("PASS")
+      ->group("Passes");
+  AddEach(app, "--config", texts.config, "a setting of a pass; --print-pipeline lists them")
+      ->type_name("KEY=VALUE")
+      ->group("Passes");
+  app.add_option("--math", texts.math,
+                 "precise: NaN, infinities and signs of zero stay; fast: algebra of real numbers")
+      ->check(OneOf({"precise", "fast"}))
+      ->type_name("MODE")
+      ->capture_default_str()
+      ->group("Passes");
+  AddEach(app, "--assume", texts.assume, "valid-indices: no index of the data is out of range")
+      ->type_name("FACT")
+      ->check(OneOf({"valid-indices"}))
+      ->group("Passes");
+  AddEach(app, "--disable-schedule", texts.schedules,
+          "leaves a schedule out, such as contract_tile; --print-pipeline lists them")
+      ->type_name("NAME")
+      ->group("Passes");
+  app.add_flag("--no-templates", texts.no_templates, "plain loops in place of tile functions")
+      ->group("Passes");
+  app.add_flag("--time-passes", line.time_passes, "prints the time of each phase and pass")
+      ->group("Passes");
+  AddEach(app, "--dump-after", line.dump_after, "prints the program after a phase or pass")
+      ->type_name("PHASE")
+      ->check(OneOf(PhaseNames()))
+      ->group("Passes");
+  app.add_option("--dump-constants", line.compile.dump_constants, "longest constant shown whole")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Passes");
+  app.add_option("--stop-after", passes.stop_after, "ends after it; nothing is written")
+      ->type_name("PHASE")
+      ->check(OneOf(PhaseNames()))
+      ->group("Passes");
+  app.add_flag("--print-pipeline", texts.print_pipeline, "lists phases and passes, in order")
+      ->group("Passes");
+}
+
+void AddReportFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
+  app.add_flag("-q,--quiet", line.quiet, "prints nothing but findings")->group("Reports");
+  app.add_flag("--json", line.json, "prints one JSON object, for machines")->group("Reports");
+  app.add_option("--color", texts.color, "auto, always or never")
+      ->check(OneOf({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->capture_default_str()
+      ->group("Reports");
+}
+
+void AddVerifyFlags(CLI::App& app, VerifyOptions& verify) {
+  app.add_option("--inputs", verify.inputs, "folder with input_0.npy or .pb ... to run on")
+      ->type_name("DIR");
+  app.add_option("--seed", verify.seed, "of the inputs that are drawn")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--per-node", verify.per_node, "compares every value that a kernel writes");
+  app.add_option("--cc", verify.build.compiler, "host compiler (default: $CXX, or c++)")
+      ->type_name("CXX");
+  app.add_flag("--sanitize", verify.build.sanitize, "builds with address and undefined sanitizers");
+}
+
+}  // namespace aotc
