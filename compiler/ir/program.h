@@ -7,6 +7,7 @@
 #ifndef AOTC_COMPILER_IR_PROGRAM_H_
 #define AOTC_COMPILER_IR_PROGRAM_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace aotc {
 
 using BufferId = Id<struct BufferTag>;
 using KernelId = Id<struct KernelTag>;
+using PoolId = Id<struct PoolTag>;
 
 // kHost: a variable of the host program, for what decides its way where kernels run on a device.
 enum class BufferKind : uint8_t { kInput, kOutput, kWeights, kArena, kView, kHost };
@@ -35,6 +37,18 @@ struct Buffer {
   Expr element_offset = 0;  // kView: of its first element, in elements of the base
   int first_step = -1;      // arena: live from the start of this step ...
   int last_step = -1;       // ... to the end of this one; set by plan/
+  PoolId pool = {};         // arena: the pool that it lies in, where there are any; set by plan/
+};
+
+// One of the memories that make up the arena where the user has several. Pools lie in the arena one
+// after another, so that a caller may lend one memory for all of them.
+struct Pool {
+  std::string name = {};              // a C identifier
+  std::optional<int64_t> limit = {};  // most bytes
+  int64_t offset = 0;                 // in the arena; this and the rest are set by plan/
+  int64_t bytes = 0;
+  int64_t lower_bound = 0;  // largest sum of bytes of its buffers that live at one step
+  bool is_least = false;    // above the bound: a search has proven that they need no less
 };
 
 // One way to run a kernel: the first whose guard holds is taken.
@@ -82,6 +96,7 @@ struct Program {
   IdVector<KernelId, ProgramKernel> kernels = {};
   std::vector<Step> steps = {};
   std::vector<uint8_t> weights = {};  // packed blob without header; buffers have offsets in it
+  IdVector<PoolId, Pool> pools = {};  // fastest first; none: the arena is one memory
   int64_t arena_bytes = 0;
   int64_t lower_bound = 0;      // largest sum of live bytes over the steps
   bool arena_is_least = false;  // above the bound: a search has proven that nothing smaller exists

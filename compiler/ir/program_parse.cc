@@ -92,6 +92,7 @@ class Parser {
       program_.symbols.push_back(std::move(symbol));
       return absl::OkStatus();
     }
+    if (scanner_.TryConsume("pool")) return ParsePool();
     if (scanner_.At("kernel")) return ParseProgramKernel();
     if (scanner_.TryConsume("also")) return ParseAlso();
     if (scanner_.TryConsume("variant")) return ParseVariant();
@@ -100,12 +101,39 @@ class Parser {
                             BufferKind::kArena, BufferKind::kView, BufferKind::kHost}) {
       if (scanner_.TryConsume(BufferKindName(kind))) return ParseBuffer(kind);
     }
-    return scanner_.Error("expected a symbol, buffer, kernel, variant or step");
+    return scanner_.Error("expected a pool, symbol, buffer, kernel, variant or step");
   }
 
   // --- Buffers ------------------------------------------------------------------------------
 
-  // %name = %base + offset: f32[m, 4] bytes 64 offset 0 steps 0..3 of "value"
+  // %fast limit 4096 offset 0 bytes 4032 bound 3968 least
+  absl::Status ParsePool() {
+    const Token token = scanner_.Peek();
+    Pool pool;
+    AOTC_ASSIGN_OR_RETURN(pool.name, scanner_.ExpectName('%'));
+    if (scanner_.At("limit")) {
+      AOTC_RETURN_IF_ERROR(ParseCount("limit", pool.limit.emplace()));
+    }
+    AOTC_RETURN_IF_ERROR(ParseCount("offset", pool.offset));
+    AOTC_RETURN_IF_ERROR(ParseCount("bytes", pool.bytes));
+    AOTC_RETURN_IF_ERROR(ParseCount("bound", pool.lower_bound));
+    pool.is_least = scanner_.TryConsume("least");
+    const auto [at, is_new] = pools_.emplace(pool.name, PoolId());
+    if (!is_new) return scanner_.ErrorAt(token, StrCat("two pools %", pool.name));
+    at->second = program_.pools.Add(std::move(pool));
+    return absl::OkStatus();
+  }
+
+  absl::Status ParsePoolOf(Buffer& buffer) {
+    const Token name = scanner_.Peek();
+    AOTC_RETURN_IF_ERROR(scanner_.ExpectName('%').status());
+    const auto found = pools_.find(name.text);
+    if (found == pools_.end()) return scanner_.ErrorAt(name, StrCat("unknown pool %", name.text));
+    buffer.pool = found->second;
+    return absl::OkStatus();
+  }
+
+  // %name = %base + offset: f32[m, 4] bytes 64 offset 0 in %pool steps 0..3 of "value"
   absl::Status ParseBuffer(BufferKind kind) {
     const Token token = scanner_.Peek();
     Buffer buffer{.kind = kind};
@@ -118,6 +146,7 @@ class Parser {
     buffer.layout = std::move(type.layout);
     AOTC_RETURN_IF_ERROR(ParseCount("bytes", buffer.bytes));
     if (scanner_.At("offset")) AOTC_RETURN_IF_ERROR(ParseCount("offset", buffer.offset));
+    if (scanner_.TryConsume("in")) AOTC_RETURN_IF_ERROR(ParsePoolOf(buffer));
     if (scanner_.TryConsume("steps")) AOTC_RETURN_IF_ERROR(ParseLifetime(buffer));
     buffer.value = buffer.name;
     if (scanner_.TryConsume("of")) {
@@ -254,6 +283,7 @@ class Parser {
   Scanner& scanner_;
   Program program_;
   std::vector<Token> inputs_, outputs_;
+  std::map<std::string, PoolId> pools_;
   std::map<std::string, BufferId> buffers_;
   std::map<std::string, KernelId> kernels_;
   KernelId last_kernel_ = {};

@@ -18,6 +18,7 @@ class Printer {
   std::string Run() {
     {
       const auto scope = writer_.Block(Header());
+      for (const Pool& pool : program_.pools) writer_.Line(PoolText(pool));
       for (const Symbol& symbol : program_.symbols) writer_.Line(PrintSymbol(symbol));
       for (const Buffer& buffer : program_.buffers) writer_.Line(BufferText(buffer));
       for (const ProgramKernel& kernel : program_.kernels) PrintKernelAndVariants(kernel);
@@ -43,6 +44,13 @@ class Printer {
                   " weights ", program_.weights.size(), " {");
   }
 
+  static std::string PoolText(const Pool& pool) {
+    std::string text = StrCat("pool %", pool.name);
+    if (pool.limit) StrAppend(&text, " limit ", *pool.limit);
+    StrAppend(&text, " offset ", pool.offset, " bytes ", pool.bytes, " bound ", pool.lower_bound);
+    return pool.is_least ? text + " least" : text;
+  }
+
   std::string BufferText(const Buffer& buffer) const {
     std::string text = StrCat(BufferKindName(buffer.kind), " %", buffer.name);
     if (buffer.kind == BufferKind::kView) {
@@ -52,6 +60,9 @@ class Printer {
               buffer.bytes);
     const bool placed = buffer.kind == BufferKind::kWeights || buffer.kind == BufferKind::kArena;
     if (placed) StrAppend(&text, " offset ", buffer.offset);
+    if (program_.pools.Contains(buffer.pool)) {
+      StrAppend(&text, " in %", program_.pools[buffer.pool].name);
+    }
     if (buffer.first_step >= 0) {
       StrAppend(&text, " steps ", buffer.first_step, "..", buffer.last_step);
     }

@@ -19,7 +19,12 @@
 //     step loop(%going) counter round to m                       // ... step end()
 //   }
 //
-// The bytes of the weights are not part of the text: they are zero after parsing.
+// The bytes of the weights are not part of the text: they are zero after parsing. Where the arena
+// is made of pools, these come first, and its buffers say in which one they lie:
+//
+//     pool %fast limit 2048 offset 0 bytes 2048 bound 1984 least
+//     pool %slow offset 2048 bytes 128 bound 128
+//     arena %sum: f32[m, 4] bytes 128 offset 2048 in %slow steps 0..1
 #ifndef AOTC_COMPILER_IR_PROGRAM_TEXT_H_
 #define AOTC_COMPILER_IR_PROGRAM_TEXT_H_
 

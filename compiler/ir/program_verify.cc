@@ -46,6 +46,9 @@ class Verifier {
       if (!names.insert(buffer.name).second) return Wrong("two buffers '", buffer.name, "'");
       if (buffer.bytes < 0) return Wrong("%", buffer.name, " has ", buffer.bytes, " bytes");
       AOTC_RETURN_IF_ERROR(CheckSize(buffer));
+      const bool in_pool =
+          buffer.kind == BufferKind::kArena && program_.pools.Contains(buffer.pool);
+      if (buffer.pool.valid() && !in_pool) return Wrong("%", buffer.name, " lies in no such pool");
       const bool outside = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kOutput;
       if (outside && !buffer.layout.IsPlain()) return Wrong("%", buffer.name, " is not row-major");
       if (buffer.kind == BufferKind::kView) AOTC_RETURN_IF_ERROR(CheckView(buffer));

@@ -10,6 +10,7 @@
 #include "compiler/plan/barriers.h"
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/order_steps.h"
+#include "compiler/plan/place_in_pools.h"
 #include "compiler/plan/verify_plan.h"
 #include "compiler/support/status.h"
 
@@ -46,13 +47,14 @@ void AddScratch(Program& program) {
   }
 }
 
-void SetOffsets(Program& program) {
+absl::Status SetOffsets(Program& program) {
   const std::vector<AliasClass> classes = AliasClasses(program);
   std::vector<ArenaBlock> blocks;
   for (const AliasClass& shared : classes) {
     blocks.push_back({shared.bytes, shared.first_step, shared.last_step});
   }
   program.lower_bound = LiveBytesBound(blocks, program.arena_align);
+  if (!program.pools.empty()) return PlaceInPools(program, classes);
   const ArenaAssignment assignment = AssignArena(blocks, program.arena_align);
   program.arena_bytes = assignment.bytes;
   program.arena_is_least = assignment.is_smallest && program.arena_bytes > program.lower_bound;
@@ -61,6 +63,7 @@ void SetOffsets(Program& program) {
       program.buffers[member].offset = assignment.offsets[i];
     }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ absl::Status PlanMemory(Program& program) {
   AddScratch(program);
   OrderSteps(program);
   SetLifetimes(program);
-  SetOffsets(program);
+  AOTC_RETURN_IF_ERROR(SetOffsets(program));
   SetBarriers(program);
   return VerifyPlan(program);
 }

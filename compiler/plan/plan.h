@@ -5,9 +5,10 @@
 //   PrintMemoryMap(program);                // who lies where, and when
 //
 // Order of work: scratch becomes buffers, steps are ordered, lifetimes follow, buffers that share
-// memory become one block (alias_classes.h), blocks get offsets (assign_arena.h), barriers stay
-// where steps touch the same bytes (barriers.h), and a verifier that shares no code with them
-// proves that nothing live is overwritten (verify_plan.h).
+// memory become one block (alias_classes.h), blocks get offsets (assign_arena.h; where the arena is
+// made of several pools, place_in_pools.h), barriers stay where steps touch the same bytes
+// (barriers.h), and a verifier that shares no code with them proves that nothing live is
+// overwritten (verify_plan.h).
 #ifndef AOTC_COMPILER_PLAN_PLAN_H_
 #define AOTC_COMPILER_PLAN_PLAN_H_
 
@@ -19,8 +20,9 @@
 namespace aotc {
 
 // Sets the order of steps, Step::scratch and ::barrier, lifetimes and offsets of arena buffers,
-// arena_bytes and lower_bound. The program must pass VerifyProgram. Equal programs get equal plans:
-// searches are bounded by work, not by time.
+// arena_bytes and lower_bound, and where the program names pools, what they hold. The program must
+// pass VerifyProgram. Equal programs get equal plans: searches are bounded by work, not by time.
+// Error: pools that are too small.
 absl::Status PlanMemory(Program& program);
 
 }  // namespace aotc

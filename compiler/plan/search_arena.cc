@@ -166,4 +166,12 @@ ArenaSearch SearchArena(const std::vector<ArenaBlock>& blocks, int64_t align, in
   return best;
 }
 
+std::optional<ArenaAssignment> FitArena(const std::vector<ArenaBlock>& blocks, int64_t align,
+                                        int64_t capacity, int64_t& work) {
+  if (blocks.size() > kMostBlocks) return std::nullopt;
+  Search search(blocks, align);
+  if (search.Fit(capacity, work) != Verdict::kFound) return std::nullopt;
+  return search.found();
+}
+
 }  // namespace aotc

@@ -29,6 +29,10 @@ struct ArenaSearch {
 ArenaSearch SearchArena(const std::vector<ArenaBlock>& blocks, int64_t align, int64_t bytes,
                         int64_t work);
 
+// An assignment of at most `capacity` bytes, if one is found before `work`, which is used up, ends.
+std::optional<ArenaAssignment> FitArena(const std::vector<ArenaBlock>& blocks, int64_t align,
+                                        int64_t capacity, int64_t& work);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_PLAN_SEARCH_ARENA_H_

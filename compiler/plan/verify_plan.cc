@@ -28,6 +28,7 @@ class PlanVerifier {
 
   absl::Status Run() {
     FindLifetimes();
+    AOTC_RETURN_IF_ERROR(CheckPools());
     for (BufferId id : program_.buffers.ids()) {
       const Buffer& buffer = program_.buffers[id];
       if (buffer.kind == BufferKind::kView) AOTC_RETURN_IF_ERROR(CheckView(buffer));
@@ -74,6 +75,30 @@ class PlanVerifier {
     }
   }
 
+  // Pools lie in the arena, aligned, in order and apart, and keep their limits.
+  absl::Status CheckPools() const {
+    int64_t end = 0;
+    for (const Pool& pool : program_.pools) {
+      const bool aligned = pool.offset % program_.arena_align == 0;
+      if (!aligned || pool.offset < end || pool.bytes < 0)
+        return Wrong("pool ", pool.name, " at offset ", pool.offset);
+      if (pool.limit && pool.bytes > *pool.limit) {
+        return Wrong("pool ", pool.name, " has ", pool.bytes, " bytes of ", *pool.limit);
+      }
+      end = pool.offset + pool.bytes;
+    }
+    return end <= program_.arena_bytes ? absl::OkStatus() : Wrong("pools end outside the arena");
+  }
+
+  // From its own pool to that one's end.
+  absl::Status CheckPool(const Buffer& buffer) const {
+    if (!program_.pools.Contains(buffer.pool)) return Wrong("%", buffer.name, " has no pool");
+    const Pool& pool = program_.pools[buffer.pool];
+    const int64_t start = buffer.offset - pool.offset;
+    if (start >= 0 && buffer.bytes <= pool.bytes - start) return absl::OkStatus();
+    return Wrong("%", buffer.name, " lies outside pool ", pool.name);
+  }
+
   absl::Status CheckPlace(BufferId id) const {
     const Buffer& buffer = program_.buffers[id];
     const Lifetime& lifetime = lifetimes_[id];
@@ -86,7 +111,8 @@ class PlanVerifier {
     if (lifetime.first >= 0 && buffer.bytes > program_.arena_bytes - buffer.offset) {
       return Wrong("%", buffer.name, " ends outside the arena");
     }
-    return absl::OkStatus();
+    const bool pooled = !program_.pools.empty() && lifetime.first >= 0;
+    return pooled ? CheckPool(buffer) : absl::OkStatus();
   }
 
   absl::Status CheckView(const Buffer& view) const {

@@ -10,8 +10,8 @@ namespace aotc {
 
 // Error where two arena buffers overlap in memory while both are alive, unless one is computed in
 // place of the other at the one step they share; where a buffer is misaligned, lies outside the
-// arena, or a lifetime is not what the steps say; where a view may leave its base for some value of
-// the symbols.
+// arena or its pool, or a lifetime is not what the steps say; where pools overlap or are larger
+// than their limits; where a view may leave its base for some value of the symbols.
 absl::Status VerifyPlan(const Program& program);
 
 }  // namespace aotc

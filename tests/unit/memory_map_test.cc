@@ -38,6 +38,33 @@ TEST(MemoryMap, TheProofIsPartOfTheText) {
   }
 }
 
+TEST(MemoryMap, PoolsHaveTablesOfTheirOwn) {
+  ProgramBuilderForTests b = Chain();
+  b.Launch({BufferId(0)}, {b.Add("late", BufferKind::kArena, 60)});
+  b.Launch({BufferId(4)}, {b.Add("last", BufferKind::kOutput, 60)});
+  b.program.pools.Add({.name = "fast", .limit = 200});
+  b.program.pools.Add({.name = "slow"});
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  EXPECT_EQ(DescribePools(b.program), "?");
+  EXPECT_EQ(PrintMemoryMap(b.program), "?");
+}
+
+TEST(MemoryMap, PoolsArePartOfTheText) {
+  ProgramBuilderForTests b = Chain();
+  b.program.pools.Add({.name = "fast", .limit = 64});
+  b.program.pools.Add({.name = "slow"});
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  b.program.pools[PoolId(1)].is_least = true;
+  const std::string text = PrintProgram(b.program);
+  const absl::StatusOr<Program> parsed = ParseProgram(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(PrintProgram(*parsed), text);
+  EXPECT_EQ(parsed->pools[PoolId(0)].limit, 64);
+  EXPECT_EQ(parsed->pools[PoolId(1)].limit, std::nullopt);
+  EXPECT_TRUE(parsed->pools[PoolId(1)].is_least);
+  EXPECT_EQ(parsed->buffers[BufferId(1)].pool, PoolId(1));
+}
+
 // Eight buffers that need a twelfth unit although only eleven live at once, each read at the steps
 // of its lifetime; writes of whole outputs keep the order of the steps.
 TEST(MemoryMap, APlanAboveItsBoundIsProven) {

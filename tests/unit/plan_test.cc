@@ -71,6 +71,47 @@ TEST(Plan, RandomProgramsComputeTheSameInTheArena) {
   }
 }
 
+// Pools of half of what the arena needs, and of what is left.
+TEST(Plan, RandomProgramsComputeTheSameInPools) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 200; ++round) {
+    const Program given = RandomProgram(random);
+    Program planned = given;
+    ASSERT_TRUE(PlanMemory(planned).ok());
+    const int64_t limit = 1 + planned.arena_bytes / 2;
+    planned = given;
+    const PoolId fast = planned.pools.Add({.name = "fast", .limit = limit});
+    planned.pools.Add({.name = "slow"});
+    ASSERT_TRUE(PlanMemory(planned).ok()) << PlanMemory(planned);
+    ASSERT_TRUE(VerifyProgram(planned).ok()) << VerifyProgram(planned);
+    EXPECT_LE(planned.pools[fast].bytes, limit);
+    EXPECT_GE(planned.arena_bytes, planned.lower_bound);
+    ExpectSameResults(given, planned);
+    if (HasFailure()) FAIL() << "round " << round << "\n" << PrintProgram(planned);
+  }
+}
+
+TEST(Plan, AChainInPlaceStaysInOnePool) {
+  ProgramBuilderForTests b = Chain();
+  b.program.pools.Add({.name = "small", .limit = 100});
+  b.program.pools.Add({.name = "fast", .limit = 200});
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  EXPECT_EQ(b.program.arena_bytes, 128);
+  EXPECT_EQ(b.program.buffers[BufferId(1)].pool, PoolId(1));
+  EXPECT_EQ(b.program.buffers[BufferId(2)].pool, PoolId(1));
+  EXPECT_EQ(b.program.pools[PoolId(0)].bytes, 0);
+}
+
+TEST(Plan, PoolsThatAreTooSmallAreRefusedWithWhatIsEnough) {
+  ProgramBuilderForTests b = Chain();
+  b.program.pools.Add({.name = "fast", .limit = 64});
+  b.program.pools.Add({.name = "slow", .limit = 100});
+  EXPECT_EQ(
+      PlanMemory(b.program).message(),
+      "no pool has room for 'first' of 100 bytes: fast=64, slow=100; hint: --pool slow=128 is "
+      "enough, as is --pool slow without a limit");
+}
+
 TEST(Plan, PlanningTwiceChangesNothing) {
   std::mt19937 random(5);
   for (int round = 0; round < 20; ++round) {

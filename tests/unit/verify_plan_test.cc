@@ -64,6 +64,30 @@ TEST(VerifyPlan, FindsWrongLifetimesAndPlaces) {
   EXPECT_FALSE(VerifyPlan(wrong).ok());
 }
 
+TEST(VerifyPlan, FindsWrongPools) {
+  ProgramBuilderForTests b = Chain();
+  const PoolId fast = b.program.pools.Add({.name = "fast", .limit = 128});
+  const PoolId slow = b.program.pools.Add({.name = "slow"});
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  Program wrong = b.program;
+  wrong.pools[fast].limit = 127;
+  EXPECT_EQ(VerifyPlan(wrong).message(), "plan: pool fast has 128 bytes of 127");
+  wrong = b.program;
+  wrong.pools[fast].bytes = 64;
+  EXPECT_EQ(VerifyPlan(wrong).message(), "plan: %first lies outside pool fast");
+  wrong = b.program;
+  wrong.pools[slow].offset = 64;
+  EXPECT_EQ(VerifyPlan(wrong).message(), "plan: pool slow at offset 64");
+  wrong = b.program;
+  wrong.pools[slow].bytes = 64;
+  EXPECT_EQ(VerifyPlan(wrong).message(), "plan: pools end outside the arena");
+  wrong = b.program;
+  wrong.buffers[BufferId(1)].pool = slow;
+  EXPECT_EQ(VerifyPlan(wrong).message(), "plan: %first lies outside pool slow");
+  wrong.buffers[BufferId(1)].pool = {};
+  EXPECT_EQ(VerifyPlan(wrong).message(), "plan: %first has no pool");
+}
+
 TEST(VerifyPlan, FindsAViewThatMayLeaveItsBase) {
   ProgramBuilderForTests b;
   b.program.symbols = {{.name = "n", .var = "n", .min = 1, .max = 4}};
