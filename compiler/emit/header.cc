@@ -6,6 +6,7 @@
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
 #include "compiler/support/literals.h"
+#include "compiler/support/names.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -109,6 +110,7 @@ class HeaderWriter {
              {"bytes", Bytes(context_.program.arena_bytes)},
              {"align", StrCat(context_.program.arena_align, "u")}});
     w_.Line();
+    PoolSizes();
     if (!cuda_) {
       w_.Emit(R"(
         /* Workers that the arena has room for; further ones stand idle. */
@@ -123,6 +125,19 @@ class HeaderWriter {
         w_.Line(
             StrCat("#define ", port.macro, " ", Bytes(context_.program.buffers[port.id].bytes)));
       }
+    }
+    w_.Line();
+  }
+
+  void PoolSizes() {
+    const IdVector<PoolId, Pool>& pools = context_.program.pools;
+    if (pools.empty()) return;
+    w_.Line(
+        "/* The pools that the arena is made of, in bytes, in the order in which they lie there. "
+        "*/");
+    for (const Pool& pool : pools) {
+      w_.Line(StrCat("#define ", m_.macro, "_POOL_", MacroCase(pool.name), "_BYTES ",
+                     Bytes(pool.bytes)));
     }
     w_.Line();
   }
@@ -166,6 +181,25 @@ class HeaderWriter {
     w_.Line();
   }
 
+  // A memory for each pool, and the functions that take them.
+  void PoolFunctions(const std::string& weights) {
+    if (context_.program.pools.empty()) return;
+    w_.Emit("/* The pools, each aligned to $NAME$_ARENA_ALIGN; NULL where it has no bytes. */",
+            {{"NAME", m_.macro}});
+    {
+      auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_pools;\n"));
+      for (const Pool& pool : context_.program.pools) w_.Line(StrCat("void *", pool.name, ";"));
+    }
+    w_.Emit(R"(
+      /* $name$_run and $name$_run_mt with a memory for each pool in place of one arena for all. */
+      aotc_status $name$_run_pools($weights$const $name$_inputs *in, $name$_outputs *out,
+                                   const $name$_pools *pools);
+      aotc_status $name$_run_pools_mt($weights$const $name$_inputs *in, $name$_outputs *out,
+                                      const $name$_pools *pools, const aotc_parallel *parallel);)",
+            {{"name", m_.prefix}, {"weights", weights}});
+    w_.Line();
+  }
+
   void CpuFunctions() {
     const std::string weights =
         context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights, ") : "";
@@ -177,11 +211,15 @@ class HeaderWriter {
       /* The same on the workers that `parallel` lends; NULL means the calling thread alone. */
       aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
                                 const aotc_parallel *parallel);
-
+      )",
+            {{"name", m_.prefix}, {"weights", weights}});
+    w_.Line();
+    PoolFunctions(weights);
+    w_.Emit(R"(
       /* Threads for callers that have none to lend. Create and destroy allocate, runs do not. */
       aotc_status $name$_pool_create(int32_t workers, aotc_parallel *pool);
       void $name$_pool_destroy(aotc_parallel *pool);)",
-            {{"name", m_.prefix}, {"weights", weights}});
+            {{"name", m_.prefix}});
     w_.Line();
   }
 

@@ -23,6 +23,7 @@ class CpuHostWriter {
       : context_(context),
         program_(context.program),
         m_(context.interface),
+        memory_(HostMemoryOf(context)),
         bounds_(BoundsOf(context.program.symbols)) {}
 
   absl::StatusOr<std::string> Run() {
@@ -36,8 +37,10 @@ class CpuHostWriter {
     AOTC_RETURN_IF_ERROR(EmitSteps());
     EmitCheckRun(context_, w_);
     Prepare();
+    EmitPoolsOfArena(context_, w_);
     w_.Line("}  // namespace\n");
     EntryPoints();
+    EmitRunsInOneArena(context_, w_);
     EmitCpuTable(context_, w_);
     const HostOpening opening = {
         .title = StrCat("the host program, ", program_.steps.size(), " steps in one ",
@@ -115,7 +118,7 @@ class CpuHostWriter {
       struct run_state {
         const $name$_inputs *in;
         const $name$_outputs *out;
-        uint8_t *arena;
+        $memory$
         $weights$
         $isa$
         $sizes$
@@ -124,6 +127,7 @@ class CpuHostWriter {
         aotc_barrier barrier;
       };)",
             {{"name", m_.prefix},
+             {"memory", memory_.member},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", UsesIsa() ? "int32_t isa;" : ""},
              {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
@@ -188,6 +192,8 @@ class CpuHostWriter {
     if (uses("in->")) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
     if (uses("out->")) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
     if (uses("(arena + ")) w_.Line("uint8_t *arena = self->arena;");
+    if (uses("(uint8_t *)pools."))
+      w_.Line(StrCat("const ", m_.prefix, "_pools &pools = self->pools;"));
     if (uses("(weights + ")) w_.Line("const uint8_t *weights = self->weights;");
     if (uses("dims.")) w_.Line("const symbols &dims = self->sizes;");
   }
@@ -213,7 +219,7 @@ class CpuHostWriter {
     if (!step.scratch.valid()) return "nullptr";
     const Buffer& buffer = program_.buffers[step.scratch];
     const int64_t each = ScratchBytes(program_.kernels[step.kernel], program_.arena_align);
-    return StrCat("(arena + at::", buffer.name, ") + (size_t)worker * ", each);
+    return StrCat("(", ArenaPlace(program_, buffer), ") + (size_t)worker * ", each);
   }
 
   absl::Status Launch(const Step& step) {
@@ -266,16 +272,13 @@ class CpuHostWriter {
     w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
     const auto block = w_.Block(
         StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(), "const ", m_.prefix,
-               "_inputs *in, const ", m_.prefix, "_outputs *out, void *arena) {"),
+               "_inputs *in, const ", m_.prefix, "_outputs *out, ", memory_.parameter, ") {"),
         "}\n");
     w_.Emit(R"(
       const aotc_status status = check_run(in, out$sizes$);
       if (status != AOTC_OK) return status;)",
             {{"sizes", m_.dims.empty() ? "" : ", &self->sizes"}});
-    if (program_.arena_bytes > 0) {
-      w_.Line(StrCat("if (!aotc_usable(arena, ", m_.macro,
-                     "_ARENA_ALIGN)) return AOTC_ERROR_POINTER;"));
-    }
+    CheckMemory(context_, w_);
     if (context_.HasWeights()) PrepareWeights();
     if (UsesIsa()) w_.Line("self->isa = isa_level();");
     if (least_level_ > 0) {
@@ -285,10 +288,10 @@ class CpuHostWriter {
     w_.Emit(R"(
       self->in = in;
       self->out = out;
-      self->arena = (uint8_t *)arena;
+      $memory$
       $status$
       return AOTC_OK;)",
-            {{"status", HasChecks() ? "self->status = AOTC_OK;" : ""}});
+            {{"memory", memory_.keep}, {"status", HasChecks() ? "self->status = AOTC_OK;" : ""}});
   }
 
   void PrepareWeights() {
@@ -324,9 +327,9 @@ class CpuHostWriter {
       w_.Line();
     }
     w_.Emit(R"(
-      aotc_status $name$_run($weights$const $name$_inputs *in, $name$_outputs *out, void *arena) {
+      aotc_status $name$_$run$($weights$const $name$_inputs *in, $name$_outputs *out, $parameter$) {
         run_state self;
-        const aotc_status status = prepare(&self, $loaded$in, out, arena);
+        const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
         if (status != AOTC_OK) return status;
         aotc_barrier_init(&self.barrier);
         steps(&self, 0, 1);
@@ -339,13 +342,13 @@ class CpuHostWriter {
         if (worker < self->workers) steps(self, worker, self->workers);
       }
 
-      aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
-                                const aotc_parallel *parallel) {
-        if (parallel == nullptr) return $name$_run($loaded$in, out, arena);
+      aotc_status $name$_$run$_mt($weights$const $name$_inputs *in, $name$_outputs *out,
+                                  $parameter$, const aotc_parallel *parallel) {
+        if (parallel == nullptr) return $name$_$run$($loaded$in, out, $memory$);
         if (parallel->workers < 1) return AOTC_ERROR_THREADS;
         if (parallel->run == nullptr) return AOTC_ERROR_POINTER;
         run_state self;
-        const aotc_status status = prepare(&self, $loaded$in, out, arena);
+        const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
         if (status != AOTC_OK) return status;
         const int32_t most = $NAME$_MAX_WORKERS;
         self.workers = parallel->workers < most ? parallel->workers : most;
@@ -356,6 +359,9 @@ class CpuHostWriter {
       )",
             {{"name", m_.prefix},
              {"NAME", m_.macro},
+             {"run", memory_.run},
+             {"parameter", memory_.parameter},
+             {"memory", memory_.name},
              {"weights", WeightsParameter()},
              {"status", HasChecks() ? "self.status" : "AOTC_OK"},
              {"loaded", context_.LoadsWeights() ? "loaded, " : ""}});
@@ -365,6 +371,7 @@ class CpuHostWriter {
   const EmitContext& context_;
   const Program& program_;
   const ModelInterface& m_;
+  const HostMemory memory_;
   const Bounds bounds_;
   int widest_level_ = 0;
   int least_level_ = 0;

@@ -39,6 +39,11 @@ std::string HostExpr(const Expr& e, const Bounds& bounds, const std::set<std::st
   return CExprPrinter([](TensorId) { return std::string(); }).Print(Substitute(plain, members));
 }
 
+std::string ArenaPlace(const Program& program, const Buffer& buffer) {
+  if (program.pools.empty()) return StrCat("arena + at::", buffer.name);
+  return StrCat("(uint8_t *)pools.", program.pools[buffer.pool].name, " + at::", buffer.name);
+}
+
 std::string BufferPointer(const Program& program, const ModelInterface& interface, BufferId id,
                           bool written) {
   const BufferId base_id = BaseOf(program, id);
@@ -56,7 +61,7 @@ std::string BufferPointer(const Program& program, const ModelInterface& interfac
   } else if (base.kind == BufferKind::kWeights) {
     place = StrCat("(", type, ")(weights + packed::", base.name, ")");
   } else {
-    place = StrCat("(", type, ")(arena + at::", base.name, ")");
+    place = StrCat("(", type, ")(", ArenaPlace(program, base), ")");
   }
   const Expr offset = ElementOffset(program.buffers[id]);
   if (offset.IsInt(0)) return place;

@@ -17,8 +17,12 @@ namespace aotc {
 // never negative are plain ones. `locals` are variables of the host's own loops.
 std::string HostExpr(const Expr& e, const Bounds& bounds, const std::set<std::string>& locals = {});
 
+// The first byte of a buffer of the arena: "arena + at::conv1", or of the pool that it lies in,
+// "(uint8_t *)pools.fast + at::conv1".
+std::string ArenaPlace(const Program& program, const Buffer& buffer);
+
 // The address of the first element of a buffer, as the kernel's parameter is declared. Uses the
-// names in, out, arena, weights, and the constants of the namespaces `at` and `packed`.
+// names in, out, arena or pools, weights, and the constants of the namespaces `at` and `packed`.
 std::string BufferPointer(const Program& program, const ModelInterface& interface, BufferId id,
                           bool written);
 

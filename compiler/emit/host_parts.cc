@@ -81,13 +81,16 @@ void EmitPlaces(const EmitContext& context, CodeWriter& w) {
   const Program& program = context.program;
   const std::set<BufferId> arena = UsedBuffers(program, BufferKind::kArena);
   if (!arena.empty()) {
-    w.Line("// Where buffers lie in the arena, in bytes, and the steps during which they do.");
+    const bool pooled = !program.pools.empty();
+    w.Line(StrCat("// Where buffers lie in ", pooled ? "their pools" : "the arena",
+                  ", in bytes, and the steps during which they do."));
     const auto block = w.Block("namespace at {", "}  // namespace at\n");
     for (BufferId id : arena) {
       const Buffer& buffer = program.buffers[id];
-      w.Line(StrCat("constexpr size_t ", buffer.name, " = ", buffer.offset, ";  // ",
-                    buffer.first_step, " to ", buffer.last_step, ": ",
-                    DescribeBuffer(buffer, program.symbols)));
+      const Pool pool = pooled ? program.pools[buffer.pool] : Pool();
+      w.Line(StrCat("constexpr size_t ", buffer.name, " = ", buffer.offset - pool.offset, ";  // ",
+                    pool.name, pooled ? ", " : "", buffer.first_step, " to ", buffer.last_step,
+                    ": ", DescribeBuffer(buffer, program.symbols)));
     }
   }
   const std::set<BufferId> weights = UsedBuffers(program, BufferKind::kWeights);

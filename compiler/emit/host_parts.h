@@ -31,6 +31,21 @@ void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
 // Constants `at::NAME` and `packed::NAME`: offsets of arena buffers and of weights that steps use.
 void EmitPlaces(const EmitContext& context, CodeWriter& w);
 
+// The memory of a run of a CPU model: its arena, or where that is made of pools, those.
+struct HostMemory {
+  std::string parameter;  // "void *arena"
+  std::string name;       // "arena"
+  std::string run;        // what takes it: "run" or "run_pools"
+  std::string member;     // of what the workers of a run share
+  std::string keep;       // the line that fills it in
+};
+HostMemory HostMemoryOf(const EmitContext& context);
+// Lines of prepare() that check it.
+void CheckMemory(const EmitContext& context, CodeWriter& w);
+// With pools: `pools_of(arena)`, and run and run_mt, which take one arena for all pools.
+void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w);
+void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
+
 // `struct symbols`, the sizes of one run as the steps use them. Nothing for static models.
 void EmitSymbols(const EmitContext& context, CodeWriter& w);
 

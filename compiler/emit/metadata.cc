@@ -60,6 +60,19 @@ Json Symbols(const std::vector<Symbol>& symbols) {
   return list;
 }
 
+Json Pools(const Program& program) {
+  Json pools = Json::array();
+  for (const Pool& pool : program.pools) {
+    pools.push_back({{"name", pool.name},
+                     {"limit", pool.limit ? Json(*pool.limit) : Json()},
+                     {"offset", pool.offset},
+                     {"bytes", pool.bytes},
+                     {"lower_bound", pool.lower_bound},
+                     {"proof", std::string(PoolProof(pool))}});
+  }
+  return pools;
+}
+
 Json Arena(const Program& program) {
   Json buffers = Json::array();
   for (const Buffer& buffer : program.buffers) {
@@ -69,12 +82,15 @@ Json Arena(const Program& program) {
                        {"bytes", buffer.bytes},
                        {"first_step", buffer.first_step},
                        {"last_step", buffer.last_step}});
+    if (!program.pools.empty()) buffers.back()["pool"] = program.pools[buffer.pool].name;
   }
-  return {{"bytes", program.arena_bytes},
-          {"align", program.arena_align},
-          {"lower_bound", program.lower_bound},
-          {"proof", std::string(ArenaProof(program))},
-          {"buffers", buffers}};
+  Json arena = {{"bytes", program.arena_bytes},
+                {"align", program.arena_align},
+                {"lower_bound", program.lower_bound},
+                {"proof", std::string(ArenaProof(program))}};
+  if (!program.pools.empty()) arena["pools"] = Pools(program);
+  arena["buffers"] = std::move(buffers);
+  return arena;
 }
 
 Json Variants(const ProgramKernel& kernel) {

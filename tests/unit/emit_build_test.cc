@@ -39,9 +39,10 @@ class EmitBuildTest : public testing::Test {
     std::ofstream(Path(name), std::ios::binary) << text;
   }
 
-  void EmitSample(EmitOptions options) {
+  void EmitSample(EmitOptions options, const std::vector<Pool>& pools = {}) {
     const bool cuda = options.target == EmitTarget::kCuda;
     Program program = SampleProgram(cuda);
+    for (const Pool& pool : pools) program.pools.Add(pool);
     ASSERT_TRUE(PlanMemory(program).ok());
     options.kernels = {cuda ? SampleCudaKernels() : SampleCpuKernels()};
     absl::StatusOr<OutputFiles> files = EmitOutput(program, options);
@@ -108,10 +109,41 @@ TEST_F(EmitBuildTest, CpuModelsHoldUnderSanitizers) {
   EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
 }
 
-TEST_F(EmitBuildTest, EveryFileIsFreeOfWarnings) {
-  for (const EmitTarget target : {EmitTarget::kCpu, EmitTarget::kCuda}) {
+// The scratch fits into the first pool, the rest does not, and nothing is left for the last.
+std::vector<Pool> SamplePools() {
+  return {{.name = "fast", .limit = 256}, {.name = "slow", .limit = 128}, {.name = "spare"}};
+}
+
+TEST_F(EmitBuildTest, ModelsWithPoolsComputeInOneArenaToo) {
+  EmitSample({}, SamplePools());
+  Write("caller.cpp", kCpuCaller);
+  std::vector<std::string> argv =
+      BuildCommand("g++", false, {"-O1", "-Wall", "-Wextra", "-Werror"});
+  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+  ASSERT_EQ(Run(argv), "");
+  EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
+}
+
+TEST_F(EmitBuildTest, PoolsMayBeMemoriesOfTheirOwn) {
+  for (const WeightsForm weights : {WeightsForm::kIncbin, WeightsForm::kFile}) {
     fs::remove_all(Path("out"));
-    EmitSample({.target = target, .example = true});
+    EmitSample({.weights = weights}, SamplePools());
+    Write("caller.cpp", kPoolCaller);
+    std::vector<std::string> argv = BuildCommand(
+        "g++", false, {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra", "-Werror"});
+    if (weights == WeightsForm::kFile) argv.push_back("-DLOADED");
+    argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+    ASSERT_EQ(Run(argv), "");
+    EXPECT_EQ(Run({Path("caller"), Path("out/sample_weights.bin")}), "0 wrong\n");
+  }
+}
+
+TEST_F(EmitBuildTest, EveryFileIsFreeOfWarnings) {
+  for (const auto& [target, pools] : {std::pair(EmitTarget::kCpu, std::vector<Pool>()),
+                                      {EmitTarget::kCpu, SamplePools()},
+                                      {EmitTarget::kCuda, std::vector<Pool>()}}) {
+    fs::remove_all(Path("out"));
+    EmitSample({.target = target, .example = true}, pools);
     const std::string cuda = target == EmitTarget::kCuda ? "-DAOTC_CUDA_EMULATE" : "-DAOTC_UNUSED";
     for (const char* compiler : {"g++", "clang++-14", "clang++-19"}) {
       if (!Exists(compiler)) {

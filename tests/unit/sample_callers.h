@@ -96,6 +96,74 @@ int main() {
 }
 )";
 
+// Pools of exactly the bytes that the header states, each a memory of its own; with LOADED, weights
+// come from a file.
+inline constexpr char kPoolCaller[] = R"(
+#include "sample.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int wrong;
+static void expect(bool holds, const char *what) {
+  if (!holds) printf("WRONG: %s\n", what), ++wrong;
+}
+
+#ifdef LOADED
+#define WEIGHTS &weights,
+#else
+#define WEIGHTS
+#endif
+
+int main(int, char **argv) {
+  alignas(64) static unsigned char blob[64 + 128];
+  FILE *file = fopen(argv[1], "rb");
+  expect(file != nullptr && fread(blob, 1, sizeof blob, file) == sizeof blob, "weights");
+#ifdef LOADED
+  sample_weights weights = {};
+  expect(sample_load(&weights, blob, sizeof blob) == AOTC_OK, "load");
+#endif
+  float x[32], y[32], copy[32], first[32];
+  for (int i = 0; i < 32; ++i) x[i] = (float)(i % 7) - 2.0f;
+  sample_inputs in = {x, {16}};
+  sample_outputs out = {first, copy};
+  const size_t bytes[] = {SAMPLE_POOL_FAST_BYTES, SAMPLE_POOL_SLOW_BYTES, SAMPLE_POOL_SPARE_BYTES};
+  expect(bytes[0] == 256 && bytes[1] == 128 && bytes[2] == 0, "bytes of pools");
+  expect(bytes[0] + bytes[1] + bytes[2] == SAMPLE_ARENA_BYTES, "their sum");
+  void *arena = aligned_alloc(SAMPLE_ARENA_ALIGN, SAMPLE_ARENA_BYTES);
+  expect(sample_run(WEIGHTS &in, &out, arena) == AOTC_OK, "run");
+  const sample_pools pools = {aligned_alloc(SAMPLE_ARENA_ALIGN, bytes[0]),
+                              aligned_alloc(SAMPLE_ARENA_ALIGN, bytes[1]), nullptr};
+  out.float_ = y;
+  for (int workers = 0; workers <= 6; ++workers) {
+    aotc_parallel threads = {};
+    if (workers > 0) expect(sample_pool_create(workers, &threads) == AOTC_OK, "pool_create");
+    memset(pools.fast, 0xff, bytes[0]);
+    memset(pools.slow, 0xff, bytes[1]);
+    memset(y, 0xff, sizeof y);
+    const aotc_status status =
+        workers == 0 ? sample_run_pools(WEIGHTS &in, &out, &pools)
+                     : sample_run_pools_mt(WEIGHTS &in, &out, &pools, &threads);
+    expect(status == AOTC_OK, "status");
+    expect(memcmp(y, first, sizeof y) == 0, "the same numbers");
+    if (workers > 0) sample_pool_destroy(&threads);
+  }
+  expect(sample_run_pools_mt(WEIGHTS &in, &out, &pools, nullptr) == AOTC_OK, "no threads");
+  sample_pools bad = pools;
+  bad.fast = nullptr;
+  expect(sample_run_pools(WEIGHTS &in, &out, &bad) == AOTC_ERROR_POINTER, "no first pool");
+  bad.fast = (char *)pools.fast + 32;
+  expect(sample_run_pools(WEIGHTS &in, &out, &bad) == AOTC_ERROR_POINTER, "misaligned");
+  bad = pools, bad.slow = nullptr;
+  expect(sample_run_pools_mt(WEIGHTS &in, &out, &bad, nullptr) == AOTC_ERROR_POINTER, "no second");
+  expect(sample_run_pools(WEIGHTS &in, &out, nullptr) == AOTC_ERROR_POINTER, "no pools");
+  expect(sample_run(WEIGHTS &in, &out, nullptr) == AOTC_ERROR_POINTER, "no arena");
+  free(arena), free(pools.fast), free(pools.slow);
+  printf("%d wrong\n", wrong);
+  return wrong != 0;
+}
+)";
+
 // Two instances that share their weights, and what is refused.
 inline constexpr char kCudaCaller[] = R"(
 #include "sample.h"
