@@ -94,7 +94,7 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
   const Program& program = result.program;
   std::string text = StrCat(outdir, ": ", result.files.size(), " files\n");
   StrAppend(&text, "weights ", program.weights.size(), " bytes\n");
-  StrAppend(&text, DescribeArena(program), "\n");
+  StrAppend(&text, DescribeArena(program), "\n", DescribePools(program));
   StrAppend(&text, "kernels ", program.kernels.size(), "; FLOP: ",
             StrJoin(Shares(program), ", ",
                     [](const auto& share) {
@@ -104,6 +104,17 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
   StrAppend(&text, "changes of layout: ", CountOps(result.graph, "Transpose"), " Transpose, ",
             CountOps(result.graph, "Relayout"), " Relayout\n");
   return text;
+}
+
+Json PoolsToJson(const Program& program) {
+  Json pools = Json::array();
+  for (const Pool& pool : program.pools) {
+    pools.push_back({{"name", pool.name},
+                     {"bytes", pool.bytes},
+                     {"lower_bound", pool.lower_bound},
+                     {"proof", std::string(PoolProof(pool))}});
+  }
+  return pools;
 }
 
 Json SummaryToJson(const CompileResult& result) {
@@ -137,6 +148,7 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   AOTC_RETURN_IF_ERROR(WriteOutput(line.outdir, *compiled));
   result.text += PrintSummary(line.outdir, *compiled);
   result.json.update(SummaryToJson(*compiled));
+  if (!line.compile.pools.empty()) result.json["pools"] = PoolsToJson(compiled->program);
   return absl::OkStatus();
 }
 

@@ -74,10 +74,19 @@ class Compilation {
     AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
     cpu_.templates = options_.templates;
     cuda_options_.templates = options_.templates;
+    AOTC_RETURN_IF_ERROR(CheckPools());
     AOTC_RETURN_IF_ERROR(CheckSchedules(options_.disabled_schedules));
     cpu_.disabled = cuda_options_.disabled = options_.disabled_schedules;
     AOTC_ASSIGN_OR_RETURN(cuda_options_.least_arch, LeastArch(CudaArchs()));
     return CheckPassOptions(options_.passes);
+  }
+
+  absl::Status CheckPools() const {
+    if (cuda_ && !options_.pools.empty()) {
+      return absl::InvalidArgumentError(
+          "--pool: a program for cuda has one device arena; hint: leave it out, or --target cpu");
+    }
+    return CheckPoolOptions(options_.pools);
   }
 
   absl::Status RunPhase(std::string_view name, absl::Status (Compilation::*phase)()) {
@@ -165,6 +174,9 @@ class Compilation {
                                                         {.has_device = cuda_}));
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
+    for (const PoolOption& pool : options_.pools) {
+      result_.program.pools.Add({.name = pool.name, .limit = pool.limit});
+    }
     return options_.passes.verify_each ? VerifyVariants(result_.program) : absl::OkStatus();
   }
 

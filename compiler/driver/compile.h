@@ -21,6 +21,7 @@
 #include "compiler/fuse/keep_values.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/ir/program.h"
+#include "compiler/plan/pool_option.h"
 #include "compiler/support/diagnostics.h"
 
 namespace aotc {
@@ -33,6 +34,7 @@ struct CompileOptions {
   std::vector<std::string> cuda_arch = {};         // "80", "90a": GPUs to run on; empty: 80
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;
+  std::vector<PoolOption> pools = {};  // that the arena is made of, the fastest first; cpu only
   bool example = false;
   bool templates = true;                          // false: plain loops only
   std::set<std::string> disabled_schedules = {};  // names of targets/schedules.h

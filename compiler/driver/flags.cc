@@ -51,6 +51,9 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--cpu", line.compile.cpu, "instruction sets of the kernels, chosen at run time")
       ->type_name("LIST")
       ->capture_default_str();
+  AddEach(app, "--pool", texts.pools,
+          "a memory that the arena is made of, the fastest first; the last may have no =BYTES")
+      ->type_name("NAME=BYTES");
 }
 
 void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {

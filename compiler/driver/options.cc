@@ -25,6 +25,7 @@ constexpr std::string_view kOutputFlags[] = {
     "--example",      "-O",           "--enable-pass",
     "--disable-pass", "--config",     "--no-templates",
     "--assume",       "--math",       "--disable-schedule",
+    "--pool",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -75,7 +76,7 @@ class Parser {
   absl::StatusOr<CommandLine> Finish() {
     CompileOptions& compile = line_.compile;
     if (texts_.print_pipeline) line_.command = Command::kPrintPipeline;
-    AOTC_RETURN_IF_ERROR(ReadShapes());
+    AOTC_RETURN_IF_ERROR(ReadValues());
     AOTC_RETURN_IF_ERROR(ReadPasses());
     for (const std::string& arch : texts_.archs) {
       compile.cuda_arch.push_back(arch.rfind("sm_", 0) == 0 ? arch.substr(3) : arch);
@@ -165,7 +166,7 @@ class Parser {
     AddPassFlags(*reduce, line_, texts_);
   }
 
-  absl::Status ReadShapes() {
+  absl::Status ReadValues() {
     ImportOptions& import = line_.compile.import;
     for (const std::string& text : texts_.shapes) {
       AOTC_ASSIGN_OR_RETURN(ShapeOption option, ParseShapeOption(text));
@@ -178,6 +179,10 @@ class Parser {
     for (const std::string& text : texts_.binds) {
       AOTC_ASSIGN_OR_RETURN(BindOption option, ParseBindOption(text));
       import.binds.push_back(std::move(option));
+    }
+    for (const std::string& text : texts_.pools) {
+      AOTC_ASSIGN_OR_RETURN(PoolOption option, ParsePoolOption(text));
+      line_.compile.pools.push_back(std::move(option));
     }
     return absl::OkStatus();
   }

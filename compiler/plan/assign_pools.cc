@@ -15,11 +15,20 @@ constexpr int64_t kFillWork = 1'000'000'000;
 constexpr size_t kMostAttempts = 64;
 constexpr size_t kAttemptCost = 2'000'000'000;
 
-// Traffic for the room that a block takes, and for how long it does.
-double Heat(const PooledBlock& block) {
-  const double steps = block.place.last_step - block.place.first_step + 1;
+// Traffic for each byte that a block takes; `for_steps`: and for each step during which it does.
+double Heat(const PooledBlock& block, bool for_steps) {
+  const double steps = for_steps ? block.place.last_step - block.place.first_step + 1 : 1;
   const double bytes = static_cast<double>(std::max<int64_t>(block.place.bytes, 1));
   return static_cast<double>(block.traffic) / (bytes * steps);
+}
+
+std::vector<int> ByHeat(const std::vector<PooledBlock>& blocks, bool for_steps) {
+  std::vector<int> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return Heat(blocks[a], for_steps) > Heat(blocks[b], for_steps);
+  });
+  return order;
 }
 
 // What was put where: the pools, and the block that found no room, or -1.
@@ -32,15 +41,11 @@ class Assigner {
  public:
   Assigner(const std::vector<PooledBlock>& blocks, const std::vector<PoolLimit>& limits,
            int64_t align)
-      : blocks_(blocks), limits_(limits), align_(align), by_heat_(blocks.size()) {
-    std::iota(by_heat_.begin(), by_heat_.end(), 0);
-    std::stable_sort(by_heat_.begin(), by_heat_.end(),
-                     [&](int a, int b) { return Heat(blocks[a]) > Heat(blocks[b]); });
-  }
+      : blocks_(blocks), limits_(limits), align_(align), by_heat_(ByHeat(blocks, true)) {}
 
   // The last pool takes what has no room in the others; whether it holds that is seen at the end.
   PoolAssignment Run() {
-    PoolAssignment found = Tightened(Fill({}, /*open=*/true));
+    PoolAssignment found = FillOpen();
     const int64_t needed = found.filled.back().bytes;
     if (needed <= limits_.back().value_or(needed)) return found;
     found = Promote();
@@ -49,6 +54,27 @@ class Assigner {
   }
 
  private:
+  // Neither order is always the better one: that which brings more traffic to the fast pools stays.
+  PoolAssignment FillOpen() {
+    const Attempt by_steps = Fill({}, /*open=*/true);
+    std::vector<int> other = ByHeat(blocks_, false);
+    std::swap(by_heat_, other);
+    const Attempt by_bytes = Fill({}, /*open=*/true);
+    if (TrafficOf(by_bytes) > TrafficOf(by_steps)) return Tightened(by_bytes);
+    std::swap(by_heat_, other);
+    return Tightened(by_steps);
+  }
+
+  // Of each pool.
+  std::vector<int64_t> TrafficOf(const Attempt& attempt) const {
+    std::vector<int64_t> traffic;
+    for (const PoolFill& pool : attempt.pools) {
+      int64_t& sum = traffic.emplace_back(0);
+      for (const int block : pool.members()) sum += blocks_[block].traffic;
+    }
+    return traffic;
+  }
+
   // Puts `first` into the slowest pools with room for them, and then the others by heat.
   Attempt Fill(const std::vector<int>& first, bool open) {
     Attempt attempt;

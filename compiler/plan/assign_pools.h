@@ -6,8 +6,9 @@
 //   a.pool_of    // {1, 0}: the second block is touched more often
 //   a.offsets    // {0, 0}, each in its pool
 //
-// Where the last pool has a bound and no room for what is left, blocks that found no place come
-// first in further attempts, and take the slowest pool with room for them.
+// Traffic is weighed by bytes, and by bytes and steps: the way that serves the fast pools better is
+// taken. Where the last pool has a bound and no room for what is left, blocks that found no place
+// come first in further attempts, and take the slowest pool with room for them.
 #ifndef AOTC_COMPILER_PLAN_ASSIGN_POOLS_H_
 #define AOTC_COMPILER_PLAN_ASSIGN_POOLS_H_
 

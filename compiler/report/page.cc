@@ -152,7 +152,7 @@ Json Kernels(const Program& program) {
 }
 
 Json Arena(const Program& program) {
-  Json buffers = Json::array(), steps = Json::array();
+  Json buffers = Json::array(), steps = Json::array(), pools = Json::array();
   for (const Buffer& buffer : program.buffers) {
     if (buffer.kind != BufferKind::kArena || buffer.first_step < 0) continue;
     buffers.push_back({{"name", buffer.value.empty() ? buffer.name : buffer.value},
@@ -162,8 +162,15 @@ Json Arena(const Program& program) {
                        {"last", buffer.last_step}});
   }
   for (const Step& step : program.steps) steps.push_back(StepName(program, step));
+  for (const Pool& pool : program.pools) {
+    pools.push_back({{"name", pool.name},
+                     {"offset", pool.offset},
+                     {"bytes", pool.bytes},
+                     {"lower_bound", pool.lower_bound}});
+  }
   return {{"bytes", program.arena_bytes},
           {"lower_bound", program.lower_bound},
+          {"pools", std::move(pools)},
           {"steps", std::move(steps)},
           {"buffers", std::move(buffers)}};
 }

@@ -159,8 +159,15 @@ function drawArena(parent) {
         `steps ${buffer.first} (${arena.steps[buffer.first]}) to ${buffer.last} ` +
         `(${arena.steps[buffer.last]})`);
   });
-  add(svg, 'line', {class: 'bound', x1: left, x2: left + width, y1: y(arena.lower_bound),
-                    y2: y(arena.lower_bound)});
+  const bound = at => add(svg, 'line', {class: 'bound', x1: left, x2: left + width, y1: y(at),
+                                        y2: y(at)});
+  if (!arena.pools.length) bound(arena.lower_bound);
+  for (const pool of arena.pools) {
+    bound(pool.offset + pool.lower_bound);
+    add(svg, 'line', {class: 'pool', x1: left, x2: left + width + 20, y1: y(pool.offset),
+                      y2: y(pool.offset), stroke: 'currentColor'});
+    add(svg, 'text', {x: left + 4, y: y(pool.offset) + 12}, 'pool ' + pool.name);
+  }
   add(svg, 'text', {x: left, y: top + height + 30, class: 'soft'},
       'steps, in order; dashed: no arena can be smaller than the bytes that live at one step');
 }
@@ -181,6 +188,10 @@ function overview() {
         `${amount(sum('bytes'), 'B')} moved`);
     row('arena', `${amount(data.arena.bytes, 'B')}, lower bound ` +
         amount(data.arena.lower_bound, 'B'));
+    for (const pool of data.arena.pools) {
+      row('pool ' + pool.name, `${amount(pool.bytes, 'B')}, lower bound ` +
+          amount(pool.lower_bound, 'B'));
+    }
   }
   for (const finding of data.findings) {
     add(list, 'dt', {class: finding.severity}, finding.severity);
