@@ -40,6 +40,7 @@ svg text.soft { fill: var(--soft); }
 .buffer { stroke: var(--back); stroke-width: .5; }
 .buffer:hover, .box:hover { stroke: var(--ink); stroke-width: 2; }
 .bound { stroke: #c33; stroke-dasharray: 6 4; }
+.pool { stroke: var(--ink); }
 .error { color: #c33; } .warning { color: #b07a10; }
 </style>
 </head>
@@ -165,7 +166,7 @@ function drawArena(parent) {
   for (const pool of arena.pools) {
     bound(pool.offset + pool.lower_bound);
     add(svg, 'line', {class: 'pool', x1: left, x2: left + width + 20, y1: y(pool.offset),
-                      y2: y(pool.offset), stroke: 'currentColor'});
+                      y2: y(pool.offset)});
     add(svg, 'text', {x: left + 4, y: y(pool.offset) + 12}, 'pool ' + pool.name);
   }
   add(svg, 'text', {x: left, y: top + height + 30, class: 'soft'},

@@ -140,6 +140,14 @@ def check_net(pages):
     assert pages.check(small_net(), "--target", "cuda").count("svg", "graph") == 2
 
 
+def check_pools(pages):
+    """Each pool begins with a line and its name, and has a bound of its own."""
+    dom = pages.check(small_net(), "--pool=fast=8192", "--pool=slow")
+    assert dom.count("line", "pool") == 2 and dom.count("line", "bound") == 2
+    assert {"pool fast", "pool slow"} <= set(dom.texts), dom.texts
+    assert pages.check(small_net()).count("line", "pool") == 0
+
+
 def check_hostile_names(pages):
     dom = pages.check(small_net(HOSTILE))
     assert dom.count("img") == 0 and dom.count("script") == 2, dom.tags
