@@ -1,6 +1,7 @@
 #include "compiler/plan/search_arena.h"
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -77,11 +78,7 @@ class Search {
       if (attempt % kFixedAttempts == kFixedAttempts - 1) share += share / 2;
       for (const bool rising : {false, true}) {
         const int64_t given = std::min(share, work);
-        const Verdict verdict =
-            rising ? Try(RisingSearch(Ordered(attempt), capacity, given), work)
-                   : Try(SkylineSearch(Ordered(attempt), capacity,
-                                       {.work = given, .lowest_first = attempt / 2 % 2 == 1}),
-                         work);
+        const Verdict verdict = Try(*Attempt(attempt, rising, capacity, given), work);
         if (verdict != Verdict::kUnknown) return verdict;
       }
     }
@@ -91,6 +88,13 @@ class Search {
 
  private:
   static constexpr int kFixedAttempts = 12;  // three weights, two ways to choose, two directions
+
+  std::unique_ptr<SectionSearch> Attempt(int attempt, bool rising, int64_t capacity,
+                                         int64_t work) const {
+    if (rising) return std::make_unique<RisingSearch>(Ordered(attempt), capacity, work);
+    const SkylineOptions options{.work = work, .lowest_first = attempt / 2 % 2 == 1};
+    return std::make_unique<SkylineSearch>(Ordered(attempt), capacity, options);
+  }
 
   // By weight, the highest first; later attempts multiply weights by up to 2 at random.
   std::vector<SectionBlock> Ordered(int attempt) const {
@@ -109,8 +113,7 @@ class Search {
   }
 
   // Runs a search; takes what it uses from `work`.
-  template <class AnySearch>
-  Verdict Try(AnySearch search, int64_t& work) {
+  Verdict Try(SectionSearch& search, int64_t& work) {
     work -= search.work_left();
     const bool found = search.Run();
     work += search.work_left();
@@ -119,8 +122,7 @@ class Search {
     return search.complete() ? Verdict::kNone : Verdict::kUnknown;
   }
 
-  template <class AnySearch>
-  void Keep(const AnySearch& search) {
+  void Keep(const SectionSearch& search) {
     found_ = {std::vector<int64_t>(count_, 0), 0};
     for (size_t b = 0; b < search.blocks().size(); ++b) {
       const SectionBlock& block = search.blocks()[b];

@@ -16,65 +16,27 @@ uint64_t Scramble(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-int SectionCount(const std::vector<SectionBlock>& blocks) {
-  int count = 0;
-  for (const SectionBlock& block : blocks) count = std::max(count, block.last + 1);
-  return count;
-}
-
 }  // namespace
 
 SkylineSearch::SkylineSearch(std::vector<SectionBlock> blocks, int64_t capacity,
                              const SkylineOptions& options)
-    : blocks_(std::move(blocks)),
-      capacity_(capacity),
+    : SectionSearch(std::move(blocks), capacity, options.work),
       lowest_first_(options.lowest_first),
-      work_(options.work) {
-  const auto sections = static_cast<size_t>(SectionCount(blocks_));
-  offsets_.assign(blocks_.size(), 0);
-  placed_.assign(blocks_.size(), 0);
-  begins_.resize(sections);
-  height_.assign(sections, 0);
-  left_.assign(sections, 0);
-  crossing_.assign(sections, 0);
-  top_.assign(sections, -1);
-  rest_.assign(sections, 0);
-  lowest_.assign(sections, 0);
-  twin_.assign(blocks_.size(), -1);
-  for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
-    for (const int other : begins_[blocks_[b].first]) {
-      if (blocks_[other].last == blocks_[b].last && blocks_[other].bytes == blocks_[b].bytes)
-        twin_[b] = other;
-    }
-    begins_[blocks_[b].first].push_back(b);
-    rest_[blocks_[b].first] ^= Scramble(b);
-    for (int s = blocks_[b].first; s <= blocks_[b].last; ++s) {
-      left_[s] += blocks_[b].bytes;
-      crossing_[s] += s > blocks_[b].first;
+      twin_(blocks_.size(), -1),
+      height_(section_count(), 0),
+      top_(section_count(), -1),
+      rest_(section_count(), 0),
+      lowest_(section_count(), 0) {
+  for (const std::vector<int>& begun : begins_) {
+    for (size_t i = 0; i < begun.size(); ++i) {
+      const SectionBlock& block = blocks_[begun[i]];
+      rest_[block.first] ^= Scramble(begun[i]);
+      for (size_t k = 0; k < i; ++k) {
+        const SectionBlock& other = blocks_[begun[k]];
+        if (other.last == block.last && other.bytes == block.bytes) twin_[begun[i]] = begun[k];
+      }
     }
   }
-}
-
-bool SkylineSearch::Run() {
-  for (const int64_t bytes : left_) {
-    if (bytes > capacity_) return false;
-  }
-  return SolveRange(0, static_cast<int>(left_.size()) - 1);
-}
-
-// Solves the parts of a range that no block links; all or none are placed.
-bool SkylineSearch::SolveRange(int first, int last) {
-  const size_t mark = changes_.size();
-  for (int begin = first; begin <= last;) {
-    int end = begin;
-    while (end < last && crossing_[end + 1] > 0) ++end;
-    if (left_[begin] > 0 && !SolvePart(begin, end)) {
-      TakeBack(mark);
-      return false;
-    }
-    begin = end + 1;
-  }
-  return true;
 }
 
 bool SkylineSearch::SolvePart(int first, int last) {
@@ -179,13 +141,11 @@ bool SkylineSearch::MayStand(int block, const Valley& valley) const {
 bool SkylineSearch::Place(int block, int64_t height) {
   const SectionBlock& it = blocks_[block];
   changes_.push_back({.block = block});
-  placed_[block] = 1;
+  Take(block);
   offsets_[block] = height;
   rest_[it.first] ^= Scramble(block);
   bool fits = true;
   for (int s = it.first; s <= it.last; ++s) {
-    left_[s] -= it.bytes;
-    crossing_[s] -= s > it.first;
     Lift(s, height + it.bytes, block);
     fits = fits && height_[s] + left_[s] <= capacity_;
   }
@@ -207,13 +167,8 @@ void SkylineSearch::TakeBack(size_t mark) {
       top_[change.section] = change.top;
       continue;
     }
-    const SectionBlock& it = blocks_[change.block];
-    placed_[change.block] = 0;
-    rest_[it.first] ^= Scramble(change.block);
-    for (int s = it.first; s <= it.last; ++s) {
-      left_[s] += it.bytes;
-      crossing_[s] += s > it.first;
-    }
+    PutBack(change.block);
+    rest_[blocks_[change.block].first] ^= Scramble(change.block);
   }
 }
 

@@ -1,16 +1,15 @@
 // Whether blocks of memory fit below a capacity, decided by search.
 //
 //   SkylineSearch search(blocks, capacity, {.work = 1'000'000});
-//   if (search.Run()) search.offsets();     // one per block
-//   else search.complete();                 // true: they do not fit; false: the work ran out
+//   search.Run();                           // section_search.h has the results
 //
 // Time is cut into sections (search_arena.h). The tops of the blocks placed so far are a skyline
 // over them, and its valleys are filled from below: at the first section of a valley, the next
 // block either stands on the ground there, and then begins there and is no wider than the valley,
 // or it stands on something higher beside it, and leaves a gap. So every branch settles what lies
-// on one section. Parts of time that no remaining block links are solved apart, and states that
-// have failed are remembered. That only assignments pushed down matter, and that each section must
-// have room for what is left, are ideas of MiniMalloc (Moffitt, ASPLOS 2023).
+// on one section. States that have failed are remembered. That only assignments pushed down matter,
+// and that each section must have room for what is left, are ideas of MiniMalloc (Moffitt, ASPLOS
+// 2023).
 #ifndef AOTC_COMPILER_PLAN_SKYLINE_SEARCH_H_
 #define AOTC_COMPILER_PLAN_SKYLINE_SEARCH_H_
 
@@ -19,34 +18,20 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "compiler/plan/section_search.h"
 
 namespace aotc {
-
-// A block over sections of time.
-struct SectionBlock {
-  int64_t bytes = 0;  // at least 1
-  int first = 0;      // section, inclusive
-  int last = 0;       // section, inclusive
-  int index = 0;      // in the caller's blocks
-};
 
 struct SkylineOptions {
   int64_t work = 0;           // sections and blocks that may be touched
   bool lowest_first = false;  // settles the lowest valley first, not that with the fewest choices
 };
 
-class SkylineSearch {
+class SkylineSearch final : public SectionSearch {
  public:
   // `blocks` in the order in which those that begin at one section are tried; every section is
   // covered by one.
   SkylineSearch(std::vector<SectionBlock> blocks, int64_t capacity, const SkylineOptions& options);
-
-  // True if offsets were found.
-  bool Run();
-  bool complete() const { return work_ > 0; }
-  int64_t work_left() const { return work_; }
-  const std::vector<SectionBlock>& blocks() const { return blocks_; }
-  const std::vector<int64_t>& offsets() const { return offsets_; }
 
  private:
   // Sections first to last of equal height, between higher ones or ends of a part.
@@ -65,8 +50,7 @@ class SkylineSearch {
   };
   using State = std::pair<uint64_t, uint64_t>;
 
-  bool SolveRange(int first, int last);
-  bool SolvePart(int first, int last);
+  bool SolvePart(int first, int last) override;
   bool Branch(const Valley& valley, int first, int last);
   Valley BestValley(int first, int last) const;
   bool IsBetter(const Valley& valley, const Valley& best) const;
@@ -75,24 +59,17 @@ class SkylineSearch {
   bool MayStand(int block, const Valley& valley) const;
   bool Place(int block, int64_t height);
   void Lift(int section, int64_t height, int top);
-  void TakeBack(size_t mark);
+  size_t Mark() const override { return changes_.size(); }
+  void TakeBack(size_t mark) override;
   State StateOf(int first, int last) const;
 
-  const std::vector<SectionBlock> blocks_;
-  const int64_t capacity_;
   const bool lowest_first_;
-  int64_t work_;
-  std::vector<int64_t> offsets_ = {};          // per block
-  std::vector<char> placed_ = {};              // per block
-  std::vector<int> twin_ = {};                 // per block: the equal one before it, or -1
-  std::vector<std::vector<int>> begins_ = {};  // per section: the blocks that begin there
-  std::vector<int64_t> height_ = {};           // per section: of the skyline
-  std::vector<int64_t> left_ = {};             // per section: bytes still to place
-  std::vector<int> crossing_ = {};             // per section: blocks to place that began before it
-  std::vector<int> top_ = {};                  // per section: block on top, or -1
-  std::vector<uint64_t> rest_ = {};            // per section: hash of the blocks to place there
-  std::vector<int64_t> lowest_ = {};           // per section, of FloorsFit
-  std::vector<Change> changes_ = {};           // to be taken back
+  std::vector<int> twin_;             // per block: the equal one before it, or -1
+  std::vector<int64_t> height_;       // per section: of the skyline
+  std::vector<int> top_;              // per section: block on top, or -1
+  std::vector<uint64_t> rest_;        // per section: hash of the blocks to place there
+  std::vector<int64_t> lowest_;       // per section, of FloorsFit
+  std::vector<Change> changes_ = {};  // to be taken back
   absl::flat_hash_set<State> failed_ = {};
 };
 
