@@ -42,9 +42,9 @@ bool GivesSplats(const Kernel& kernel, const std::vector<Constant>& inputs) {
 
 FoldCap::FoldCap(const Graph& graph, int64_t cap_bytes)
     : cap_bytes_(cap_bytes), reaches_weight_(graph.values.size(), 0) {
-  const std::vector<NodeId>& nodes = graph.main_region().nodes;
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    const Node& node = graph.nodes[*it];
+  // Readers have higher numbers, those in regions too.
+  for (size_t id = graph.nodes.size(); id-- > 0;) {
+    const Node& node = graph.nodes[NodeId(static_cast<int32_t>(id))];
     bool reaches = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {
       return output.valid() && reaches_weight_[output] != 0;
     });

@@ -188,7 +188,7 @@ std::string SmallerRange(const Graph& graph, const Node& node) {
 }
 
 std::string Inference::HintFor(const Graph& graph, const Node& node) const {
-  if (FindOp(node.op) == nullptr) return "docs/operators.md lists what is supported";
+  if (!IsSupportedOp(node.op)) return "docs/operators.md lists what is supported";
   if (std::string hint = SmallerRange(graph, node); !hint.empty()) return hint;
   for (ValueId input : node.inputs) {
     if (!input.valid()) continue;

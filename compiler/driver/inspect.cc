@@ -24,6 +24,16 @@ std::pair<std::string, std::string> KeyOf(const Node& node) {
   return {node.locations[0].node, node.locations[0].op};
 }
 
+// The node, or one in its regions.
+bool IsBlocked(const Graph& graph, const Node& node, const Blockers& blockers) {
+  if (!IsSupportedOp(node.op) || blockers.contains(KeyOf(node))) return true;
+  return std::ranges::any_of(node.regions, [&](const auto& region) {
+    const std::vector<NodeId>& nodes = graph.regions[region.second].nodes;
+    return std::ranges::any_of(
+        nodes, [&](NodeId id) { return IsBlocked(graph, graph.nodes[id], blockers); });
+  });
+}
+
 // The graph with the results of blocked nodes as further inputs of unknown type: inference walks
 // past them.
 Graph CutAt(const Graph& graph, const Blockers& blockers) {
@@ -31,7 +41,7 @@ Graph CutAt(const Graph& graph, const Blockers& blockers) {
   Region& main = cut.main_region();
   std::erase_if(main.nodes, [&](NodeId id) {
     const Node& node = cut.nodes[id];
-    bool blocked = FindOp(node.op) == nullptr || blockers.contains(KeyOf(node));
+    const bool blocked = IsBlocked(cut, node, blockers);
     for (ValueId output : blocked ? node.outputs : std::vector<ValueId>()) {
       if (!output.valid()) continue;
       cut.values[output].type = UnknownType();
@@ -44,6 +54,7 @@ Graph CutAt(const Graph& graph, const Blockers& blockers) {
 
 void AddCost(const Graph& graph, const Node& node, const std::set<std::string>& unbound,
              OpSummary& summary) {
+  if (!node.regions.empty()) --summary.without_cost;
   absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph, node);
   if (!built.ok()) return;
   --summary.without_cost;
@@ -60,7 +71,7 @@ void CountNodes(const Graph& graph, RegionId region, std::map<std::string, OpSum
     OpSummary& summary = ops[node.op];
     ++summary.nodes;
     ++summary.without_cost;
-    summary.supported = FindOp(node.op) != nullptr;
+    summary.supported = IsSupportedOp(node.op);
     for (const auto& [name, nested] : node.regions) CountNodes(graph, nested, ops);
   }
 }
@@ -117,13 +128,13 @@ absl::StatusOr<Inspection> Inspect(const std::string& path, const ImportOptions&
   ComplainOfInputs(result.graph, diagnostics);
   result.typed = InferPartly(result.graph, diagnostics);
   CountNodes(result.graph, result.graph.main, result.ops);
-  for (NodeId id : result.typed.main_region().nodes) {
-    const Node& node = result.typed.nodes[id];
+  // Of nodes in branches and bodies once.
+  for (const Node& node : result.typed.nodes) {
     AddCost(result.typed, node, result.info.unbound_symbols, result.ops[node.op]);
   }
   // What folding made constant costs nothing.
   std::map<std::string, int> left;
-  for (NodeId id : result.typed.main_region().nodes) ++left[result.typed.nodes[id].op];
+  for (const Node& node : result.typed.nodes) ++left[node.op];
   for (auto& [op, summary] : result.ops) {
     if (summary.supported) summary.without_cost = std::min(summary.without_cost, left[op]);
     summary.without_cost = std::max(summary.without_cost, 0);

@@ -108,7 +108,7 @@ absl::StatusOr<Graph> ImportOnnx(const std::string& path, const ImportOptions& o
 std::map<std::string, int> UnsupportedOps(const Graph& graph) {
   std::map<std::string, int> counts;
   ForEachNode(graph, graph.main, [&](const Node& node) {
-    if (FindOp(node.op) == nullptr) ++counts[node.op];
+    if (!IsSupportedOp(node.op)) ++counts[node.op];
   });
   return counts;
 }
@@ -116,7 +116,7 @@ std::map<std::string, int> UnsupportedOps(const Graph& graph) {
 void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics) {
   std::map<std::string, std::vector<const Node*>> by_op;
   ForEachCertainNode(graph, graph.main, [&](const Node& node) {
-    if (FindOp(node.op) == nullptr) by_op[node.op].push_back(&node);
+    if (!IsSupportedOp(node.op)) by_op[node.op].push_back(&node);
   });
   for (const auto& [op, nodes] : by_op) {
     std::vector<std::string> names;

@@ -158,6 +158,7 @@ ValueId Rebuilder::Emit(std::string_view op, std::vector<ValueId> inputs, Attrib
 absl::StatusOr<RegionId> Rebuilder::BuildRegion(const std::function<absl::Status(RegionId)>& fill) {
   const RegionId id = new_.regions.Add({});
   const RegionId enclosing = std::exchange(region_, id);
+  const int32_t first_node = std::exchange(first_node_, static_cast<int32_t>(new_.nodes.size()));
   enclosing_.insert(enclosing);
   const size_t replaced_before = replaced_.size();
   AOTC_RETURN_IF_ERROR(fill(id));
@@ -165,6 +166,7 @@ absl::StatusOr<RegionId> Rebuilder::BuildRegion(const std::function<absl::Status
   for (; replaced_.size() > replaced_before; replaced_.pop_back()) {
     map_[replaced_.back().first] = replaced_.back().second;
   }
+  first_node_ = first_node;
   enclosing_.erase(enclosing);
   region_ = enclosing;
   return id;

@@ -46,6 +46,8 @@ class Rebuilder {
   const Graph& old_graph() const { return old_; }
   Graph& graph() { return new_; }
   RegionId region() const { return region_; }  // of the new graph, where nodes go now
+  // The node is one of that region: not of one around it.
+  bool IsLocal(NodeId node) const { return node.index() >= first_node_; }
   // That region, or one that encloses it: nodes there may read the values of `region`.
   bool IsOpen(RegionId region) const { return region == region_ || enclosing_.contains(region); }
 
@@ -84,6 +86,7 @@ class Rebuilder {
   const Graph& old_;
   Graph new_;
   RegionId region_;
+  int32_t first_node_ = 0;        // of those that came after region_ was begun
   std::set<RegionId> enclosing_;  // of region_
   IdVector<ValueId, ValueId> map_;
   std::map<ValueId, ValueId> outputs_;   // of regions, where they are not as in map_

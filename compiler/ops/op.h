@@ -88,6 +88,8 @@ struct OpDef {
 
 // The definition of an op, or null. Names of other domains carry their prefix.
 const OpDef* FindOp(std::string_view name);
+// It has a definition, or is control flow (ir/control_flow.h), which needs none.
+bool IsSupportedOp(std::string_view name);
 // All ops by name, sorted: for the operator table and messages.
 std::vector<const OpDef*> AllOps();
 

@@ -50,6 +50,10 @@ const OpDef* FindOp(std::string_view name) {
   return found == Table().end() ? nullptr : found->second;
 }
 
+bool IsSupportedOp(std::string_view name) {
+  return FindOp(name) != nullptr || name == "If" || name == "Repeat";
+}
+
 std::vector<const OpDef*> AllOps() {
   std::vector<const OpDef*> ops;
   for (const auto& [name, op] : Table()) ops.push_back(op);

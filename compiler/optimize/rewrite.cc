@@ -28,7 +28,7 @@ std::optional<Constant> Folded(const Graph& graph, const Node& node) {
 absl::StatusOr<Graph> RewriteOnce(const Graph& graph, std::span<const RewriteRule> rules,
                                   bool& changed) {
   ProducerIndex producers;
-  const GraphFacts facts = {.producers = Producers(graph), .uses = UseCounts(graph)};
+  const GraphFacts facts(graph);
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     if (!node.regions.empty() || UsedOutputs(node).size() != 1) return false;
     RewriteSite site(rebuilder, producers, facts, node);
@@ -41,7 +41,18 @@ absl::StatusOr<Graph> RewriteOnce(const Graph& graph, std::span<const RewriteRul
 
 }  // namespace
 
-const Node* ProducerIndex::Find(const Graph& graph, ValueId value) {
+GraphFacts::GraphFacts(const Graph& graph)
+    : producers(Producers(graph)), uses(UseCounts(graph)), regions(graph.values.size()) {
+  for (RegionId region : graph.regions.ids()) {
+    for (NodeId id : graph.regions[region].nodes) {
+      for (ValueId output : graph.nodes[id].outputs) {
+        if (output.valid()) regions[output] = region;
+      }
+    }
+  }
+}
+
+NodeId ProducerIndex::Find(const Graph& graph, ValueId value) {
   producer_.resize(graph.values.size());
   for (; seen_ < graph.nodes.size(); ++seen_) {
     const NodeId id(static_cast<int32_t>(seen_));
@@ -49,9 +60,7 @@ const Node* ProducerIndex::Find(const Graph& graph, ValueId value) {
       if (output.valid()) producer_[static_cast<size_t>(output.index())] = id;
     }
   }
-  if (!value.valid()) return nullptr;
-  const NodeId id = producer_[static_cast<size_t>(value.index())];
-  return id.valid() ? &graph.nodes[id] : nullptr;
+  return value.valid() ? producer_[static_cast<size_t>(value.index())] : NodeId();
 }
 
 std::vector<ValueId> UsedOutputs(const Node& node) {
@@ -90,11 +99,15 @@ const Node* RewriteSite::Producer(size_t index) const {
   return HasInput(index) ? ProducerOf(node_.inputs[index]) : nullptr;
 }
 
-const Node* RewriteSite::ProducerOf(ValueId value) const { return producers_.Find(graph(), value); }
+const Node* RewriteSite::ProducerOf(ValueId value) const {
+  const NodeId id = producers_.Find(graph(), value);
+  return id.valid() && rebuilder_.IsLocal(id) ? &graph().nodes[id] : nullptr;
+}
 
 const Node* RewriteSite::ProducerBefore(ValueId value_before) const {
   const NodeId id = value_before.valid() ? facts_.producers[value_before] : NodeId();
-  return id.valid() ? &before().nodes[id] : nullptr;
+  const bool local = id.valid() && facts_.regions[value_before] == facts_.regions[output_];
+  return local ? &before().nodes[id] : nullptr;
 }
 
 ValueId RewriteSite::Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,

@@ -11,7 +11,8 @@
 //   return RewriteUntilDone(graph, kRules);
 //
 // A rule sees a typed node with one output and no regions, as it stands in the graph in work: what
-// rules made of the nodes before it is what it finds.
+// rules made of the nodes before it is what it finds. In a branch or a body it sees the producers
+// in there only: what it made of others would run in every iteration.
 #ifndef AOTC_COMPILER_OPTIMIZE_REWRITE_H_
 #define AOTC_COMPILER_OPTIMIZE_REWRITE_H_
 
@@ -28,8 +29,8 @@ namespace aotc {
 // Node that defines each value of a graph that grows.
 class ProducerIndex {
  public:
-  // Null for inputs and constants.
-  const Node* Find(const Graph& graph, ValueId value);
+  // Invalid for inputs and constants.
+  NodeId Find(const Graph& graph, ValueId value);
 
  private:
   std::vector<NodeId> producer_;
@@ -38,8 +39,10 @@ class ProducerIndex {
 
 // Of the graph that a round begins with.
 struct GraphFacts {
+  explicit GraphFacts(const Graph& graph);
   IdVector<ValueId, NodeId> producers;
   IdVector<ValueId, int> uses;
+  IdVector<ValueId, RegionId> regions;  // of the producers
 };
 
 // The outputs of a node of the old graph that anything reads.

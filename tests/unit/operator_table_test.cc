@@ -15,7 +15,12 @@ std::string OperatorTable() {
       "--gtest_filter='OperatorTable.*'` rewrites this page. Element types are f32, f64, f16, "
       "bf16,\n"
       "integers and bool, as far as ONNX allows them for the operator.\n\n"
-      "Form `compute` states the operator as tensor expressions, `expand` in terms of others.\n\n"
+      "Form `compute` states the operator as tensor expressions, `expand` in terms of others.\n"
+      "If needs neither: it runs one branch, whose results have the types of the other's. Loop "
+      "and\n"
+      "Scan become Repeat, which carries values from one iteration to the next. Their sizes must\n"
+      "not depend on data: carried values keep their types, and values are stacked only where the\n"
+      "number of iterations is known at compile time, over the dims.\n\n"
       "| operator | form | what it gives |\n| --- | --- | --- |\n";
   for (const OpDef* op : AllOps()) {
     StrAppend(&text, "| ", op->name, " | ", op->compute != nullptr ? "compute" : "expand", " | ",
