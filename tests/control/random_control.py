@@ -1,4 +1,4 @@
-"""Random graphs of a few float ops with If and Loop at random places, nested.
+"""Random graphs of a few float ops with If, Loop and Scan at random places, nested.
 
     case = random_case(seed=1, number=17)      # a Case of control_cases.py
 """
@@ -46,11 +46,9 @@ class Writer:
         nodes, values = [], []
         for _ in range(int(self.random.integers(1, 5))):
             known = seen + values
-            control = depth < MOST_DEPTH and self.chance(0.35)
-            if control and self.chance(0.5):
-                values += self.branch(known, nodes, depth)
-            elif control:
-                values += self.loop(known, nodes, depth)
+            if depth < MOST_DEPTH and self.chance(0.35):
+                make = self.pick((self.branch, self.branch, self.loop, self.loop, self.scan))
+                values += make(known, nodes, depth)
             elif self.chance(0.5):
                 values += self.node(self.pick(UNARY), [self.pick(known)], nodes)
             else:
@@ -64,18 +62,17 @@ class Writer:
         total = self.node("ReduceMean", [self.pick(known)], nodes, keepdims=0)[0]
         return self.node("Less", [total, "limit"], nodes)[0]
 
-    def graph(self, seen, depth, results, inputs=(), first=()):
-        """A subgraph with `results` float outputs, after the outputs `first`; now and then one is a
-        value from outside, or the same twice."""
-        nodes, values = self.block(seen + [i.name for i in inputs if i.name.startswith("v")], depth)
+    def graph(self, known, depth, results, inputs=(), begin=None):
+        """A subgraph with `results` float outputs; now and then one is a value from outside, or one
+        twice. `begin` adds nodes over inputs of other shapes and returns what they give."""
+        nodes = []
+        seen = known + [i.name for i in inputs if i.name.startswith("v")]
+        seen = seen + (begin(seen, nodes) if begin else [])
+        more, values = self.block(seen, depth)
+        nodes += more
         choice = values if self.chance(0.7) else values + seen
-        outputs = [self.pick(choice) for _ in range(results)]
-        renamed = [self.node("Identity", [output], nodes)[0] for output in outputs]
-        extra, infos = [], []
-        for make, dtype in first:
-            extra.append(make(values, nodes))
-            infos.append(info(extra[-1], dtype, []))
-        infos += [info(name) for name in renamed]
+        outputs = [self.node("Identity", [self.pick(choice)], nodes)[0] for _ in range(results)]
+        infos = [info(name) for name in outputs]
         return helper.make_graph(nodes, f"graph{self.count}", list(inputs), infos)
 
     def branch(self, known, nodes, depth):
@@ -85,33 +82,62 @@ class Writer:
                          [self.name() for _ in range(results)], then_branch=then, else_branch=other)
 
     def loop(self, known, nodes, depth):
-        states = int(self.random.integers(1, 4))
+        """With a break, with a first condition, or with a known count and a stacked value."""
+        states, stacks = int(self.random.integers(1, 4)), self.chance(0.3)
         step, go = f"i{self.count}", f"g{self.count}"
         inputs = [info(step, TensorProto.INT64, []), info(go, TensorProto.BOOL, []),
                   *[info(self.name()) for _ in range(states)]]
-        breaks = self.chance(0.4)
+        body = self.graph(known, depth + 1, states + stacks, inputs)
+        own = list(body.node)
+        breaks = not stacks and self.chance(0.4)
+        source = self.condition([o.name for o in body.output], own) if breaks else go
+        again = self.node("Identity", [source], own)[0]
+        body = helper.make_graph(own, body.name, inputs,
+                                 [info(again, TensorProto.BOOL, []), *body.output])
+        count = "three" if stacks else self.pick([*self.counts, "three"])
+        first = self.condition(known, nodes) if not stacks and self.chance(0.3) else ""
+        results = self.node("Loop", [count, first, *[self.pick(known) for _ in range(states)]],
+                            nodes, [self.name() for _ in range(states + stacks)], body=body)
+        if stacks:
+            results += self.node("ReduceMean", [results.pop()], nodes, axes=[0], keepdims=0)
+        return results
 
-        def next_condition(values, body):
-            source = self.condition(values, body) if breaks else go
-            return self.node("Identity", [source], body)[0]
+    def scan(self, known, nodes, depth):
+        """Over the rows or the columns of one or two values; gives one of their shape."""
+        axis, states = int(self.random.integers(0, 2)), int(self.random.integers(0, 3))
+        count = int(self.random.integers(1, 3))
+        items = [f"e{self.count}_{i}" for i in range(count)]
+        inputs = [*[info(self.name()) for _ in range(states)],
+                  *[info(item, dims=[DIMS[1 - axis]]) for item in items]]
 
-        body = self.graph(known, depth + 1, states, inputs, [(next_condition, TensorProto.BOOL)])
-        count = self.pick(self.counts + ["three"])
-        first = self.condition(known, nodes) if self.chance(0.3) else ""
-        return self.node("Loop", [count, first, *[self.pick(known) for _ in range(states)]], nodes,
-                         [self.name() for _ in range(states)], body=body)
+        def begin(seen, body):
+            places = [self.node("Unsqueeze", [item, f"axis{axis}"], body)[0] for item in items]
+            return [self.node("Add", [place, self.pick(seen)], body)[0] for place in places]
+
+        body = self.graph(known, depth + 1, states + 1, inputs, begin)
+        own = list(body.node)
+        row = self.node("ReduceMean", [body.output[states].name], own, axes=[axis], keepdims=0)[0]
+        body = helper.make_graph(own, body.name, inputs, [*body.output[:states],
+                                                          info(row, dims=[DIMS[1 - axis]])])
+        turn = [int(self.random.integers(0, 2)) for _ in range(count + 1)]
+        return self.node("Scan", [self.pick(known) for _ in range(states + count)], nodes,
+                         [self.name() for _ in range(states + 1)], body=body,
+                         num_scan_inputs=count, scan_input_axes=[axis] * count,
+                         scan_output_axes=[axis], scan_input_directions=turn[1:],
+                         scan_output_directions=turn[:1])
 
 
 def random_case(seed, number):
     random = np.random.default_rng([seed, number])
     writer = Writer(random)
     nodes, values = [], ["x0", "x1"]
-    while not any(node.op_type in ("If", "Loop") for node in nodes):
+    while not any(node.op_type in ("If", "Loop", "Scan") for node in nodes):
         more, made = writer.block(values, 0)
         nodes, values = nodes + more, values + made
     results = sorted({writer.pick(values[2:]) for _ in range(3)} | {values[-1]})
     constants = [helper.make_tensor("limit", TensorProto.FLOAT, [], [0.2]),
-                 helper.make_tensor("three", TensorProto.INT64, [], [3])]
+                 helper.make_tensor("three", TensorProto.INT64, [], [3]),
+                 *[helper.make_tensor(f"axis{i}", TensorProto.INT64, [1], [i]) for i in (0, 1)]]
     inputs = [info("x0"), info("x1"), *[info(c, TensorProto.BOOL, []) for c in writer.flags],
               *[info(m, TensorProto.INT64, []) for m in writer.counts]]
     graph = helper.make_graph(nodes, f"random_{seed}_{number}", inputs, [info(r) for r in results],
