@@ -3,8 +3,10 @@ import ctypes as C
 import json
 
 import numpy as np
+from onnx import TensorProto, helper
 
 import cases
+import control_rows
 import reference
 from build_output import build_library, compile_model, model_name
 from cases import aotc, expect, expect_refused, node, run
@@ -86,6 +88,28 @@ def row52_pools_compute_the_same(folder):
     library_run = getattr(model.library, f"{name}_run_pools")
     expect(library_run(pool_run.inputs, pool_run.outputs, None) == ERROR_POINTER, "no pools")
     model.close()
+
+
+def row52_pools_hold_what_branches_and_rounds_share(folder):
+    """What a loop carries and what branches read lies in pools like all else."""
+    path = control_rows.nested(folder)
+    model = cases.load(path, "cpu", folder, flags=("--pool=fast=64", "--pool=slow"))
+    x = cases.floats(2, 8)
+    for c, d in ((False, False), (True, False), (True, True)):
+        y = model.run({"x": x, "c": np.array(c), "d": np.array(d)}, fill=0xFF)["y"]
+        expect(np.allclose(y, control_rows.expected_of_nested(x, c, d), atol=1e-5), f"{c} {d}")
+    model.close()
+    body = helper.make_graph(
+        [node("Tanh", "a", "t"), node("Add", "t x", "b"), node("Identity", "go", "on")], "body",
+        [cases.tensor("i", [], TensorProto.INT64), cases.tensor("go", [], TensorProto.BOOL),
+         cases.tensor("a", [4, 40])],
+        [cases.tensor("on", [], TensorProto.BOOL), cases.tensor("b", [4, 40])])
+    loop = helper.make_node("Loop", ["rounds", "", "s"], ["e"], name="loop", body=body)
+    path = cases.save(folder, "rounds", [node("Softmax", "x", "s"), loop, node("Softmax", "e", "y")],
+                      {"x": [4, 40]}, {"y": [4, 40]}, {"rounds": np.array(5)})
+    cases.numbers_agree(path, "cpu", folder, flags=("--pool=fast=700", "--pool=slow"))
+    pools = cases.metadata(folder / "cpu" / "out")["arena"]["pools"]
+    expect(all(pool["bytes"] > 0 for pool in pools), f"a pool is empty: {pools}")
 
 
 def row52_pools_keep_their_bounds(folder):
