@@ -218,7 +218,11 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
 void RepeatInference::TypeOutputs(const Node& copy) {
   for (size_t k = 0; k < form_.carried; ++k) CheckCarried(copy, k);
   if (form_.stacked > 0 && cond_.valid()) {
-    Complain("stacks values of its iterations, whose number only the run knows", kHintForStacked);
+    // Of an operand of unknown type its producer has been complained of.
+    const bool known = IsKnownType(TypeOf(cond_)) &&
+                       (!run_time_count_.valid() || IsKnownType(TypeOf(run_time_count_)));
+    if (known)
+      Complain("stacks values of its iterations, whose number only the run knows", kHintForStacked);
     return;
   }
   for (size_t j = 0; j < form_.stacked; ++j) TypeStacked(copy, j);
