@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<Constant>> EvaluateNode(
     const SymbolValues& symbols = {});
 
 // Values of all graph outputs for the inputs of the main region. Symbols that are dims of an input
-// get their values from there.
+// get their values from there. Error: OutOfRange where an IndexCheck does not hold, in what runs.
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols = {});

@@ -31,6 +31,7 @@ class GraphEvaluator {
   // Runs all nodes of a region.
   absl::Status RunNodes(RegionId region);
   absl::Status RunNode(const Node& node);
+  absl::Status CheckIndices(const Node& node) const;
   absl::Status RunKernel(const Node& node);
   absl::Status RunIf(const Node& node);
   absl::Status RunRepeat(const Node& node);
@@ -234,9 +235,15 @@ absl::Status GraphEvaluator::RunNode(const Node& node) {
   const absl::Status status = IsIf(node)       ? RunIf(node)
                               : IsRepeat(node) ? RunRepeat(node)
                                                : RunKernel(node);
-  if (status.ok()) return status;
+  if (status.ok()) return CheckIndices(node);
   std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
   return absl::Status(status.code(), StrCat(place, ": ", status.message()));
+}
+
+// As the compiled program: a check that fails is an error of the run.
+absl::Status GraphEvaluator::CheckIndices(const Node& node) const {
+  if (node.op != "IndexCheck" || values_[node.outputs[0]]->IntAt(0) != 0) return absl::OkStatus();
+  return absl::OutOfRangeError("an index is out of range");
 }
 
 absl::Status GraphEvaluator::RunNodes(RegionId region) {

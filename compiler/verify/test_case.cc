@@ -70,17 +70,8 @@ absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const Symbo
 absl::StatusOr<std::vector<Constant>> EvaluateValid(const Graph& graph,
                                                     const std::vector<Constant>& inputs) {
   Graph checked = graph;
-  AOTC_ASSIGN_OR_RETURN(RegionChecks of_regions, AddIndexCheckNodes(checked));
-  const std::vector<ValueId>& checks = of_regions[checked.main];
-  std::vector<ValueId>& outputs = checked.main_region().outputs;
-  const size_t count = outputs.size();
-  outputs.insert(outputs.end(), checks.begin(), checks.end());
-  AOTC_ASSIGN_OR_RETURN(std::vector<Constant> results, EvaluateGraph(checked, inputs));
-  for (size_t i = count; i < results.size(); ++i) {
-    if (results[i].IntAt(0) == 0) return absl::OutOfRangeError("an index is out of range");
-  }
-  results.resize(count);
-  return results;
+  AOTC_RETURN_IF_ERROR(AddIndexCheckNodes(checked).status());
+  return EvaluateGraph(checked, inputs);
 }
 
 std::string NameOf(const Graph& graph, const DrawOptions& options, const SymbolValues& sizes) {

@@ -31,9 +31,9 @@ bool IsValid(const std::string& text, const Constant& data, const Constant& indi
   absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
   EXPECT_TRUE(checks.ok() && checks->size() == 1) << checks.status();
   graph.main_region().outputs = *checks;
-  absl::StatusOr<std::vector<Constant>> results = EvaluateGraph(graph, {data, indices});
-  EXPECT_TRUE(results.ok()) << results.status();
-  return results.ok() && (*results)[0].IntAt(0) != 0;
+  const absl::Status status = EvaluateGraph(graph, {data, indices}).status();
+  EXPECT_TRUE(status.ok() || absl::IsOutOfRange(status)) << status;
+  return status.ok();
 }
 
 const char* const kGather = R"(
@@ -124,7 +124,7 @@ graph @g(%x: f32[n, 3]) -> (%y) {
   graph.main_region().outputs = *checks;
   for (int64_t n : {5, 6}) {
     const Constant x = Constant::Random(DType::kF32, {n, 3}, 1);
-    EXPECT_EQ((*EvaluateGraph(graph, {x}))[0].IntAt(0), n > 5) << n;
+    EXPECT_EQ(EvaluateGraph(graph, {x}).ok(), n > 5) << n;
   }
 }
 

@@ -25,9 +25,10 @@ bool AreValid(const std::string& attributes, const std::vector<int64_t>& labels)
   absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(*graph);
   EXPECT_TRUE(checks.ok() && checks->size() == 1) << checks.status();
   graph->main_region().outputs = *checks;
-  auto results = EvaluateGraph(*graph, {Constant::Random(kF32, {2, 5}, 1), Constant::Ints(labels)});
-  EXPECT_TRUE(results.ok()) << results.status();
-  return results.ok() && (*results)[0].IntAt(0) != 0;
+  const Constant scores = Constant::Random(kF32, {2, 5}, 1);
+  const absl::Status status = EvaluateGraph(*graph, {scores, Constant::Ints(labels)}).status();
+  EXPECT_TRUE(status.ok() || absl::IsOutOfRange(status)) << status;
+  return status.ok();
 }
 
 TEST(Losses, LabelsAreCheckedButForTheOneThatIsIgnored) {

@@ -78,6 +78,27 @@ def check_indices(aotc, folder, given):
     print("indices out of range are told")
 
 
+def check_branches(aotc, folder):
+    """Inputs that are drawn suit the branch that they take."""
+    folder.mkdir()
+    branches = {}
+    for key, op, operands in (("then_branch", "Gather", ["x", "i"]), ("else_branch", "Neg", ["z"])):
+        info = helper.make_tensor_value_info(key, TensorProto.FLOAT, [3])
+        branches[key] = helper.make_graph([helper.make_node(op, operands, [key])], key, [], [info])
+    node = helper.make_node("If", ["c"], ["y"], name="choose", **branches)
+    inputs = [helper.make_tensor_value_info(name, kind, dims) for name, kind, dims in (
+        ("x", TensorProto.FLOAT, [8]), ("z", TensorProto.FLOAT, [3]), ("c", TensorProto.BOOL, []),
+        ("i", TensorProto.INT64, [3]))]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])]
+    graph = helper.make_graph([node], "net", inputs, outputs)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              folder / "net.onnx")
+    for seed in range(1, 6):
+        command = [aotc, "verify", folder / "net.onnx", "--seed", str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        expect(done.returncode == 0, f"seed {seed}: {done.stderr}")
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -112,6 +133,7 @@ def check(aotc, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check(sys.argv[1], pathlib.Path(folder))
+        check_branches(sys.argv[1], pathlib.Path(folder) / "branches")
     return 0
 
 
