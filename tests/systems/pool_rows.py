@@ -105,8 +105,9 @@ def row52_pools_hold_what_branches_and_rounds_share(folder):
          cases.tensor("a", [4, 40])],
         [cases.tensor("on", [], TensorProto.BOOL), cases.tensor("b", [4, 40])])
     loop = helper.make_node("Loop", ["rounds", "", "s"], ["e"], name="loop", body=body)
-    path = cases.save(folder, "rounds", [node("Softmax", "x", "s"), loop, node("Softmax", "e", "y")],
-                      {"x": [4, 40]}, {"y": [4, 40]}, {"rounds": np.array(5)})
+    nodes = [node("Softmax", "x", "s"), loop, node("Softmax", "e", "y")]
+    path = cases.save(folder, "rounds", nodes, {"x": [4, 40]}, {"y": [4, 40]},
+                      {"rounds": np.array(5)})
     cases.numbers_agree(path, "cpu", folder, flags=("--pool=fast=700", "--pool=slow"))
     pools = cases.metadata(folder / "cpu" / "out")["arena"]["pools"]
     expect(all(pool["bytes"] > 0 for pool in pools), f"a pool is empty: {pools}")
