@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
 #include "compiler/plan/alias_classes.h"
 #include "compiler/plan/assign_arena.h"
 #include "compiler/plan/liveness.h"
@@ -23,13 +24,15 @@ std::set<BufferId> ArenaTouched(const Program& program, const Step& step) {
   return bases;
 }
 
-// Pairs of the step that may share memory wherever it runs as the first that touches the one and
-// the last that touches the other.
-std::vector<std::pair<int, int>> SharingPairs(const Program& program, const Step& step) {
+// Pairs of the step, among `local` buffers, that may share memory wherever it runs as the first
+// that touches the one and the last that touches the other.
+std::vector<std::pair<int, int>> SharingPairs(const Program& program, const Step& step,
+                                              const std::set<BufferId>& local) {
   std::vector<std::pair<int, int>> pairs;
   for (const auto& [output, input] : step.in_place) {
     const BufferId to = step.args[output], from = step.args[input];
-    if (!MayShare(program, step, to, from)) continue;
+    const bool both = local.contains(BaseOf(program, to)) && local.contains(BaseOf(program, from));
+    if (!both || !MayShare(program, step, to, from)) continue;
     pairs.emplace_back(BaseOf(program, to).index(), BaseOf(program, from).index());
   }
   return pairs;
@@ -48,17 +51,19 @@ std::vector<int> ListedOrder(const StepGraph& graph) {
   return progress.order();
 }
 
-// What is ordered as a whole: a step, or a branch or loop with all that it holds. Steps from
-// `begin` to `end` - 1.
-struct Unit {
+// Steps from `begin` to `end` - 1.
+struct Range {
   int begin = 0;
   int end = 0;
 };
 
-std::vector<Unit> UnitsOf(const Program& program) {
-  std::vector<Unit> units;
+Range WholeOf(const Program& program) { return {0, static_cast<int>(program.steps.size())}; }
+
+// What is ordered as a whole: a step, or a branch or loop with all that it holds.
+std::vector<Range> UnitsOf(const Program& program, const Range& range) {
+  std::vector<Range> units;
   int depth = 0;
-  for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+  for (int i = range.begin; i < range.end; ++i) {
     const StepKind kind = program.steps[i].kind;
     if (depth == 0) units.push_back({i, i + 1});
     units.back().end = i + 1;
@@ -68,14 +73,67 @@ std::vector<Unit> UnitsOf(const Program& program) {
   return units;
 }
 
-std::vector<Step> Permuted(const std::vector<Step>& steps, const std::vector<Unit>& units,
-                           const std::vector<int>& order) {
-  std::vector<Step> result;
+void Permute(std::vector<Step>& steps, const std::vector<Range>& units,
+             const std::vector<int>& order) {
+  std::vector<Step> permuted;
   for (int index : order) {
-    const Unit& unit = units[index];
-    result.insert(result.end(), steps.begin() + unit.begin, steps.begin() + unit.end);
+    const Range& unit = units[index];
+    permuted.insert(permuted.end(), steps.begin() + unit.begin, steps.begin() + unit.end);
   }
-  return result;
+  if (!units.empty()) std::ranges::move(permuted, steps.begin() + units.front().begin);
+}
+
+// Buffers that no step outside the range touches.
+std::set<BufferId> LocalBuffers(const Program& program, const Range& range) {
+  std::set<BufferId> local, outside;
+  for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+    const bool within = range.begin <= i && i < range.end;
+    (within ? local : outside).merge(ArenaTouched(program, program.steps[i]));
+  }
+  std::erase_if(local, [&](BufferId id) { return outside.contains(id); });
+  return local;
+}
+
+// The units of a range as the search sees them. Buffers that live beyond it count in no order.
+StepGraph GraphOf(const Program& program, const Range& range) {
+  StepGraph graph;
+  const std::set<BufferId> local = LocalBuffers(program, range);
+  for (BufferId id : program.buffers.ids()) {
+    const int64_t align = program.arena_align;
+    const int64_t bytes = (program.buffers[id].bytes + align - 1) / align * align;
+    graph.bytes.push_back(local.contains(id) ? bytes : 0);
+  }
+  const std::vector<std::vector<int>> before = StepDependencies(program);
+  std::vector<int> unit_of(program.steps.size(), -1);
+  for (const Range& unit : UnitsOf(program, range)) {
+    const int index = static_cast<int>(graph.touched.size());
+    std::set<int> touched, earlier;
+    for (int i = unit.begin; i < unit.end; ++i) {
+      unit_of[i] = index;
+      for (BufferId id : ArenaTouched(program, program.steps[i])) touched.insert(id.index());
+      for (int step : before[i]) earlier.insert(unit_of[step]);
+    }
+    earlier.erase(index);
+    earlier.erase(-1);  // in front of the range
+    graph.before.emplace_back(earlier.begin(), earlier.end());
+    graph.touched.emplace_back(touched.begin(), touched.end());
+    graph.in_place.push_back(SharingPairs(program, program.steps[unit.begin], local));
+  }
+  return graph;
+}
+
+// The best order of the units of a range that is found.
+void OrderRange(Program& program, const Range& range) {
+  // Buffers that the search may look at: less than a second.
+  constexpr int64_t kSearchWork = 20'000'000;
+  const StepGraph graph = GraphOf(program, range);
+  std::vector<int> best(graph.before.size());
+  std::iota(best.begin(), best.end(), 0);
+  const std::vector<int> listed = ListedOrder(graph);
+  if (PeakOf(graph, listed) < PeakOf(graph, best)) best = listed;
+  OrderSearch search = SearchOrder(graph, PeakOf(graph, best), kSearchWork);
+  if (search.order) best = *std::move(search.order);
+  Permute(program.steps, UnitsOf(program, range), best);
 }
 
 // The last writer of a buffer and those that have read it since.
@@ -121,49 +179,22 @@ int64_t PeakBytes(const Program& program) {
   return LiveBytesBound(blocks, program.arena_align);
 }
 
-StepGraph StepGraphOf(const Program& program) {
-  StepGraph graph;
-  for (const Buffer& buffer : program.buffers) {
-    graph.bytes.push_back((buffer.bytes + program.arena_align - 1) / program.arena_align *
-                          program.arena_align);
-  }
-  const std::vector<std::vector<int>> before = StepDependencies(program);
-  std::vector<int> unit_of(program.steps.size());
-  for (const Unit& unit : UnitsOf(program)) {
-    const int index = static_cast<int>(graph.touched.size());
-    std::set<int> touched, earlier;
-    for (int i = unit.begin; i < unit.end; ++i) {
-      unit_of[i] = index;
-      for (BufferId id : ArenaTouched(program, program.steps[i])) touched.insert(id.index());
-      for (int step : before[i]) earlier.insert(unit_of[step]);
-    }
-    earlier.erase(index);
-    graph.before.emplace_back(earlier.begin(), earlier.end());
-    graph.touched.emplace_back(touched.begin(), touched.end());
-    graph.in_place.push_back(SharingPairs(program, program.steps[unit.begin]));
-  }
-  return graph;
-}
+StepGraph StepGraphOf(const Program& program) { return GraphOf(program, WholeOf(program)); }
 
 void OrderSteps(Program& program) {
-  // Buffers that the search may look at: less than a second.
-  constexpr int64_t kSearchWork = 20'000'000;
-  const StepGraph graph = StepGraphOf(program);
-  std::vector<int> best(graph.before.size());
-  std::iota(best.begin(), best.end(), 0);
-  const std::vector<int> listed = ListedOrder(graph);
-  if (PeakOf(graph, listed) < PeakOf(graph, best)) best = listed;
-  OrderSearch search = SearchOrder(graph, PeakOf(graph, best), kSearchWork);
-  if (search.order) best = *std::move(search.order);
-  const std::vector<Unit> units = UnitsOf(program);
-  if (units.size() == program.steps.size()) {
-    program.steps = Permuted(program.steps, units, best);
-    return;
-  }
+  const std::vector<Construct> constructs = Constructs(program);
+  if (constructs.empty()) return OrderRange(program, WholeOf(program));
   // To the search, all that a branch or loop touches lives at once: the program knows better.
+  const std::vector<Step> given = program.steps;
   const int64_t peak = PeakBytes(program);
-  std::vector<Step> given = std::exchange(program.steps, Permuted(program.steps, units, best));
-  if (PeakBytes(program) >= peak) program.steps = std::move(given);
+  // Inner ones first: what an order moves is the whole of them.
+  for (const Construct& construct : constructs) {
+    const int middle = construct.middle.value_or(construct.end);
+    OrderRange(program, {construct.begin + 1, middle});
+    if (construct.middle) OrderRange(program, {middle + 1, construct.end});
+  }
+  OrderRange(program, WholeOf(program));
+  if (PeakBytes(program) >= peak) program.steps = given;
 }
 
 }  // namespace aotc

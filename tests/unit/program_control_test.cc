@@ -129,6 +129,31 @@ TEST(ProgramControl, BranchesUseTheSameMemory) {
   EXPECT_EQ(program.arena_bytes, 2 * 64);  // %x, and the flag, %first or %second
 }
 
+// input -> two large values, each of them -> a small one; the small ones -> output. In a branch.
+TEST(ProgramControl, StepsWithinABranchAreOrdered) {
+  ProgramBuilderForTests b;
+  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  const BufferId flag = AddFlag(b, "flag");
+  const BufferId output = b.Add("output", BufferKind::kOutput, 64);
+  BufferId large[2], small[2];
+  for (int i : {0, 1}) {
+    large[i] = b.Add(absl::StrCat("large", i), BufferKind::kArena, 640);
+    small[i] = b.Add(absl::StrCat("small", i), BufferKind::kArena, 64);
+  }
+  b.Launch({input}, {flag});
+  AddControl(b, StepKind::kIf, {flag});
+  for (int i : {0, 1}) b.Launch({input}, {large[i]});
+  for (int i : {0, 1}) b.Launch({large[i]}, {small[i]});
+  b.Launch({small[0], small[1]}, {output});
+  AddControl(b, StepKind::kElse);
+  b.Launch({input}, {output});
+  AddControl(b, StepKind::kEnd);
+  const Program given = b.program;
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  EXPECT_EQ(b.program.arena_bytes, 640 + 2 * 64);  // one large value at a time
+  EXPECT_EQ(Simulator(given, false).Run(), Simulator(b.program, true).Run());
+}
+
 TEST(ProgramControl, CarriedValuesLiveThroughTheirLoop) {
   ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
