@@ -9,7 +9,8 @@
 //   aotc_depthwise_tile<3, 3, 1, 1, 4>(input, filter, epilogue, w_begin, width);
 //
 // input(kh, x): the element of the row that tap row kh meets, x counted from the left end of the
-//   padding; 0 outside of the image. Image, channel and output row belong to the accessor.
+//   padding; 0 outside of the image. Called for what outputs below w_end need only. Image, channel
+//   and output row belong to the accessor.
 // filter(kh, kw): the tap of the channel. Threads are independent of one another.
 #ifndef AOTC_CUDA_DEPTHWISE_TILE_CUH_
 #define AOTC_CUDA_DEPTHWISE_TILE_CUH_
@@ -21,12 +22,15 @@ template <int KH, int KW, int StrideW, int DilationW, int Outputs, class Input, 
 AOTC_DEVICE void aotc_depthwise_tile(const Input &input, const Filter &filter,
                                      const Epilogue &epilogue, int64_t w_begin, int64_t w_end) {
   enum { span = (Outputs - 1) * StrideW + (KW - 1) * DilationW + 1 };
+  // What outputs at and behind w_end would read does not exist.
+  const int64_t x_begin = w_begin * StrideW;
+  const int64_t x_end = (w_end - 1) * StrideW + (KW - 1) * DilationW + 1;
   float acc[Outputs] = {};
   AOTC_UNROLL(8)
   for (int kh = 0; kh < KH; ++kh) {
     float row[span];
     AOTC_UNROLL(32)
-    for (int x = 0; x < span; ++x) row[x] = input(kh, w_begin * StrideW + x);
+    for (int x = 0; x < span; ++x) row[x] = x_begin + x < x_end ? input(kh, x_begin + x) : 0.0f;
     AOTC_UNROLL(8)
     for (int kw = 0; kw < KW; ++kw) {
       const float tap = filter(kh, kw);

@@ -252,8 +252,9 @@ TEST(TransposeTile, AgreesWithBruteForce) {
 template <int StrideW, int DilationW, int Outputs>
 void CheckDepthwise(int64_t height, int64_t width, int64_t pad) {
   const Vector<float> x = Numbers(height * width, 5), taps = Numbers(9, 6);
-  const int64_t out_width = (width + 2 * pad - 2 * DilationW - 1) / StrideW + 1;
-  if (out_width < 1) return;
+  const int64_t rest = width + 2 * pad - 2 * DilationW - 1;  // beside the window
+  if (rest < 0) return;
+  const int64_t out_width = rest / StrideW + 1;
   Vector<float> y(static_cast<size_t>(height * out_width), 0.0f), want(y.size(), 0.0f);
   for (int64_t h = 0; h < height; ++h) {
     for (int64_t w = 0; w < out_width; ++w) {
@@ -266,13 +267,15 @@ void CheckDepthwise(int64_t height, int64_t width, int64_t pad) {
       }
     }
   }
+  Vector<int32_t> beyond(1, 0);
   ASSERT_EQ(LaunchAndWait(Line(static_cast<uint32_t>(height), 32, "depthwise"),
                           tile_depthwise<StrideW, DilationW, Outputs>,
-                          tile_depthwise_input{x.data(), height, width, 0, pad},
+                          tile_depthwise_input{x.data(), height, width, 0, pad, beyond.data()},
                           tile_depthwise_filter{taps.data()}, y.data(), out_width),
             cudaSuccess)
       << last_fault;
   ASSERT_EQ(y, want) << height << " x " << width << " pad " << pad;
+  ASSERT_EQ(beyond[0], 0) << height << " x " << width << " pad " << pad;
 }
 
 TEST(DepthwiseTile, AgreesWithBruteForce) {

@@ -78,12 +78,15 @@ struct tile_matrix_store {
   }
 };
 
-// One row of a channel: image [height, width], `pad` on all sides.
+// One row of a channel: image [height, width], `pad` on all sides. Columns behind the padding are
+// none that an output needs: `beyond` takes down that one was asked for.
 struct tile_depthwise_input {
   const float* x;
   int64_t height, width, first_row, pad;
+  int32_t* beyond;
   AOTC_MEMBER float operator()(int kh, int64_t column) const {
     const int64_t row = first_row + 2 * kh - pad;
+    if (beyond != nullptr && column >= width + 2 * pad) *beyond = 1;
     column -= pad;
     const bool inside = row >= 0 && row < height && column >= 0 && column < width;
     return inside ? x[row * width + column] : 0.0f;
@@ -200,7 +203,7 @@ extern "C" __attribute__((visibility("hidden"))) int32_t sample_tiles(const tile
   const tile_matrix_store store = {reinterpret_cast<uint16_t*>(from->y), sizes.m};
   status |= aotc_cuda_status(aotc_launch(wide, tile_transpose<8>, load, store));
   status |= aotc_cuda_status(aotc_launch(wide, tile_packs<4, float>, from->x, from->y, 16));
-  const tile_depthwise_input input = {from->x, sizes.m, sizes.n, 0, 1};
+  const tile_depthwise_input input = {from->x, sizes.m, sizes.n, 0, 1, nullptr};
   const tile_depthwise_filter filter = {from->b};
   return status | aotc_cuda_status(
                       aotc_launch(wide, tile_depthwise<1, 1, 4>, input, filter, from->y, sizes.n));
