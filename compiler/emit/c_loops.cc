@@ -82,8 +82,8 @@ class Emitter {
     }
     const std::string end = printer_.Print(Simplify(loop.min + loop.extent));
     if (loop.loop == LoopKind::kUnrolled) StrAppend(&out, "AOTC_UNROLL(8)\n");
-    StrAppend(&out, "for (int64_t ", name, " = ", start, "; ", name, " < ", end, "; ", step,
-              ") {\n");
+    StrAppend(&out, "for (", CValueType(function_.index), " ", name, " = ", start, "; ", name,
+              " < ", end, "; ", step, ") {\n");
     EmitBody(loop.body, out);
     StrAppend(&out, "}\n");
   }
@@ -92,8 +92,7 @@ class Emitter {
   std::pair<std::string, std::string> Dealing(LoopKind kind) const {
     const int64_t threads = function_.threads;
     if (kind == LoopKind::kGrid) {
-      const Expr stride = Simplify(function_.tasks * threads, BoundsOf(function_.symbols));
-      return {StrCat("task * ", threads, " + thread"), printer_.Print(stride)};
+      return {StrCat("task * ", threads, " + thread"), printer_.Print(GridStride(function_))};
     }
     const bool whole = function_.group == 0 || function_.group == threads;
     return {whole ? "thread" : "lane", StrCat(whole ? threads : function_.group)};
@@ -222,8 +221,10 @@ class Emitter {
       }
       groups.push_back(absl::StrJoin(fields, ", "));
     }
-    if (groups.size() == 1) return StrCat(record.type, "{", groups[0], "}");
-    return StrCat(record.type, "{{", absl::StrJoin(groups, "}, {"), "}}");
+    const std::string type =
+        record.of ? StrCat(record.type, "<", CElementType(*record.of), ">") : record.type;
+    if (groups.size() == 1) return StrCat(type, "{", groups[0], "}");
+    return StrCat(type, "{{", absl::StrJoin(groups, "}, {"), "}}");
   }
 
   // Writes the struct before the kernel and an instance of it before the call; returns its name.

@@ -140,11 +140,8 @@ class Parser {
   }
 
   absl::StatusOr<Expr> ParseNumber() {
-    const Token& digits = AtNegativeNumber() ? scanner_.Peek(1) : scanner_.Peek();
-    if (digits.kind == TokenKind::kInteger) {
-      AOTC_ASSIGN_OR_RETURN(int64_t value, scanner_.ExpectInteger());
-      return Expr(value);
-    }
+    const Token digits = AtNegativeNumber() ? scanner_.Peek(1) : scanner_.Peek();
+    if (digits.kind == TokenKind::kInteger) return ParseTyped(digits, scope_.index);
     AOTC_ASSIGN_OR_RETURN(double value, scanner_.ExpectFloat());
     return FloatConst(value);
   }
@@ -186,7 +183,7 @@ class Parser {
 
   absl::StatusOr<Expr> ParseVar(const Token& token) {
     auto found = scope_.vars.find(token.text);
-    DType dtype = found == scope_.vars.end() ? DType::kI64 : found->second;
+    DType dtype = found == scope_.vars.end() ? scope_.index : found->second;
     AOTC_ASSIGN_OR_RETURN(int lanes, ParseLanes(scanner_));
     return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = token.text});
   }

@@ -23,7 +23,7 @@ struct Infix {
   int level;
 };
 
-Infix InfixOf(const Expr& e) {
+Infix InfixOf(const Expr& e, DType index) {
   switch (e.op()) {
     case ExprOp::kOr: return {" || ", kOrLevel};
     case ExprOp::kAnd: return {" && ", kAndLevel};
@@ -34,7 +34,7 @@ Infix InfixOf(const Expr& e) {
     case ExprOp::kAdd: return {" + ", kSumLevel};
     case ExprOp::kSub: return {" - ", kSumLevel};
     // Products in indices are written tight, so that sums stand out.
-    case ExprOp::kMul: return {e.dtype() == DType::kI64 ? "*" : " * ", kProductLevel};
+    case ExprOp::kMul: return {e.dtype() == index ? "*" : " * ", kProductLevel};
     case ExprOp::kDiv: return {" / ", kProductLevel};
     default: return {"", kLeafLevel};
   }
@@ -42,10 +42,10 @@ Infix InfixOf(const Expr& e) {
 
 std::string LanesOf(const Expr& e) { return e.lanes() == 1 ? "" : StrCat("<", e.lanes(), ">"); }
 
-std::string PrintConst(const Expr& e) {
+std::string PrintConst(const Expr& e, DType index) {
   if (e.dtype() == DType::kBool) return e->int_value != 0 ? "true" : "false";
   std::string value = IsFloat(e.dtype()) ? DoubleText(e->float_value) : StrCat(e->int_value);
-  if (e.dtype() == DType::kI64 || e.dtype() == DType::kF32) return value;
+  if (e.dtype() == index || e.dtype() == DType::kF32) return value;
   return StrCat(DTypeName(e.dtype()), ":", value);
 }
 
@@ -60,7 +60,7 @@ std::string PrintVar(const Expr& e) {
 
 class Printer {
  public:
-  explicit Printer(const TensorNames& names) : names_(names) {}
+  Printer(const TensorNames& names, DType index) : names_(names), index_(index) {}
 
   std::string Print(const Expr& e, int level) const {
     auto [text, own_level] = PrintAt(e);
@@ -70,7 +70,7 @@ class Printer {
  private:
   std::pair<std::string, int> PrintAt(const Expr& e) const {
     switch (e.op()) {
-      case ExprOp::kConst: return {PrintConst(e), kLeafLevel};
+      case ExprOp::kConst: return {PrintConst(e, index_), kLeafLevel};
       case ExprOp::kVar: return {PrintVar(e), kLeafLevel};
       case ExprOp::kLoad: return {PrintLoad(e), kLeafLevel};
       case ExprOp::kCast: return {StrCat(DTypeName(e.dtype()), "(", PrintList(e), ")"), kLeafLevel};
@@ -84,7 +84,7 @@ class Printer {
   }
 
   std::pair<std::string, int> PrintOperator(const Expr& e) const {
-    auto [text, level] = InfixOf(e);
+    auto [text, level] = InfixOf(e, index_);
     if (level == kLeafLevel) {
       bool states_lanes = e.op() == ExprOp::kBroadcast || e.op() == ExprOp::kRamp;
       std::string lanes = states_lanes ? LanesOf(e) : "";
@@ -104,12 +104,13 @@ class Printer {
   }
 
   const TensorNames& names_;
+  DType index_;
 };
 
 }  // namespace
 
-std::string PrintExpr(const Expr& e, const TensorNames& tensor_name) {
-  return e.valid() ? Printer(tensor_name).Print(e, kOrLevel) : "?";
+std::string PrintExpr(const Expr& e, const TensorNames& tensor_name, DType index) {
+  return e.valid() ? Printer(tensor_name, index).Print(e, kOrLevel) : "?";
 }
 
 }  // namespace aotc

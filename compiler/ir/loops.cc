@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compiler/ir/expr_simplify.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -131,6 +132,10 @@ Stmt Comment(std::string_view text) {
 
 Stmt Tile(TileCall call) {
   return Stmt({.kind = StmtKind::kTile, .tile = std::make_shared<const TileCall>(std::move(call))});
+}
+
+Expr GridStride(const LoopFunction& function) {
+  return Simplify(function.tasks * function.threads, BoundsOf(function.symbols));
 }
 
 void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit) {

@@ -21,6 +21,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -106,6 +107,9 @@ struct FunctorParam {
   DType dtype = DType::kI64;
   int lanes = 1;
   TensorId pointer = {};  // or: a pointer to this buffer, which has no other storage and the name
+  // Of an index, which is 0 or more: the largest value that the tile function gives, an i64 over
+  // the symbols. Null where nobody says.
+  Expr most = {};
 };
 struct TileFunctor {
   std::string method = "operator()";
@@ -133,6 +137,7 @@ using TileField = std::variant<Expr, TilePointer>;
 struct TileRecord {
   std::string type = {};
   std::vector<std::vector<TileField>> groups = {};
+  std::optional<DType> of = {};  // the template argument of the type: type<int32_t>
 };
 // An associative combiner as a function object with the methods identity() and combine(a, b), over
 // the type of its one accumulator or over a struct of them.
@@ -168,15 +173,22 @@ struct LoopFunction {
   std::string name = {};
   IdVector<TensorId, LoopBuffer> buffers = {};  // the kernel's tensors under their ids, then others
   std::vector<TensorId> params = {};            // as the kernel's
-  std::vector<Symbol> symbols = {};             // i64 arguments, by Symbol::var
+  std::vector<Symbol> symbols = {};             // arguments, by Symbol::var
   Expr tasks = 1;
   int64_t scratch_bytes = 0;  // per worker (cpu)
   int64_t threads = 1;        // per block (cuda)
   // Neighbouring threads that share kThread loops (cuda), 0 for the whole block; where it is less,
   // the variable `lane` is the thread's place in its group.
   int64_t group = 0;
+  // The type of symbols, `task`, `thread`, loop variables and indices in the body: i64, or i32
+  // where all of them fit (lower/index_width.h). `tasks` is an i64 in any case, which the host
+  // computes.
+  DType index = DType::kI64;
   Stmt body = {};
 };
+
+// What a kGrid loop advances by: all threads of the grid. An i64 over the symbols.
+Expr GridStride(const LoopFunction& function);
 
 // All statements and expressions in order, outer before inner (tile functors included).
 void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);

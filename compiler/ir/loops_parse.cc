@@ -35,7 +35,7 @@ absl::Status ParseRange(LoopsParser& parser, StmtNode& loop) {
   if (!loop.min.IsConst() || !loop.extent.IsConst()) {
     return scanner.ErrorAt(dots, "the range needs a count: first ..+ count");
   }
-  loop.extent = loop.extent - loop.min;
+  loop.extent = IntConst(loop.extent->int_value - loop.min->int_value, parser.scope().index);
   return absl::OkStatus();
 }
 
@@ -163,7 +163,7 @@ absl::StatusOr<LoopFunction> LoopsParser::Run() {
   return std::move(function_);
 }
 
-// loops @name(%x: f32, out %y: f32) tasks m threads 128 scratch 64
+// loops @name(%x: f32, out %y: f32) tasks m threads 128 scratch 64 index i32
 absl::Status LoopsParser::ParseHeader() {
   AOTC_RETURN_IF_ERROR(scanner_.Expect("loops"));
   AOTC_ASSIGN_OR_RETURN(function_.name, scanner_.ExpectName('@'));
@@ -185,6 +185,10 @@ absl::Status LoopsParser::ParseHeader() {
   }
   if (scanner_.TryConsume("scratch")) {
     AOTC_ASSIGN_OR_RETURN(function_.scratch_bytes, scanner_.ExpectInteger());
+  }
+  if (scanner_.TryConsume("index")) {
+    AOTC_ASSIGN_OR_RETURN(function_.index, ExpectDType(scanner_));
+    scope_.index = function_.index;
   }
   return absl::OkStatus();
 }

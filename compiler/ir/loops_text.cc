@@ -51,7 +51,7 @@ class Printer {
     return function_.buffers.Contains(id) ? function_.buffers[id].name : StrCat("?", id.index());
   }
 
-  std::string Text(const Expr& e) const { return PrintExpr(e, names_); }
+  std::string Text(const Expr& e) const { return PrintExpr(e, names_, function_.index); }
 
   std::string Header() const {
     const std::string params = StrJoin(function_.params, ", ", [this](TensorId id) {
@@ -60,10 +60,11 @@ class Printer {
       return StrCat(buffer.written ? "out " : "", "%", NameOf(id), ": ", DTypeName(buffer.dtype));
     });
     std::string text =
-        StrCat("loops @", function_.name, "(", params, ") tasks ", Text(function_.tasks));
+        StrCat("loops @", function_.name, "(", params, ") tasks ", PrintExpr(function_.tasks));
     if (function_.threads != 1) StrAppend(&text, " threads ", function_.threads);
     if (function_.group != 0) StrAppend(&text, " group ", function_.group);
     if (function_.scratch_bytes != 0) StrAppend(&text, " scratch ", function_.scratch_bytes);
+    if (function_.index != DType::kI64) StrAppend(&text, " index ", DTypeName(function_.index));
     return text + " {";
   }
 
@@ -173,7 +174,8 @@ class Printer {
       });
     });
     const bool lone = record.groups.size() == 1;
-    return StrCat(QuotedText(record.type), lone ? "{" : "{{", groups, lone ? "}" : "}}");
+    const std::string of = record.of ? StrCat("<", DTypeName(*record.of), ">") : "";
+    return StrCat(QuotedText(record.type), of, lone ? "{" : "{{", groups, lone ? "}" : "}}");
   }
 
   static std::string CombinerText(const TileCombiner& argument) {
@@ -200,7 +202,8 @@ class Printer {
     const std::string params = StrJoin(method.params, ", ", [this](const FunctorParam& param) {
       if (param.pointer.valid()) return StrCat("%", NameOf(param.pointer));
       const std::string lanes = param.lanes == 1 ? "" : StrCat("<", param.lanes, ">");
-      return StrCat(param.name, ": ", DTypeName(param.dtype), lanes);
+      const std::string most = param.most.valid() ? StrCat(" to ", PrintExpr(param.most)) : "";
+      return StrCat(param.name, ": ", DTypeName(param.dtype), lanes, most);
     });
     const auto scope = writer_.Block(StrCat(method.method, "(", params, ") {"));
     PrintBody(method.body);

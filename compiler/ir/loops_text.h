@@ -1,6 +1,6 @@
 // Text form of Loops. What loops.h shows, and:
 //
-//   loops @k(%x: f16, out %y: f32) tasks m threads 128 group 32 scratch 256 {
+//   loops @k(%x: f16, out %y: f32) tasks m threads 128 group 32 scratch 256 index i32 {
 //     symbol m in 1..64
 //     scratch %row: f32[64] at 0               // local, shared likewise; at: bytes, where not 0
 //     for i in task*4 ..+ min(4, m - task*4) { // first ..+ count; first..end where both are known
@@ -19,10 +19,12 @@
 //       m + 1,
 //       &%x[task*64],
 //       "aotc_nest"{{1, 64}, {0, 1}},
+//       "aotc_tile_range"<i32>{0, m},         // a template of that type
 //       combiner add = sum f32,
 //       object epilogue: aotc_epilogue {
 //         constant rows = 2
-//         operator()(m: i64, acc: f32<16>, %state) { ... }     // %state: a pointer to it
+//         operator()(m: i32 to 4*m, acc: f32<16>, %state) { ... }   // m is at most 4*m; %state: a
+//                                                                   // pointer to it
 //         at(k: i64) {
 //           return &%x[16*k]
 //         }
@@ -46,6 +48,9 @@ std::string PrintLoops(const LoopFunction& function);
 absl::StatusOr<LoopFunction> ParseLoops(Scanner& scanner);
 absl::StatusOr<LoopFunction> ParseLoops(std::string_view text);
 
+// Bare integers and variables are i32 in the body of a function with `index i32`; what stands after
+// `tasks` and `to` is i64 nevertheless.
+//
 // Names are defined before use, with the dtype and lanes of their uses; operands agree in dtype and
 // lanes; buffers exist, and only written ones are stored to; scratch lies within its bytes;
 // barriers stand where all threads of a task come by.

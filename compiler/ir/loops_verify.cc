@@ -27,14 +27,16 @@ class Verifier {
   absl::Status Run() {
     CheckBuffers();
     CheckParams();
-    for (const Symbol& symbol : function_.symbols) Define(symbol.var, {});
-    CheckIndex(function_.tasks, "the number of tasks");
+    CheckOfSymbols(function_.tasks, "the number of tasks");
+    const bool known_index = function_.index == DType::kI64 || function_.index == DType::kI32;
+    Require(known_index, StrCat("indices cannot be ", DTypeName(function_.index)));
+    for (const Symbol& symbol : function_.symbols) Define(symbol.var, Index());
     const int64_t group = function_.group, threads = function_.threads;
     Require(threads >= 1, "a task has no threads");
     Require(group >= 0 && (group == 0 || threads % group == 0),
             StrCat("groups of ", group, " do not divide ", threads, " threads"));
-    Define("task", {});
-    if (function_.threads > 1) Define("thread", {});
+    Define("task", Index());
+    if (function_.threads > 1) Define("thread", Index());
     if (function_.body.valid()) {
       CheckStmt(function_.body);
       // That looks at expressions, which have to be sound.
@@ -101,9 +103,10 @@ class Verifier {
   // --- Expressions --------------------------------------------------------------------------
 
   std::string Text(const Expr& e) const {
-    return PrintExpr(e, [this](TensorId id) {
+    const auto names = [this](TensorId id) {
       return function_.buffers.Contains(id) ? Name(id) : StrCat("?", id.index());
-    });
+    };
+    return PrintExpr(e, names, function_.index);
   }
 
   void CheckExpr(const Expr& e) {
@@ -139,9 +142,23 @@ class Verifier {
     for (const Expr& arg : load.args()) RequireScalar(arg, load);
   }
 
+  Variable Index() const { return {.dtype = function_.index}; }
+
   void RequireScalar(const Expr& arg, const Expr& user) {
-    Require(arg.dtype() == DType::kI64 && arg.lanes() == 1,
-            StrCat(Text(arg), " is no single i64 in ", Text(user)));
+    Require(arg.dtype() == function_.index && arg.lanes() == 1,
+            StrCat(Text(arg), " is no single ", DTypeName(function_.index), " in ", Text(user)));
+  }
+
+  // What the host can compute.
+  void CheckOfSymbols(const Expr& e, std::string_view what) {
+    if (!e.valid()) return Complain(StrCat(what, " is missing"));
+    Require(e.dtype() == DType::kI64 && e.lanes() == 1, StrCat(what, " is no single i64"));
+    for (const std::string& name : FreeVars(e)) {
+      const bool known = std::ranges::any_of(
+          function_.symbols, [&](const Symbol& symbol) { return symbol.var == name; });
+      Require(known, StrCat(name, " is not defined"));
+    }
+    Require(LoadsOf(e).empty(), StrCat(what, " is loaded"));
   }
 
   void CheckLanes(const Expr& e) {
@@ -167,7 +184,8 @@ class Verifier {
   void CheckIndex(const Expr& e, std::string_view what) {
     if (!e.valid()) return Complain(StrCat(what, " is missing"));
     CheckExpr(e);
-    Require(e.dtype() == DType::kI64 && e.lanes() == 1, StrCat(what, " is no single i64"));
+    Require(e.dtype() == function_.index && e.lanes() == 1,
+            StrCat(what, " is no single ", DTypeName(function_.index)));
   }
 
   void CheckValue(const Expr& e, std::string_view what) {
@@ -203,7 +221,7 @@ class Verifier {
     CheckIndex(loop.min, StrCat("the start of ", loop.name));
     CheckIndex(loop.extent, StrCat("the extent of ", loop.name));
     const auto saved = variables_;
-    Define(loop.name, {});
+    Define(loop.name, Index());
     CheckBody(loop.body);
     variables_ = saved;
   }
@@ -329,6 +347,7 @@ class Verifier {
           function_.symbols, [&](const Symbol& symbol) { return symbol.var == param.name; });
       if (!is_symbol) variables_.erase(param.name);
       Define(param.name, {.dtype = param.dtype, .lanes = param.lanes});
+      if (param.most.valid()) CheckOfSymbols(param.most, StrCat("the most of ", param.name));
     }
     for (const Stmt& stmt : method.body) CheckStmt(stmt);
     if (method.result.valid()) CheckExpr(method.result);

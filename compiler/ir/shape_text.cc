@@ -22,8 +22,8 @@ absl::StatusOr<DType> ExpectDType(Scanner& scanner) {
 absl::StatusOr<Expr> ExpectDim(Scanner& scanner, const ExprScope& scope) {
   const Token token = scanner.Peek();
   AOTC_ASSIGN_OR_RETURN(Expr dim, ParseExpr(scanner, scope));
-  if (dim.dtype() != DType::kI64) return scanner.ErrorAt(token, "expected an i64 expression");
-  return dim;
+  if (dim.dtype() == scope.index) return dim;
+  return scanner.ErrorAt(token, StrCat("expected an ", DTypeName(scope.index), " expression"));
 }
 
 absl::StatusOr<std::vector<Expr>> ExpectDims(Scanner& scanner, std::string_view end,

@@ -21,7 +21,7 @@ namespace aotc {
 std::string PrintExprList(const std::vector<Expr>& exprs, const TensorNames& tensor_name = {});
 
 absl::StatusOr<DType> ExpectDType(Scanner& scanner);
-// An i64 expression: a dim, an index, a count.
+// An expression of the scope's type of indices, i64 by itself: a dim, an index, a count.
 absl::StatusOr<Expr> ExpectDim(Scanner& scanner, const ExprScope& scope = {});
 // Those up to and with the punctuation `end`, separated by commas; there may be none.
 absl::StatusOr<std::vector<Expr>> ExpectDims(Scanner& scanner, std::string_view end,

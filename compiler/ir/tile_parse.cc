@@ -35,11 +35,15 @@ absl::StatusOr<std::vector<TileField>> ParseGroup(LoopsParser& parser) {
   return group;
 }
 
-// "type"{a, b} or "type"{{a}, {b}}
+// "type"{a, b}, "type"{{a}, {b}}, or with a type as template argument "type"<i32>{a, b}
 absl::StatusOr<TileRecord> ParseRecord(LoopsParser& parser) {
   Scanner& scanner = parser.scanner();
   TileRecord record;
   AOTC_ASSIGN_OR_RETURN(record.type, scanner.ExpectString());
+  if (scanner.TryConsume("<")) {
+    AOTC_ASSIGN_OR_RETURN(record.of, ExpectDType(scanner));
+    AOTC_RETURN_IF_ERROR(scanner.Expect(">"));
+  }
   AOTC_RETURN_IF_ERROR(scanner.Expect("{"));
   const bool has_groups = scanner.At("{");
   if (!has_groups) {
@@ -56,7 +60,7 @@ absl::StatusOr<TileRecord> ParseRecord(LoopsParser& parser) {
   return record;
 }
 
-// m: i64, acc: f32<16>, %state) after the opening parenthesis
+// m: i64 to 63, acc: f32<16>, %state) after the opening parenthesis
 absl::StatusOr<std::vector<FunctorParam>> ParseParams(LoopsParser& parser) {
   Scanner& scanner = parser.scanner();
   std::vector<FunctorParam> params;
@@ -72,6 +76,9 @@ absl::StatusOr<std::vector<FunctorParam>> ParseParams(LoopsParser& parser) {
     AOTC_RETURN_IF_ERROR(scanner.Expect(":"));
     AOTC_ASSIGN_OR_RETURN(param.dtype, ExpectDType(scanner));
     AOTC_ASSIGN_OR_RETURN(param.lanes, ParseLanes(scanner));
+    if (scanner.TryConsume("to")) {
+      AOTC_ASSIGN_OR_RETURN(param.most, ExpectDim(scanner));
+    }
     parser.scope().vars[param.name] = param.dtype;
     params.push_back(std::move(param));
   }
