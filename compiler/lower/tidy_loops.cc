@@ -132,7 +132,8 @@ class Tidier {
     const Substitution known = known_;
     for (const FunctorParam& param : method.params) {
       known_.erase(param.name);
-      if (param.dtype == DType::kI64) bounds_.Add(param.name, 0, INT32_MAX);
+      if (param.dtype != DType::kI64) continue;
+      bounds_.Add(param.name, 0, param.most.valid() ? param.most : Expr(INT32_MAX));
     }
     std::vector<Stmt> body;
     for (const Stmt& stmt : method.body) {

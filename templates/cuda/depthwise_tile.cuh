@@ -18,13 +18,14 @@
 #include "aotc/cuda.h"
 
 template <int KH, int KW, int StrideW, int DilationW, int Outputs, class Input, class Filter,
-          class Epilogue>
+          class Epilogue, class Index>
 AOTC_DEVICE void aotc_depthwise_tile(const Input &input, const Filter &filter,
-                                     const Epilogue &epilogue, int64_t w_begin, int64_t w_end) {
+                                     const Epilogue &epilogue, Index w_begin,
+                                     decltype(Index{}) w_end) {
   enum { span = (Outputs - 1) * StrideW + (KW - 1) * DilationW + 1 };
   // What outputs at and behind w_end would read does not exist.
-  const int64_t x_begin = w_begin * StrideW;
-  const int64_t x_end = (w_end - 1) * StrideW + (KW - 1) * DilationW + 1;
+  const Index x_begin = w_begin * StrideW;
+  const Index x_end = (w_end - 1) * StrideW + (KW - 1) * DilationW + 1;
   float acc[Outputs] = {};
   AOTC_UNROLL(8)
   for (int kh = 0; kh < KH; ++kh) {

@@ -8,7 +8,7 @@
 //     AOTC_MEMBER float operator()(int64_t m, int64_t k) const {
 //       return m < rows && k < depth ? a[m * depth + k] : 0.0f; } };
 //   ...
-//   const aotc_tile_range range = {64 * tile_m, 64 * tile_n, rows, columns, 0, depth};
+//   const aotc_tile_range<int64_t> range = {64 * tile_m, 64 * tile_n, rows, columns, 0, depth};
 //   aotc_matmul_tile<64, 64, 16, 4, 4>(a, b, epilogue, range);
 //
 // a(m, k), b(k, n): the element as f32; 0 outside of their bounds (they are called up to the end of
@@ -60,9 +60,9 @@ AOTC_DEVICE aotc_matrix_position aotc_matmul_load_place(int thread, int i) {
   return {number % Outer, number / Outer};
 }
 
-template <class Shape, int BM, int BN, int BK, int AByK, int BByK, class A, class B>
-AOTC_DEVICE void aotc_matmul_fetch(const A &a, const B &b, const aotc_tile_range &range, int64_t k,
-                                   float *registers) {
+template <class Shape, int BM, int BN, int BK, int AByK, int BByK, class A, class B, class Index>
+AOTC_DEVICE void aotc_matmul_fetch(const A &a, const B &b, const aotc_tile_range<Index> &range,
+                                   Index k, float *registers) {
   const int thread = static_cast<int>(threadIdx.x);
   AOTC_UNROLL(16)
   for (int i = 0; i < Shape::a_loads; ++i) {
@@ -117,16 +117,16 @@ AOTC_DEVICE void aotc_matmul_multiply(AOTC_SHARED_POINTER(const float) stage, in
 }
 
 // Hands a thread's results to the epilogue. The BN / TN threads of a row are neighbours.
-template <class Shape, int BM, int BN, int TM, int TN, class Epilogue>
-AOTC_DEVICE void aotc_matmul_finish(const Epilogue &epilogue, const aotc_tile_range &range,
+template <class Shape, int BM, int BN, int TM, int TN, class Epilogue, class Index>
+AOTC_DEVICE void aotc_matmul_finish(const Epilogue &epilogue, const aotc_tile_range<Index> &range,
                                     int m_place, int n_place, const float (&acc)[TM][TN]) {
   AOTC_UNROLL(16)
   for (int i = 0; i < TM; ++i) {
-    const int64_t m = range.m_begin + aotc_matmul_place<BM, TM, Shape::m_chunk>(m_place, i);
+    const Index m = range.m_begin + aotc_matmul_place<BM, TM, Shape::m_chunk>(m_place, i);
     aotc_row_state<Epilogue> state(epilogue);
     AOTC_UNROLL(16)
     for (int j = 0; j < TN; ++j) {
-      const int64_t n = range.n_begin + aotc_matmul_place<BN, TN, Shape::n_chunk>(n_place, j);
+      const Index n = range.n_begin + aotc_matmul_place<BN, TN, Shape::n_chunk>(n_place, j);
       if (m < range.m_end && n < range.n_end) state.take(epilogue, m, n, acc[i][j]);
     }
     state.template combine<BN / TN>(epilogue);
@@ -137,9 +137,9 @@ AOTC_DEVICE void aotc_matmul_finish(const Epilogue &epilogue, const aotc_tile_ra
 // Two stages of shared memory: while one is multiplied, the next step's elements are on their way
 // to registers; one barrier a step.
 template <int BM, int BN, int BK, int TM, int TN, int AByK = 1, int BByK = 0, class A, class B,
-          class Epilogue>
+          class Epilogue, class Index>
 AOTC_DEVICE void aotc_matmul_tile(const A &a, const B &b, const Epilogue &epilogue,
-                                  const aotc_tile_range &range) {
+                                  const aotc_tile_range<Index> &range) {
   typedef aotc_matmul_shape<BM, BN, BK, TM, TN> shape;
   AOTC_SHARED(float, stages, shape::shared_floats);
   const int m_place = static_cast<int>(threadIdx.x) / (BN / TN);
@@ -151,9 +151,11 @@ AOTC_DEVICE void aotc_matmul_tile(const A &a, const B &b, const Epilogue &epilog
   aotc_matmul_keep<shape, BM, BN, BK, AByK, BByK>(stages + 0, registers);
   aotc_syncthreads();
   int current = 0;
-  for (int64_t k = range.k_begin; k < range.k_end; k += BK) {
+  for (Index k = range.k_begin; k < range.k_end; k += BK) {
     const bool more = k + BK < range.k_end;
-    if (more) aotc_matmul_fetch<shape, BM, BN, BK, AByK, BByK>(a, b, range, k + BK, registers);
+    if (more) {
+      aotc_matmul_fetch<shape, BM, BN, BK, AByK, BByK, A, B, Index>(a, b, range, k + BK, registers);
+    }
     aotc_matmul_multiply<shape, BM, BN, BK, TM, TN>(stages + current * shape::stage, m_place,
                                                     n_place, acc);
     current = 1 - current;

@@ -9,7 +9,7 @@
 //     AOTC_MEMBER const uint16_t *at(int64_t m, int64_t k) const { return a + m * depth + k; }
 //     AOTC_MEMBER int64_t count(int64_t m, int64_t k) const { return m < rows ? depth - k : 0; } };
 //   ...
-//   const aotc_tile_range range = {64 * tile_m, 64 * tile_n, rows, columns, 0, depth};
+//   const aotc_tile_range<int64_t> range = {64 * tile_m, 64 * tile_n, rows, columns, 0, depth};
 //   aotc_mma_tile<64, 64, 32, 32, 32, 8, 8, 1>(a, b, epilogue, range);
 //
 // Operands come in runs of `ARun` and `BRun` elements that lie together: 8, 4 or 2 are copied
@@ -56,12 +56,11 @@ struct aotc_mma_shape {
 };
 
 // Begins to copy one run to shared memory, at most `limit` elements of it.
-template <int Run, class Operand>
+template <int Run, class Operand, class Index>
 AOTC_DEVICE void aotc_mma_copy_run(AOTC_SHARED_POINTER(uint16_t) destination,
-                                   const Operand &operand, int64_t row, int64_t column,
-                                   int64_t limit) {
-  const int64_t exist = limit > 0 ? operand.count(row, column) : 0;
-  const int64_t wanted = limit < Run ? limit : Run;
+                                   const Operand &operand, Index row, Index column, Index limit) {
+  const Index exist = limit > 0 ? operand.count(row, column) : 0;
+  const Index wanted = limit < Run ? limit : Run;
   const int count = static_cast<int>(exist <= 0 ? 0 : (exist < wanted ? exist : wanted));
   const void *source = operand.at(count > 0 ? row : 0, count > 0 ? column : 0);
   if (Run > 1 && reinterpret_cast<uintptr_t>(source) % (2 * Run) == 0) {
@@ -80,26 +79,27 @@ AOTC_DEVICE void aotc_mma_copy_run(AOTC_SHARED_POINTER(uint16_t) destination,
 
 // Begins to copy a tile of an operand, whose runs lie along columns. Elements whose k, the row or
 // the column, is `k_end` or more become zeros.
-template <class Tile, int Threads, int Run, class Operand>
+template <class Tile, int Threads, int Run, class Operand, class Index>
 AOTC_DEVICE void aotc_mma_copy_tile(AOTC_SHARED_POINTER(uint16_t) stage, const Operand &operand,
-                                    int64_t row, int64_t column, int64_t k_end) {
+                                    Index row, Index column, Index k_end) {
   enum { row_runs = Tile::columns / Run, runs = Tile::rows * row_runs };
   for (int i = static_cast<int>(threadIdx.x); i < runs; i += Threads) {
     const int r = i / row_runs, c = i % row_runs * Run;
-    const int64_t limit = !Tile::k_is_row ? k_end - column - c : (row + r < k_end ? Run : 0);
-    aotc_mma_copy_run<Run>(stage + (r * Tile::stride + c), operand, row + r, column + c, limit);
+    const Index limit = !Tile::k_is_row ? k_end - column - c : (row + r < k_end ? Run : 0);
+    aotc_mma_copy_run<Run, Operand, Index>(stage + (r * Tile::stride + c), operand, row + r,
+                                           column + c, limit);
   }
 }
 
 // Begins to copy both operands of the step at `k`, as one group.
-template <class Shape, int ARun, int BRun, class A, class B>
+template <class Shape, int ARun, int BRun, class A, class B, class Index>
 AOTC_DEVICE void aotc_mma_copy_step(AOTC_SHARED_POINTER(uint16_t) stage, const A &a, const B &b,
-                                    const aotc_tile_range &range, int64_t k) {
+                                    const aotc_tile_range<Index> &range, Index k) {
   typedef typename Shape::a_tile a_tile;
   typedef typename Shape::b_tile b_tile;
   aotc_mma_copy_tile<a_tile, Shape::threads, ARun>(stage, a, range.m_begin, k, range.k_end);
-  const int64_t row = b_tile::k_is_row ? k : range.n_begin;
-  const int64_t column = b_tile::k_is_row ? range.n_begin : k;
+  const Index row = b_tile::k_is_row ? k : range.n_begin;
+  const Index column = b_tile::k_is_row ? range.n_begin : k;
   aotc_mma_copy_tile<b_tile, Shape::threads, BRun>(stage + Shape::a_tile::size, b, row, column,
                                                    range.k_end);
   aotc_cp_async_commit();
@@ -138,19 +138,20 @@ AOTC_DEVICE void aotc_mma_multiply(AOTC_SHARED_POINTER(const uint16_t) stage, in
 }
 
 // Hands a warp's results to the epilogue, row by row: four neighbouring lanes share one.
-template <class Shape, class Epilogue>
-AOTC_DEVICE void aotc_mma_finish(const Epilogue &epilogue, const aotc_tile_range &range, int64_t m,
-                                 int64_t n, const float (&acc)[Shape::m_tiles][Shape::n_tiles][4]) {
+template <class Shape, class Epilogue, class Index>
+AOTC_DEVICE void aotc_mma_finish(const Epilogue &epilogue, const aotc_tile_range<Index> &range,
+                                 Index m, Index n,
+                                 const float (&acc)[Shape::m_tiles][Shape::n_tiles][4]) {
   const int lane = static_cast<int>(aotc_lane());
   AOTC_UNROLL(16)
   for (int i = 0; i < 2 * Shape::m_tiles; ++i) {
     const int first = i % 2 * 2;  // of the elements that lie in this row
-    const int64_t row = m + i / 2 * 16 + aotc_mma_c_position(lane, first).row;
+    const Index row = m + i / 2 * 16 + aotc_mma_c_position(lane, first).row;
     aotc_row_state<Epilogue> state(epilogue);
     AOTC_UNROLL(16)
     for (int j = 0; j < 2 * Shape::n_tiles; ++j) {
       const int element = first + j % 2;
-      const int64_t column = n + j / 2 * 8 + aotc_mma_c_position(lane, element).column;
+      const Index column = n + j / 2 * 8 + aotc_mma_c_position(lane, element).column;
       if (row < range.m_end && column < range.n_end) {
         state.take(epilogue, row, column, acc[i / 2][j / 2][element]);
       }
@@ -162,9 +163,9 @@ AOTC_DEVICE void aotc_mma_finish(const Epilogue &epilogue, const aotc_tile_range
 
 // While one stage is multiplied the next is on its way; one barrier a step.
 template <int BM, int BN, int BK, int WM, int WN, int ARun, int BRun, int BAlongN, class A, class B,
-          class Epilogue>
+          class Epilogue, class Index>
 AOTC_DEVICE void aotc_mma_tile(const A &a, const B &b, const Epilogue &epilogue,
-                               const aotc_tile_range &range) {
+                               const aotc_tile_range<Index> &range) {
   static_assert(BN == WN || aotc_statistics_of<Epilogue>::count == 0, "a row lies in one warp");
   static_assert(ARun == 8 || ARun == 4 || ARun == 2 || ARun == 1, "elements that a copy moves");
   static_assert(BRun == 8 || BRun == 4 || BRun == 2 || BRun == 1, "elements that a copy moves");
@@ -176,18 +177,20 @@ AOTC_DEVICE void aotc_mma_tile(const A &a, const B &b, const Epilogue &epilogue,
   aotc_syncthreads();  // an earlier call may still read the stages
   aotc_mma_copy_step<shape, ARun, BRun>(stages + 0, a, b, range, range.k_begin);
   int current = 0;
-  for (int64_t k = range.k_begin; k < range.k_end; k += BK) {
+  for (Index k = range.k_begin; k < range.k_end; k += BK) {
     aotc_cp_async_wait_group<0>();
     aotc_syncthreads();
     const int next = 1 - current;
     if (k + BK < range.k_end) {
-      aotc_mma_copy_step<shape, ARun, BRun>(stages + next * shape::stage, a, b, range, k + BK);
+      aotc_mma_copy_step<shape, ARun, BRun, A, B, Index>(stages + next * shape::stage, a, b, range,
+                                                         k + BK);
     }
     aotc_mma_multiply<shape, BK>(stages + current * shape::stage, m, n, acc);
     current = next;
   }
   aotc_cp_async_wait_all();  // of an empty range
-  aotc_mma_finish<shape>(epilogue, range, range.m_begin + m, range.n_begin + n, acc);
+  aotc_mma_finish<shape, Epilogue, Index>(epilogue, range, range.m_begin + m, range.n_begin + n,
+                                          acc);
 }
 
 #endif  // AOTC_CUDA_MMA_TILE_CUH_

@@ -34,7 +34,8 @@ struct aotc_row_state {
     (void)epilogue;
   }
 
-  AOTC_MEMBER void take(const Epilogue &epilogue, int64_t m, int64_t n, float acc) {
+  template <class Index>
+  AOTC_MEMBER void take(const Epilogue &epilogue, Index m, Index n, float acc) {
     if constexpr (count > 0) {
       epilogue(m, n, acc, values);
     } else {
@@ -62,7 +63,8 @@ struct aotc_row_state {
     (void)epilogue;
   }
 
-  AOTC_MEMBER void finish(const Epilogue &epilogue, int64_t m) {
+  template <class Index>
+  AOTC_MEMBER void finish(const Epilogue &epilogue, Index m) {
     if constexpr (count > 0) epilogue.row(m, values);
     (void)epilogue, (void)m;
   }

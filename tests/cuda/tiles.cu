@@ -108,7 +108,7 @@ static __global__ void tile_matmul(tile_a a, tile_b b, tile_epilogue epilogue, i
   const tile_sizes sizes = a.sizes;
   const int64_t columns = (sizes.n + BN - 1) / BN, tiles = (sizes.m + BM - 1) / BM * columns;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const aotc_tile_range range = {
+    const aotc_tile_range<int64_t> range = {
         tile / columns * BM, tile % columns * BN, sizes.m, sizes.n, 0, steps};
     aotc_matmul_tile<BM, BN, BK, TM, TN, AByK, BByK>(a, b, epilogue, range);
   }
@@ -118,7 +118,7 @@ template <int BM, int BN, int BK, int WM, int WN, int ARun, int BRun, int BAlong
 static __global__ void tile_mma(tile_runs a, tile_runs b, tile_epilogue epilogue, int64_t steps) {
   const int64_t columns = (epilogue.n + BN - 1) / BN, tiles = (a.rows + BM - 1) / BM * columns;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const aotc_tile_range range = {
+    const aotc_tile_range<int64_t> range = {
         tile / columns * BM, tile % columns * BN, a.rows, epilogue.n, 0, steps};
     aotc_mma_tile<BM, BN, BK, WM, WN, ARun, BRun, BAlongN>(a, b, epilogue, range);
   }
@@ -154,8 +154,8 @@ template <int Rows>
 static __global__ void tile_transpose(tile_matrix_load load, tile_matrix_store store) {
   const int64_t columns = (load.columns + 31) / 32, tiles = (store.rows + 31) / 32 * columns;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const aotc_transpose_range range = {tile / columns * 32, tile % columns * 32, store.rows,
-                                        load.columns};
+    const aotc_transpose_range<int64_t> range = {tile / columns * 32, tile % columns * 32,
+                                                 store.rows, load.columns};
     aotc_transpose_tile<Rows>(load, store, range);
   }
 }

@@ -143,7 +143,7 @@ TileFunctor CombineMethod(const CudaContraction& c) {
 // kept.
 TileFunctor RowMethod(const CudaContraction& c) {
   TileFunctor method{.method = "row",
-                     .params = {{std::string(kAtM), DType::kI64}, {.pointer = c.states[0]}}};
+                     .params = {CounterOf(kAtM, c.m, 0), {.pointer = c.states[0]}}};
   method.body = DecodeAxes(c.m, Var(kAtM));
   std::vector<Stmt> first, again;
   std::map<const FlatStage*, Substitution> operands;
@@ -167,9 +167,8 @@ TileFunctor RowMethod(const CudaContraction& c) {
 
 // epilogue(m, n, acc[, state])
 TileFunctor PointMethod(const CudaContraction& c) {
-  TileFunctor method{.params = {{std::string(kAtM), DType::kI64},
-                                {std::string(kAtN), DType::kI64},
-                                {"acc", DType::kF32}}};
+  TileFunctor method{
+      .params = {CounterOf(kAtM, c.m, 0), CounterOf(kAtN, c.n, 0), {"acc", DType::kF32}}};
   method.body = DecodeAxes(c.m, Var(kAtM));
   for (Stmt& let : DecodeAxes(c.n, Var(kAtN))) method.body.push_back(std::move(let));
   Nest nest = c.nest;
@@ -274,6 +273,11 @@ absl::StatusOr<CudaContraction> ReadContraction(const Kernel& kernel) {
   }
   if (!AreRowStatistics(c)) return Refuse("a statistic is not of rows");
   return c;
+}
+
+FunctorParam CounterOf(std::string_view name, const std::vector<NestAxis>& axes, int64_t beyond) {
+  const Expr count = CountOf(axes);
+  return {.name = std::string(name), .most = beyond == 0 ? count - 1 : count + (beyond - 1)};
 }
 
 void AddStates(CudaContraction& c, LoopFunction& function) {

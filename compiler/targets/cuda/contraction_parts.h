@@ -35,6 +35,10 @@ absl::StatusOr<CudaContraction> ReadContraction(const Kernel& kernel);
 // Names of the counters of m, n and k in accessors and epilogues: none of a kernel's own names.
 inline constexpr std::string_view kAtM = "m_at", kAtN = "n_at", kAtK = "k_at";
 
+// A counter of `axes` as a parameter that may pass the last position by `beyond`: tiles begin
+// within the axes and may end so far behind them.
+FunctorParam CounterOf(std::string_view name, const std::vector<NestAxis>& axes, int64_t beyond);
+
 // Declares the states among the function's buffers.
 void AddStates(CudaContraction& contraction, LoopFunction& function);
 // epilogue(m, n, acc): the stages after the contraction. With statistics also a state for each row

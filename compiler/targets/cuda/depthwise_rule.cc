@@ -132,13 +132,13 @@ class DepthwiseRule {
   absl::StatusOr<TileObject> Input(const NestAxis& w) const {
     const Stage& stage = stage_;
     Bounds bounds = StageBounds(kernel_, stage);
-    const Interval reach =
-        RangeOf((w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation, bounds);
-    bounds.Add("x", 0, reach.max);
+    const Expr reach = (w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation;
+    bounds.Add("x", 0, RangeOf(reach, bounds).max);
     const Expr walked = WalkByX(Substitute(stage.body[0].arg(0), OneTaps()), w.name, bounds);
     if (UsesVar(walked, w.name) || UsesVar(walked, columns_.name))
       return Refuse("the window does not slide evenly");
-    TileFunctor method{.params = {{"row", DType::kI64}, {"x", DType::kI64}}};
+    TileFunctor method{
+        .params = {{.name = "row", .most = rows_.extent - 1}, {.name = "x", .most = reach}}};
     method.result = Substitute(Access(kernel_).Flatten(walked, bounds), {{rows_.name, Var("row")}});
     return TileObject{.name = "input", .methods = {std::move(method)}};
   }
@@ -171,7 +171,8 @@ class DepthwiseRule {
   }
 
   TileObject Filter() const {
-    TileFunctor method{.params = {{"row", DType::kI64}, {"column", DType::kI64}}};
+    TileFunctor method{.params = {{.name = "row", .most = rows_.extent - 1},
+                                  {.name = "column", .most = columns_.extent - 1}}};
     Substitution at = OneTaps();
     at[rows_.name] = Var("row");
     at[columns_.name] = Var("column");
@@ -180,7 +181,7 @@ class DepthwiseRule {
   }
 
   TileObject Epilogue(const NestAxis& w) const {
-    TileFunctor method{.params = {{w.name, DType::kI64}, {"acc", DType::kF32}}};
+    TileFunctor method{.params = {{.name = w.name, .most = w.extent - 1}, {"acc", DType::kF32}}};
     Nest nest = nest_;
     nest.stages[0].bodies = {Var("acc", DType::kF32)};
     nest.stages[0].reduce.clear();

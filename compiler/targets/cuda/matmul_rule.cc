@@ -71,23 +71,26 @@ class MatmulRule {
     call.template_args = {schedule_.block_m,  schedule_.block_n,  schedule_.block_k,
                           schedule_.thread_m, schedule_.thread_n, schedule_.a_by_k,
                           schedule_.b_by_k};
-    call.args.push_back(Accessor("a", c_.a, c_.m, kAtM));
-    call.args.push_back(Accessor("b", c_.b, c_.n, kAtN));
+    const int64_t k = schedule_.block_k;
+    call.args.push_back(
+        Accessor("a", c_.a, c_.m, {CounterOf(kAtM, c_.m, tile.m), CounterOf(kAtK, c_.k, k)}));
+    call.args.push_back(
+        Accessor("b", c_.b, c_.n, {CounterOf(kAtK, c_.k, k), CounterOf(kAtN, c_.n, tile.n)}));
     call.args.push_back(ContractionEpilogue(c_));
     call.args.push_back(
         TileRecord{"aotc_tile_range",
                    {{Var("tile_m") * schedule_.block_m, Var("tile_n") * schedule_.block_n,
-                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}}});
+                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}},
+                   DType::kI64});
     function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
     return function;
   }
 
   // a(m, k) and b(k, n): 0 beyond the extents.
   TileObject Accessor(const std::string& name, const Expr& operand,
-                      const std::vector<NestAxis>& axes, std::string_view outer) const {
-    TileFunctor method{
-        .params = {{std::string(outer), DType::kI64}, {std::string(kAtK), DType::kI64}}};
-    if (name == "b") std::swap(method.params[0], method.params[1]);
+                      const std::vector<NestAxis>& axes, std::vector<FunctorParam> place) const {
+    const std::string outer = place[name == "b" ? 1 : 0].name;
+    TileFunctor method{.params = std::move(place)};
     Expr inside = And(Lt(Var(outer), CountOf(axes)), Lt(Var(kAtK), CountOf(c_.k)));
     if (UsesAny(c_.nest.valid, axes)) inside = And(inside, c_.nest.valid);
     method.body = DecodeUsed(axes, Var(outer), {operand, inside});

@@ -172,14 +172,16 @@ class MmaRule {
     TileCall call{.function = "aotc_mma_tile", .header = "cuda/mma_tile.cuh"};
     call.template_args = {s.block_m, s.block_n, s.block_k, s.warp_m,
                           s.warp_n,  s.a_run,   s.b_run,   s.b_along_n};
-    const Position at_m{c_.m, kAtM}, at_n{c_.n, kAtN}, at_k{c_.k, kAtK};
+    const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
+        at_k{c_.k, kAtK, s.block_k};
     call.args = {Operand("a", c_.a, at_m, at_k)};
     call.args.push_back(s.b_along_n ? Operand("b", c_.b, at_k, at_n)
                                     : Operand("b", c_.b, at_n, at_k));
     call.args.push_back(ContractionEpilogue(c_));
     call.args.push_back(TileRecord{"aotc_tile_range",
                                    {{Var("tile_m") * s.block_m, Var("tile_n") * s.block_n,
-                                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}}});
+                                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}},
+                                   DType::kI64});
     function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
     return function;
   }
@@ -187,6 +189,9 @@ class MmaRule {
   struct Position {
     const std::vector<NestAxis>& axes;
     std::string_view name;
+    int64_t block;
+
+    FunctorParam param() const { return CounterOf(name, axes, block); }
   };
 
   // at(row, column) is the address of a run along the columns, count(row, column) how many of its
@@ -194,8 +199,7 @@ class MmaRule {
   TileObject Operand(const std::string& name, const Expr& operand, const Position& row,
                      const Position& column) const {
     const auto [load, guard] = SplitOperand(operand);
-    const std::vector<FunctorParam> place = {{std::string(row.name), DType::kI64},
-                                             {std::string(column.name), DType::kI64}};
+    const std::vector<FunctorParam> place = {row.param(), column.param()};
     TileFunctor at{.method = "at", .params = place};
     at.body = Decode(row, column, load);
     at.result_pointer = load->tensor;
