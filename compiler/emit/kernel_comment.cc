@@ -42,7 +42,9 @@ std::string KernelComment(const ProgramKernel& program_kernel, const KernelVaria
   std::string text = StrCat(StrJoin(kernel.sources, " + "), "\n");
   StrAppend(&text, AlsoLines(program_kernel.also));
   StrAppend(&text, PrintStages(kernel), "\n");
-  StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason, "\n");
+  const bool narrow = variant.loops.index == DType::kI32;
+  StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason,
+            narrow ? "; 32-bit indices" : "", "\n");
   StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
             static_cast<int64_t>(KernelBytes(kernel)), " bytes\n");
   return CommentLines(text);

@@ -101,6 +101,7 @@ Json Variants(const ProgramKernel& kernel) {
                   {"schedule", variant.schedule},
                   {"reason", variant.reason}};
     if (!variant.guard.IsInt(1)) entry["guard"] = PrintExpr(variant.guard);
+    if (variant.loops.index != DType::kI64) entry["index"] = DTypeName(variant.loops.index);
     list.push_back(std::move(entry));
   }
   return list;

@@ -230,14 +230,53 @@ def row36_a_concat_of_1000_inputs(folder):
                 expect(8 * params.count(",") < 4000, "more parameters than a kernel may have")
 
 
+def index_widths(outdir):
+    """Types that the kernels of an outdir count in, on which metadata.json and sources agree."""
+    kernels = "".join(p.read_text() for p in outdir.glob("*_kernels*"))
+    found = re.findall(r"\bfor \((\w+) \w+ = |\bconst (\w+) (?:task|thread) = ", kernels)
+    names = {"int32_t": "i32", "int64_t": "i64"}
+    counted = {names.get(first or second, first or second) for first, second in found}
+    stated = {variant.get("index", "i64") for kernel in cases.metadata(outdir)["kernels"]
+              for variant in kernel["variants"]}
+    expect(counted == stated, f"{counted} in the sources, {stated} in metadata.json")
+    return stated
+
+
 def row65_indices_suit_the_size(folder):
-    """An index that passes 32 bits is computed with 64: emitted loops count in int64_t."""
-    path = cases.save(folder, "net", [node("Transpose", "x", "y", perm=[1, 0])],
-                      {"x": [70000, 40000]}, {"y": [40000, 70000]})
-    for target in TARGETS:
-        outdir = outdir_of(path, target, folder / target)
-        kernels = "".join(p.read_text() for p in outdir.glob("net_kernels_*"))
-        expect(not re.search(r"\bfor \((int|int32_t|unsigned|uint32_t) ", kernels), "a 32-bit loop")
+    """CUDA counts in 32 bits where all indices fit for all values of the symbols, else in 64; a
+    CPU, to which they cost the same, in 64 always. Both kinds compile without a warning."""
+    turn = [node("Transpose", "x", "t", perm=[1, 0]), node("Mul", "t two", "y")]
+    weights = {"two": np.float32(2)}
+    compiler = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    for name, rows, columns, due in (("small", 70, 40, "i32"), ("huge", 70000, 40000, "i64")):
+        path = cases.save(folder, name, turn, {"x": [rows, columns]}, {"y": [columns, rows]},
+                          weights)
+        for target in TARGETS:
+            outdir = outdir_of(path, target, folder / target / name)
+            expect(index_widths(outdir) == {due if target == "cuda" else "i64"}, f"{name} {target}")
+            compile_objects(outdir, target, folder / "objects" / target / name, compiler=compiler)
+    cases.numbers_agree(folder / "small.onnx", "cuda", folder / "small_run")
+    path = cases.save(folder, "net", turn, {"x": ["n", 40000]}, {"y": [40000, "n"]}, weights)
+    for most, due in ((50000, "i32"), (60000, "i64")):
+        outdir = outdir_of(path, "cuda", folder / f"net_{most}", "--dim", f"n=1..{most}")
+        expect(index_widths(outdir) == {due}, f"n to {most}: {index_widths(outdir)}")
+
+
+def row65_products_within_an_index_fit(folder):
+    """Not only the index has to fit, also what it is computed from: i * 50021 / 60013."""
+    for size, result, due in ((40009, 50021, "i32"), (50021, 60013, "i64")):
+        resize = node("Resize", "x roi scales sizes", "y", mode="nearest",
+                      coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+        nothing = np.zeros(0, np.float32)
+        path = cases.save(folder, f"to_{result}", [resize], {"x": [1, size]}, {"y": [1, result]},
+                          {"roi": nothing, "scales": nothing, "sizes": np.array([1, result])})
+        model = cases.load(path, "cuda", folder / str(result))
+        x = cases.floats(1, size)
+        y = model.run({"x": x}, fill=0xFF)["y"]
+        model.close()
+        expect(np.array_equal(y, x[:, np.arange(result) * size // result]), f"{size} to {result}")
+        found = index_widths(folder / str(result) / "cuda" / "out")
+        expect(found == {due}, f"{size} to {result}: {found}")
 
 
 def row31_forms_of_one_idea_give_one_program(folder):

@@ -9,6 +9,7 @@
 #include "compiler/emit/kernel_comment.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/split_kernels.h"
+#include "compiler/lower/index_width.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
@@ -37,13 +38,20 @@ absl::Status UseLocalMemory(LoopFunction& function) {
       StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
 }
 
+// What both kinds of variants end with.
+void Finish(KernelVariant& variant) {
+  TidyLoops(variant.loops);
+  const std::string wide = UseNarrowIndices(variant.loops);
+  if (!wide.empty()) StrAppend(&variant.reason, "; 64-bit indices: ", wide);
+}
+
 absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason) {
   KernelVariant variant{.realisation = "loops",
                         .schedule = StrCat("loops{threads=", kThreads, "}"),
                         .reason = std::move(reason)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
   AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
-  TidyLoops(variant.loops);
+  Finish(variant);
   return variant;
 }
 
@@ -57,12 +65,26 @@ absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel) {
   return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel);
 }
 
-// Parameters as C sees them, and the lines in the kernel that give small floats their types.
+// Parameters of the kernel, and of its launcher as C sees them; the lines in the kernel that give
+// small floats their types.
 struct Signature {
-  std::string params;
-  std::string args;
+  std::string kernel_params;
+  std::string launch_params;
+  std::string args;  // of the kernel, in its launcher
   std::string prologue;
 };
+
+// The parameters of symbols, which all launchers take as int64_t and kernels as they count.
+void AddSymbols(const LoopFunction& function, Signature& signature) {
+  const std::string type = CValueType(function.index);
+  const std::string cast = function.index == DType::kI64 ? "" : StrCat("(", type, ")");
+  for (const Symbol& symbol : function.symbols) {
+    StrAppend(&signature.kernel_params, type, " ", symbol.var, ", ");
+    StrAppend(&signature.launch_params, "int64_t ", symbol.var, ", ");
+    StrAppend(&signature.args, cast, symbol.var, ", ");
+    StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
+  }
+}
 
 Signature SignatureOf(const LoopFunction& function) {
   Signature signature;
@@ -71,17 +93,15 @@ Signature SignatureOf(const LoopFunction& function) {
     const char* constness = buffer.written ? "" : "const ";
     const bool small = CInterfaceType(buffer.dtype) != CElementType(buffer.dtype);
     const std::string outside = small ? buffer.name + "_bits" : buffer.name;
-    StrAppend(&signature.params, constness, CInterfaceType(buffer.dtype), " *", outside, ", ");
+    StrAppend(&signature.kernel_params, constness, CInterfaceType(buffer.dtype), " *", outside,
+              ", ");
     StrAppend(&signature.args, outside, ", ");
     if (!small) continue;
     const std::string type = StrCat(constness, CElementType(buffer.dtype), " *");
     StrAppend(&signature.prologue, type, buffer.name, " = (", type, ")", outside, ";\n");
   }
-  for (const Symbol& symbol : function.symbols) {
-    StrAppend(&signature.params, "int64_t ", symbol.var, ", ");
-    StrAppend(&signature.args, symbol.var, ", ");
-    StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
-  }
+  signature.launch_params = signature.kernel_params;
+  AddSymbols(function, signature);
   for (const LoopBuffer& buffer : function.buffers) {
     if (buffer.elements == 0) continue;
     const std::string type = CElementType(buffer.dtype);
@@ -115,17 +135,21 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
       EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .barrier = "aotc_syncthreads()"});
   headers.insert(text.headers.begin(), text.headers.end());
   Signature s = SignatureOf(function);
-  std::string kernel_params = s.params.substr(0, s.params.size() - 2),
+  std::string kernel_params = s.kernel_params.substr(0, s.kernel_params.size() - 2),
               kernel_args = s.args.substr(0, s.args.size() - 2);
   std::string result = KernelComment(kernel, variant);
   if (!text.objects.empty())
     StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
   StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol,
             "_kernel(", kernel_params, ") {\n", s.prologue);
-  if (Uses(function, "task")) StrAppend(&result, "const int64_t task = blockIdx.x;\n");
-  if (Uses(function, "thread")) StrAppend(&result, "const int64_t thread = threadIdx.x;\n");
+  const std::string index = CValueType(function.index);
+  for (const auto& [name, number] : {std::pair("task", "blockIdx.x"), {"thread", "threadIdx.x"}}) {
+    if (!Uses(function, name)) continue;
+    const std::string cast = function.index == DType::kI64 ? "" : StrCat("(", index, ")");
+    StrAppend(&result, "const ", index, " ", name, " = ", cast, number, ";\n");
+  }
   StrAppend(&result, text.body, "}\n\n");
-  const std::string params = StrCat(s.params, "int64_t tasks, struct CUstream_st *stream");
+  const std::string params = StrCat(s.launch_params, "int64_t tasks, struct CUstream_st *stream");
   StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol,
             "(", params, ");\n");
   StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n",
@@ -229,7 +253,7 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
       variant = absl::FailedPreconditionError(StrCat(variant->realisation, " is disabled"));
     }
     if (variant.ok()) {
-      TidyLoops(variant->loops);
+      Finish(*variant);
       result.variants.push_back(*std::move(variant));
       return result;
     }

@@ -134,11 +134,12 @@ class DepthwiseRule {
     Bounds bounds = StageBounds(kernel_, stage);
     const Expr reach = (w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation;
     bounds.Add("x", 0, RangeOf(reach, bounds).max);
+    const Expr counted = reach + (kOutputs - 1) * slide_.stride;  // and compared with the end
     const Expr walked = WalkByX(Substitute(stage.body[0].arg(0), OneTaps()), w.name, bounds);
     if (UsesVar(walked, w.name) || UsesVar(walked, columns_.name))
       return Refuse("the window does not slide evenly");
     TileFunctor method{
-        .params = {{.name = "row", .most = rows_.extent - 1}, {.name = "x", .most = reach}}};
+        .params = {{.name = "row", .most = rows_.extent - 1}, {.name = "x", .most = counted}}};
     method.result = Substitute(Access(kernel_).Flatten(walked, bounds), {{rows_.name, Var("row")}});
     return TileObject{.name = "input", .methods = {std::move(method)}};
   }
