@@ -63,6 +63,29 @@ TEST(CudaKernels, TensorCoresAreUsedWhereEveryGpuHasThem) {
     EXPECT_FALSE(LeastArch({arch}).ok()) << arch;
 }
 
+// More rows than a grid has blocks are left to the threads of fewer; beyond those there is no way.
+TEST(CudaKernels, GridsHaveNoMoreBlocksThanDevicesTake) {
+  const auto sums = [](int64_t rows) {
+    const std::string text = StrCat("kernel @sums(in %x: f32[", rows, ", 300], out %y: f32[", rows,
+                                    "]) {\n  %y[i<", rows, "] = reduce max(r<300) %x[i, r]\n}\n");
+    return *ParseKernel(text);
+  };
+  const auto realisation = [&](int64_t rows) -> std::string {
+    const absl::StatusOr<ProgramKernel> kernel = ScheduleOnCuda(sums(rows), {});
+    if (!kernel.ok()) return std::string(kernel.status().message());
+    const KernelVariant& variant = kernel->variants.front();
+    return StrCat(variant.realisation, ": ", variant.reason);
+  };
+  EXPECT_EQ(realisation(2147483647),
+            "row_groups: 2147483647 rows of up to 300; 64-bit indices: i*300 + r reaches "
+            "644245094099");
+  EXPECT_EQ(realisation(2147483648),
+            "loops: kernel sums needs 2147483648 blocks, and a grid has at most 2147483647; "
+            "64-bit indices: i*300 + r reaches 644245094399");
+  EXPECT_EQ(realisation(int64_t{1} << 38),
+            "kernel sums needs 2147483648 blocks, and a grid has at most 2147483647");
+}
+
 // The values of a kernel's inputs and the outputs that are due, in one run.
 struct Values {
   std::string kernel;

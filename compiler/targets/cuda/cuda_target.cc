@@ -38,11 +38,22 @@ absl::Status UseLocalMemory(LoopFunction& function) {
       StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
 }
 
+// Blocks lie in the first dimension of the grid, the only one that holds more than 65535.
+absl::Status CheckGrid(const LoopFunction& function) {
+  constexpr int64_t kMostBlocks = INT32_MAX;
+  const int64_t blocks = RangeOf(function.tasks, BoundsOf(function.symbols)).max;
+  if (blocks <= kMostBlocks) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", blocks,
+                                         " blocks, and a grid has at most ", kMostBlocks));
+}
+
 // What both kinds of variants end with.
-void Finish(KernelVariant& variant) {
+absl::Status Finish(KernelVariant& variant) {
+  AOTC_RETURN_IF_ERROR(CheckGrid(variant.loops));
   TidyLoops(variant.loops);
   const std::string wide = UseNarrowIndices(variant.loops);
   if (!wide.empty()) StrAppend(&variant.reason, "; 64-bit indices: ", wide);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason) {
@@ -51,7 +62,7 @@ absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string re
                         .reason = std::move(reason)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
   AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
-  Finish(variant);
+  AOTC_RETURN_IF_ERROR(Finish(variant));
   return variant;
 }
 
@@ -253,9 +264,12 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
       variant = absl::FailedPreconditionError(StrCat(variant->realisation, " is disabled"));
     }
     if (variant.ok()) {
-      Finish(*variant);
-      result.variants.push_back(*std::move(variant));
-      return result;
+      const absl::Status finished = Finish(*variant);
+      if (finished.ok()) {
+        result.variants.push_back(*std::move(variant));
+        return result;
+      }
+      variant = finished;
     }
     reason = std::string(variant.status().message());
   }
