@@ -74,6 +74,7 @@ Expr Access::DropHaloGuard(const Expr& select, const Bounds& bounds) const {
   const Expr& otherwise = select.arg(2);
   if (!load.valid() || !otherwise.IsConst()) return select;
   const KernelTensor& tensor = kernel_.tensors[load->tensor];
+  if (tensor.role == TensorRole::kTemp) return select;  // it has no halo
   const double fill = IsFloat(otherwise.dtype()) ? otherwise->float_value
                                                  : static_cast<double>(otherwise->int_value);
   if (!tensor.layout.HasHalo() || fill != tensor.layout.fill) return select;
