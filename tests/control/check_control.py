@@ -36,13 +36,35 @@ COMPILER = ("g++", "-std=c++17", "-O1")
 TOLERANCE = 2e-5  # f32, relative to the largest element
 
 
-def expected_of(case):
-    """The outputs of each run, in order."""
+def session_of(case):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(case.model.SerializeToString(), options,
-                                           providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(case.model.SerializeToString(), options,
+                                        providers=["CPUExecutionProvider"])
+
+
+def expected_of(case):
+    """The outputs of each run, in order."""
+    session = session_of(case)
     return [session.run(None, run) for run in case.runs]
+
+
+def nudged(array):
+    """Floats about eight roundings away."""
+    if array.dtype.kind != "f":
+        return array
+    signs = np.where(np.arange(array.size) % 2, 1, -1).reshape(array.shape)
+    return (array * (1 + 5e-7 * signs)).astype(array.dtype)
+
+
+def drop_unsteady_runs(case):
+    """Of a random model: runs in which roundings decide what branch is taken, or grow."""
+    session, steady = session_of(case), []
+    for run in case.runs:
+        other = session.run(None, {name: nudged(array) for name, array in run.items()})
+        if not any(map(difference, other, session.run(None, run))):
+            steady.append(run)
+    case.runs = steady
 
 
 def difference(actual, expected):
@@ -160,6 +182,10 @@ def main():
         cases = [case for case in cases if case.name == options.case]
     else:
         cases += [random_control.random_case(options.seed, i) for i in range(options.count)]
+    for case in cases:
+        if case.name.startswith("random_"):
+            drop_unsteady_runs(case)
+    cases = [case for case in cases if case.runs]
     if not cases:
         sys.exit(f"no case {options.case}")
     if options.way == "evaluator":

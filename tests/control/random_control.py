@@ -3,7 +3,7 @@
     case = random_case(seed=1, number=17)      # a Case of control_cases.py
 """
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from control_cases import Case
 
@@ -49,11 +49,34 @@ class Writer:
             if depth < MOST_DEPTH and self.chance(0.35):
                 make = self.pick((self.branch, self.branch, self.loop, self.loop, self.scan))
                 values += make(known, nodes, depth)
+            elif self.chance(0.3):
+                values += self.pattern(self.pick(known), nodes)
             elif self.chance(0.5):
                 values += self.node(self.pick(UNARY), [self.pick(known)], nodes)
             else:
                 values += self.node(self.pick(BINARY), [self.pick(known), self.pick(known)], nodes)
         return nodes, values
+
+    def pattern(self, value, nodes):
+        """What passes rewrite: products, a softmax, moves there and back, a normalisation."""
+        kind = int(self.random.integers(0, 5))
+        if kind == 0:
+            product = self.node("MatMul", [value, self.pick(["w0", "w1"])], nodes)[0]
+            return self.node("Add", [product, "bias"], nodes)
+        if kind == 1:
+            return self.node("Softmax", [value], nodes, axis=int(self.random.integers(0, 2)))
+        if kind == 2:
+            turned = self.node("Transpose", [value], nodes, perm=[1, 0])[0]
+            return self.node("Transpose", self.node("Sin", [turned], nodes), nodes, perm=[1, 0])
+        if kind == 3:
+            cut = self.node("Reshape", [value, "halves"], nodes)[0]
+            return self.node("Reshape", [*self.node("Neg", [cut], nodes), "whole"], nodes)
+        mean = self.node("ReduceMean", [value], nodes, axes=[1], keepdims=1)[0]
+        rest = self.node("Sub", [value, mean], nodes)[0]
+        square = self.node("Mul", [rest, rest], nodes)[0]
+        spread = self.node("ReduceMean", [square], nodes, axes=[1], keepdims=1)[0]
+        root = self.node("Sqrt", self.node("Add", [spread, "little"], nodes), nodes)[0]
+        return self.node("Div", [rest, root], nodes)
 
     def condition(self, known, nodes):
         """A bool that an input gives, or one that data gives."""
@@ -135,7 +158,12 @@ def random_case(seed, number):
         more, made = writer.block(values, 0)
         nodes, values = nodes + more, values + made
     results = sorted({writer.pick(values[2:]) for _ in range(3)} | {values[-1]})
-    constants = [helper.make_tensor("limit", TensorProto.FLOAT, [], [0.2]),
+    weights = [numpy_helper.from_array(random.uniform(-0.5, 0.5, dims).astype("f4"), name)
+               for name, dims in (("w0", (4, 4)), ("w1", (4, 4)), ("bias", (4,)))]
+    constants = [*weights, helper.make_tensor("little", TensorProto.FLOAT, [], [0.1]),
+                 helper.make_tensor("halves", TensorProto.INT64, [3], [-1, 2, 2]),
+                 helper.make_tensor("whole", TensorProto.INT64, [2], [-1, 4]),
+                 helper.make_tensor("limit", TensorProto.FLOAT, [], [0.2]),
                  helper.make_tensor("three", TensorProto.INT64, [], [3]),
                  *[helper.make_tensor(f"axis{i}", TensorProto.INT64, [1], [i]) for i in (0, 1)]]
     inputs = [info("x0"), info("x1"), *[info(c, TensorProto.BOOL, []) for c in writer.flags],
