@@ -86,7 +86,7 @@ void VisitBodies(const Graph& graph, FusedGraph& fused,
     visit(at, region);
     for (FusedKernel& kernel : at.kernels) {
       if (!kernel.control.valid()) continue;
-      auto body = kernel.bodies.begin();
+      auto body = at.bodies.at(kernel.control).begin();
       for (const auto& [name, inner] : graph.nodes[kernel.control].regions) walk(*body++, inner);
     }
   };

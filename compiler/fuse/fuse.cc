@@ -82,13 +82,12 @@ class Fuser {
   }
 
  private:
-  absl::StatusOr<FusedKernel> FuseControl(NodeId id) const {
-    FusedKernel control = KernelOfControl(graph_, id);
+  absl::StatusOr<FusedKernel> FuseControl(NodeId id) {
     for (const auto& [name, region] : graph_.nodes[id].regions) {
       AOTC_ASSIGN_OR_RETURN(FusedGraph body, Fuser(graph_, region, options_).Run());
-      control.bodies.push_back(std::move(body));
+      result_.bodies[id].push_back(std::move(body));
     }
-    return control;
+    return KernelOfControl(graph_, id);
   }
 
   void AddView(ValueView view) {
@@ -294,7 +293,7 @@ std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
   for (const FusedKernel& kernel : fused.kernels) {
     StrAppend(&text, PrintKernel(kernel.kernel), "\n");
     if (!kernel.control.valid()) continue;
-    auto body = kernel.bodies.begin();
+    auto body = fused.bodies.at(kernel.control).begin();
     for (const auto& [name, region] : graph.nodes[kernel.control].regions) {
       StrAppend(&text, "// ", name, " of ", kernel.kernel.name, ":\n", PrintFused(graph, *body++),
                 "// end of ", name, "\n");

@@ -13,6 +13,7 @@
 #define AOTC_COMPILER_FUSE_FUSE_H_
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,8 +24,6 @@
 
 namespace aotc {
 
-struct FusedGraph;
-
 // A kernel and the graph value that each of its params stands for; or a node with regions, which
 // stands among the kernels as one without stages: its params are what it reads, captured values
 // included, and what it gives.
@@ -34,8 +33,7 @@ struct FusedKernel {
   std::string op = {};  // of the last node in it, for names
   // Results that are small floats because the model casts to them, not because it computes in them.
   std::set<ValueId> rounded = {};
-  NodeId control = {};                  // of a node with regions
-  std::vector<FusedGraph> bodies = {};  // one per region of it, by name
+  NodeId control = {};  // the node with regions; its bodies are those of the fused graph
 };
 
 // `value` is the storage of `base` from an element offset on: no kernel is needed.
@@ -50,6 +48,8 @@ struct FusedGraph {
   std::vector<ValueView> views = {};      // base is never itself a view
   std::vector<ValueId> checks = {};       // bools that must be true after a run
   std::vector<std::string> decisions = {};
+  // Per node with regions: a graph for each region, by name.
+  std::map<NodeId, std::vector<FusedGraph>> bodies = {};
 };
 
 // Says why the target cannot realise a merged kernel as well as its parts, or "" where it can.

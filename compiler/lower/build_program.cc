@@ -54,8 +54,9 @@ class ProgramBuilder {
     }
     const std::vector<ValueId> checks = fused.checks;
     for (FusedKernel& kernel : fused.kernels) {
-      AOTC_RETURN_IF_ERROR(kernel.control.valid() ? AddControl(std::move(kernel))
-                                                  : AddKernel(std::move(kernel), checks));
+      AOTC_RETURN_IF_ERROR(kernel.control.valid()
+                               ? AddControl(kernel, std::move(fused.bodies.at(kernel.control)))
+                               : AddKernel(std::move(kernel), checks));
     }
     for (const auto& [value, target] : copies) AddCopy(ReadBuffer(value), target);
     return absl::OkStatus();
@@ -77,12 +78,13 @@ class ProgramBuilder {
     program_.steps.push_back({.kind = StepKind::kCopy, .args = {from, to}});
   }
 
-  absl::Status AddControl(FusedKernel fused) {
-    const Node& node = graph_.nodes[fused.control];
-    if (IsIf(node)) return AddIf(node, std::move(fused));
-    if (IsRepeat(node)) return AddRepeat(node, std::move(fused));
-    return absl::UnimplementedError(
-        StrCat(StrJoin(fused.kernel.sources, " + "), ": is not compiled"));
+  // `bodies`: one per region, by name.
+  absl::Status AddControl(const FusedKernel& control, std::vector<FusedGraph> bodies) {
+    const Node& node = graph_.nodes[control.control];
+    const std::vector<std::string>& sources = control.kernel.sources;
+    if (IsIf(node)) return AddIf(node, sources, std::move(bodies));
+    if (IsRepeat(node)) return AddRepeat(node, sources, std::move(bodies[0]));
+    return absl::UnimplementedError(StrCat(StrJoin(sources, " + "), ": is not compiled"));
   }
 
   std::vector<BufferId> ResultBuffers(const Node& node) {
@@ -109,14 +111,14 @@ class ProgramBuilder {
     return flag;
   }
 
-  absl::Status AddIf(const Node& node, FusedKernel fused) {
+  absl::Status AddIf(const Node& node, const std::vector<std::string>& sources,
+                     std::vector<FusedGraph> bodies) {
     const std::vector<BufferId> results = ResultBuffers(node);
-    const std::vector<std::string>& sources = fused.kernel.sources;
     const BufferId flag = FlagFor(node.inputs[0]);
     // By name: else_branch comes first.
     const auto branch = [&](size_t body, const char* name) {
       const Region& region = graph_.regions[node.regions.at(name)];
-      return AddBody(std::move(fused.bodies[body]), region.outputs, results);
+      return AddBody(std::move(bodies[body]), region.outputs, results);
     };
     program_.steps.push_back({.kind = StepKind::kIf, .args = {flag}, .sources = sources});
     AOTC_RETURN_IF_ERROR(branch(1, "then_branch"));
@@ -128,7 +130,8 @@ class ProgramBuilder {
 
   // for (round < trip && flag) { body }. The carried values live in buffers of their own: those of
   // the node's results, which hold the initial values in front of the loop.
-  absl::Status AddRepeat(const Node& node, FusedKernel fused) {
+  absl::Status AddRepeat(const Node& node, const std::vector<std::string>& sources,
+                         FusedGraph fused) {
     const Region& body = graph_.regions[node.regions.at("body")];
     const RepeatForm form = FormOf(graph_, node);
     const std::vector<BufferId> results = ResultBuffers(node);
@@ -139,7 +142,7 @@ class ProgramBuilder {
       buffers_[body.inputs[i]] = carried.back();
       AddCopy(ReadBuffer(node.inputs[RepeatForm::kFirstCarried + i]), carried.back());
     }
-    Step loop{.kind = StepKind::kLoop, .sources = fused.kernel.sources};
+    Step loop{.kind = StepKind::kLoop, .sources = sources};
     std::vector<ValueId> made;  // by a round, besides the carried values
     std::vector<BufferId> targets;
     const ValueId condition = node.inputs[RepeatForm::kCond];
@@ -159,10 +162,10 @@ class ProgramBuilder {
       targets.push_back(AddView(scanned, results[i], Var(loop.counter) * elements));
     }
     program_.steps.push_back(std::move(loop));
-    AOTC_RETURN_IF_ERROR(AddBody(std::move(fused.bodies[0]), made, targets));
+    AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), made, targets));
     const auto new_values = body.outputs.begin() + static_cast<std::ptrdiff_t>(form.first_next);
     Carry({new_values, new_values + static_cast<std::ptrdiff_t>(carried.size())}, carried);
-    program_.steps.push_back({.kind = StepKind::kEnd, .sources = fused.kernel.sources});
+    program_.steps.push_back({.kind = StepKind::kEnd, .sources = sources});
     return absl::OkStatus();
   }
 
