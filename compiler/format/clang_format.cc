@@ -2,6 +2,8 @@
 
 #include <clang/Format/Format.h>
 
+#include <algorithm>
+
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -35,10 +37,23 @@ llvm::StringRef FileName(SourceKind kind) {
   return "model.cpp";
 }
 
+// Whether a line is so long that the search for the best breaks, whose states grow with the nesting
+// of parentheses, would not come to an end.
+bool HasEndlessLine(const std::string& code) {
+  constexpr size_t kLongestLine = 16 * 1024;
+  for (size_t line = 0; line < code.size();) {
+    const size_t end = std::min(code.find('\n', line), code.size());
+    if (end - line > kLongestLine) return true;
+    line = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind) {
   const std::string code(text);
+  if (HasEndlessLine(code)) return code;
   const clang::tooling::Range everything(0, static_cast<unsigned>(code.size()));
   clang::format::FormattingAttemptStatus attempt;
   const clang::tooling::Replacements edits =

@@ -19,6 +19,7 @@ enum class SourceKind : uint8_t { kC, kCpp, kCuda };
 
 // The text in the one style of our output: Google's with 100 columns, pointers to the right (as C
 // programmers write them), includes in the order given. Same text, same result, on every machine.
+// Text with a line beyond 16 KiB, an expression without end, comes back as it is.
 // Error: text that clang-format refuses to lay out (unbalanced braces and the like).
 absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind);
 

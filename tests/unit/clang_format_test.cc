@@ -34,6 +34,14 @@ TEST(ClangFormat, KnowsCudaLaunchesAndAttributes) {
             "__global__ void k(float *x) {}\nvoid f() { k<<<1, 2>>>(x); }\n");
 }
 
+// The search for line breaks would take all memory.
+TEST(ClangFormat, LeavesLinesThatAreNestedWithoutEnd) {
+  std::string sum = "x";
+  for (int i = 0; i < 5000; ++i) sum = "(" + sum + " + f(a, b))";
+  const std::string text = "static float f() {\n    return " + sum + ";\n}\n";
+  EXPECT_EQ(Format(text), text);
+}
+
 TEST(ClangFormat, SecondRunChangesNothing) {
   const std::string once = Format(
       "extern \"C\" {typedef struct{const float*image;}net_inputs; int32_t net_run(const "
