@@ -51,21 +51,25 @@ class BesideMerger {
  private:
   static constexpr size_t kMostTried = 4;
 
-  // The extents of all its outputs, where the kernel is a small elementwise one.
+  // The extents and the type of all its outputs, where the kernel is a small elementwise one: lanes
+  // of one width serve all results.
   std::optional<std::string> ShapeOf(size_t index) const {
     if (!kernels_[index] || kernels_[index]->control.valid()) return std::nullopt;
     const Kernel& kernel = kernels_[index]->kernel;
     if (!IsPointNest(kernel) || HasReduction(kernel)) return std::nullopt;
     const Bounds bounds = BoundsOf(kernel.symbols);
+    const DType type = kernel.tensors[kernel.params.back()].dtype;
     int64_t bytes = 0;
     for (TensorId id : kernel.params) {
       if (!IsOutput(kernel, id)) continue;
       const int64_t own =
           MaxBytes(ReachedElements(kernel.tensors[id]), kernel.tensors[id].dtype, bounds);
       if (own < 0 || own > kMostBytes - bytes) return std::nullopt;
+      if (kernel.tensors[id].dtype != type) return std::nullopt;
       bytes += own;
     }
-    return StrJoin(SharedExtents(kernel), ",", [](const Expr& e) { return PrintExpr(e); });
+    const auto print = [](const Expr& extent) { return PrintExpr(extent); };
+    return StrCat(DTypeName(type), "[", StrJoin(SharedExtents(kernel), ",", print), "]");
   }
 
   // All that reads what the kernel gives comes behind `place`.
