@@ -47,7 +47,7 @@ std::vector<bool> StepsUnderControl(const Program& program) {
   for (const Step& step : program.steps) {
     if (step.kind == StepKind::kEnd) --depth;
     inside.push_back(depth > 0);
-    if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) ++depth;
+    if (OpensBlock(step)) ++depth;
   }
   return inside;
 }

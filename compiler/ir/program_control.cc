@@ -13,7 +13,7 @@ absl::Status Wrong(size_t step, const Parts&... parts) {
 
 absl::Status CheckArguments(const Program& program, size_t index) {
   const Step& step = program.steps[index];
-  const size_t most = step.kind == StepKind::kIf || step.kind == StepKind::kLoop ? 1 : 0;
+  const size_t most = OpensBlock(step) ? 1 : 0;
   const size_t least = step.kind == StepKind::kIf || !step.trip.valid() ? most : 0;
   if (step.args.size() < least || step.args.size() > most) {
     return Wrong(index, step.args.size(), " arguments of a step of control");
@@ -41,16 +41,20 @@ bool IsControl(const Step& step) {
   return false;
 }
 
+bool OpensBlock(const Step& step) {
+  return step.kind == StepKind::kIf || step.kind == StepKind::kLoop;
+}
+
 std::vector<Construct> Constructs(const Program& program) {
   std::vector<Construct> done, open;
   for (size_t i = 0; i < program.steps.size(); ++i) {
-    const StepKind kind = program.steps[i].kind;
+    const Step& step = program.steps[i];
     const int index = static_cast<int>(i);
-    if (kind == StepKind::kIf || kind == StepKind::kLoop) {
-      open.push_back({.is_loop = kind == StepKind::kLoop, .begin = index});
-    } else if (kind == StepKind::kElse) {
+    if (OpensBlock(step)) {
+      open.push_back({.is_loop = step.kind == StepKind::kLoop, .begin = index});
+    } else if (step.kind == StepKind::kElse) {
       open.back().middle = index;
-    } else if (kind == StepKind::kEnd) {
+    } else if (step.kind == StepKind::kEnd) {
       open.back().end = index;
       done.push_back(open.back());
       open.pop_back();
@@ -65,7 +69,7 @@ absl::Status CheckControl(const Program& program) {
     const Step& step = program.steps[i];
     if (!IsControl(step)) continue;
     AOTC_RETURN_IF_ERROR(CheckArguments(program, i));
-    if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) {
+    if (OpensBlock(step)) {
       open.push_back(step.kind);
     } else if (step.kind == StepKind::kElse) {
       if (open.empty() || open.back() != StepKind::kIf) return Wrong(i, "an else without its if");

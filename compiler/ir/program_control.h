@@ -28,6 +28,9 @@ struct Construct {
 // kIf, kElse, kLoop or kEnd: a step that does no work itself.
 bool IsControl(const Step& step);
 
+// kIf or kLoop: a step that a kEnd closes.
+bool OpensBlock(const Step& step);
+
 // In the order of their ends. The steps must nest (CheckControl).
 std::vector<Construct> Constructs(const Program& program);
 

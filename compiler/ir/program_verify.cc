@@ -152,7 +152,7 @@ class Verifier {
 
   // Behind a branch is written what both ways write; a loop may do nothing.
   void FollowControl(const Step& step) {
-    if (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) {
+    if (OpensBlock(step)) {
       open_.push_back({.before = written_});
       if (step.args.empty()) open_.back().counter = step.counter;
     } else if (step.kind == StepKind::kElse) {

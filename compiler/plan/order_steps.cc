@@ -64,11 +64,11 @@ std::vector<Range> UnitsOf(const Program& program, const Range& range) {
   std::vector<Range> units;
   int depth = 0;
   for (int i = range.begin; i < range.end; ++i) {
-    const StepKind kind = program.steps[i].kind;
+    const Step& step = program.steps[i];
     if (depth == 0) units.push_back({i, i + 1});
     units.back().end = i + 1;
-    if (kind == StepKind::kIf || kind == StepKind::kLoop) ++depth;
-    if (kind == StepKind::kEnd) --depth;
+    if (OpensBlock(step)) ++depth;
+    if (step.kind == StepKind::kEnd) --depth;
   }
   return units;
 }

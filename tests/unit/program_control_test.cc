@@ -87,7 +87,7 @@ TEST(ProgramControl, StepsMustNest) {
     ProgramBuilderForTests b;
     const BufferId flag = AddFlag(b, "flag");
     for (StepKind kind : kinds) {
-      const bool opens = kind == StepKind::kIf || kind == StepKind::kLoop;
+      const bool opens = OpensBlock({.kind = kind});
       AddControl(b, kind, opens ? std::vector<BufferId>{flag} : std::vector<BufferId>{});
     }
     return CheckControl(b.program).ok();
