@@ -135,8 +135,7 @@ class BesideMerger {
     if (!IsPointNest(merged.kernel)) {
       return absl::FailedPreconditionError("their elements are not computed by the same loops");
     }
-    const std::string reason = veto_ ? veto_(first.kernel, second.kernel, merged.kernel) : "";
-    if (!reason.empty()) return absl::FailedPreconditionError(reason);
+    AOTC_RETURN_IF_ERROR(CheckVeto(veto_, first, second, merged));
     return merged;
   }
 

@@ -230,24 +230,25 @@ absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel
   return rows.ok() ? rows : inlined;
 }
 
+absl::Status CheckNodeCount(size_t nodes) {
+  if (nodes <= kMostNodes) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat("the kernel would have more than ", kMostNodes, " nodes"));
+}
+
 }  // namespace
 
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value, const std::set<ValueId>& kept) {
-  if (producer.kernel.sources.size() + consumer.kernel.sources.size() > kMostNodes) {
-    return absl::FailedPreconditionError(
-        StrCat("the kernel would have more than ", kMostNodes, " nodes"));
-  }
+  AOTC_RETURN_IF_ERROR(
+      CheckNodeCount(producer.kernel.sources.size() + consumer.kernel.sources.size()));
   AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value, kept));
   AOTC_RETURN_IF_ERROR(CheckMerged(merged.kernel));
   return merged;
 }
 
 absl::Status CheckMerged(const Kernel& merged) {
-  if (merged.sources.size() > kMostNodes) {
-    return absl::FailedPreconditionError(
-        StrCat("the kernel would have more than ", kMostNodes, " nodes"));
-  }
+  AOTC_RETURN_IF_ERROR(CheckNodeCount(merged.sources.size()));
   // GPUs hand at most 4 KiB of parameters to a kernel, and code that chooses among many operands is
   // slow to compile.
   constexpr size_t kMostParams = 64;
@@ -256,6 +257,12 @@ absl::Status CheckMerged(const Kernel& merged) {
         StrCat("the kernel would have more than ", kMostParams, " operands and results"));
   }
   return CheckOutputLayouts(merged);
+}
+
+absl::Status CheckVeto(const FusionVeto& veto, const FusedKernel& first, const FusedKernel& second,
+                       const FusedKernel& merged) {
+  const std::string reason = veto ? veto(first.kernel, second.kernel, merged.kernel) : "";
+  return reason.empty() ? absl::OkStatus() : absl::FailedPreconditionError(reason);
 }
 
 void InlineSplats(const Graph& graph, FusedKernel& fused) {

@@ -100,8 +100,7 @@ absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const Fu
                                            ValueId value, const FusionVeto& veto,
                                            const std::set<ValueId>& kept) {
   AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(producer, consumer, value, kept));
-  const std::string reason = veto ? veto(producer.kernel, consumer.kernel, merged.kernel) : "";
-  if (!reason.empty()) return absl::FailedPreconditionError(reason);
+  AOTC_RETURN_IF_ERROR(CheckVeto(veto, producer, consumer, merged));
   return merged;
 }
 
