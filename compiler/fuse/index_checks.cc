@@ -22,7 +22,13 @@ struct IndexOperand {
   int64_t fixed_axis = 0;  // where no attribute names it
   bool from_end = true;    // negative indices count from the end; else they are not valid
 
+  // As the node has it, maybe counted from the end.
   int64_t AxisOf(const Node& node) const { return node.attributes.Int(axis, fixed_axis); }
+  // Counted from the start where the data has `rank` axes; not in [0, rank) where the node is wrong.
+  int64_t AxisIn(const Node& node, int64_t rank) const {
+    const int64_t own = AxisOf(node);
+    return own < 0 ? own + rank : own;
+  }
 };
 constexpr IndexOperand kOperands[] = {
     {.op = "Gather", .axis = "axis"},
@@ -45,9 +51,8 @@ absl::StatusOr<bool> AreValid(const Graph& graph, const Node& node, const IndexO
   const Value& indices = graph.values[node.inputs[operand.input]];
   const ValueType& data = graph.values[node.inputs[0]].type;
   if (!indices.constant || !IsKnownType(data) || node.attributes.Has(kIgnored)) return false;
-  int64_t axis = operand.AxisOf(node);
   const auto rank = static_cast<int64_t>(data.dims.size());
-  if (axis < 0) axis += rank;
+  const int64_t axis = operand.AxisIn(node, rank);
   const Constant& constant = *indices.constant;
   const int64_t depth = operand.positions && !constant.dims().empty() ? constant.dims().back() : 1;
   if (axis < 0 || axis + depth > rank) return false;  // the op itself complains
@@ -187,7 +192,7 @@ bool IsRound(const Graph& graph, const Node& node, const IndexOperand& operand, 
   if (counter == known.counters.end() || operand.positions) return false;
   const Shape& dims = graph.values[node.inputs[0]].type.dims;
   const auto rank = static_cast<int64_t>(dims.size());
-  const int64_t axis = operand.AxisOf(node) + (operand.AxisOf(node) < 0 ? rank : 0);
+  const int64_t axis = operand.AxisIn(node, rank);
   if (axis < 0 || axis >= rank) return false;  // the op itself complains
   return Prove(Le(counter->second, dims[static_cast<size_t>(axis)]), bounds) == true;
 }
