@@ -31,13 +31,6 @@ bool IsIncrement(const Graph& graph, const Region& body, ValueId next, ValueId v
 
 }  // namespace
 
-Expr TripOf(const Graph& graph, const Node& repeat) {
-  const ValueId trip = repeat.inputs[RepeatForm::kTrip];
-  if (!trip.valid()) return {};
-  const Value& value = graph.values[trip];
-  return value.constant ? Expr(value.constant->IntAt(0)) : value.elements->front();
-}
-
 void AddRoundCounters(const Graph& graph, const Node& node, RoundCounters& counters) {
   if (!IsRepeat(node)) return;
   const Expr trip = TripOf(graph, node);

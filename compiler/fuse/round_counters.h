@@ -15,9 +15,6 @@ using RoundCounters = std::map<ValueId, Expr>;
 // rounds. Other nodes have none.
 void AddRoundCounters(const Graph& graph, const Node& node, RoundCounters& counters);
 
-// The number of rounds that a Repeat has at most; invalid where it is not known.
-Expr TripOf(const Graph& graph, const Node& repeat);
-
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_FUSE_ROUND_COUNTERS_H_

@@ -161,6 +161,13 @@ RepeatForm FormOf(const Graph& graph, const Node& repeat) {
   return form;
 }
 
+Expr TripOf(const Graph& graph, const Node& repeat) {
+  const ValueId trip = repeat.inputs[RepeatForm::kTrip];
+  if (!trip.valid()) return {};
+  const Value& value = graph.values[trip];
+  return value.constant ? Expr(value.constant->IntAt(0)) : value.elements->front();
+}
+
 LivePorts LivePortsOf(const Graph& graph, const Node& node, const IdVector<ValueId, char>& needed) {
   if (IsRepeat(node)) return PortsOfRepeat(graph, node, needed);
   LivePorts live = {.node_inputs = std::vector<char>(node.inputs.size(), 1)};

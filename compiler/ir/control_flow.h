@@ -42,6 +42,9 @@ struct RepeatForm {
 };
 RepeatForm FormOf(const Graph& graph, const Node& repeat);
 
+// The number of rounds that a typed Repeat has at most; invalid where only its condition ends it.
+Expr TripOf(const Graph& graph, const Node& repeat);
+
 // What is read of an If or a Repeat, position by position; all its regions alike. What is not read
 // can go.
 struct LivePorts {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "compiler/fuse/control.h"
-#include "compiler/fuse/round_counters.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
