@@ -82,8 +82,8 @@ class ProgramBuilder {
     const Node& node = graph_.nodes[control.control];
     const std::vector<std::string>& sources = control.kernel.sources;
     if (IsIf(node)) return AddIf(node, sources, std::move(bodies));
-    if (IsRepeat(node)) return AddRepeat(node, sources, std::move(bodies[0]));
-    return absl::UnimplementedError(StrCat(StrJoin(sources, " + "), ": is not compiled"));
+    AOTC_CHECK(IsRepeat(node)) << node.op;
+    return AddRepeat(node, sources, std::move(bodies[0]));
   }
 
   std::vector<BufferId> ResultBuffers(const Node& node) {
