@@ -19,6 +19,18 @@ std::string LoopHead(const Program& program, const Step& step, const std::string
   return StrCat("for (int64_t ", step.counter, " = 0; ", test, "; ++", step.counter, ") {");
 }
 
+// Per step, whether it stands in a branch or loop.
+std::vector<bool> StepsUnderControl(const Program& program) {
+  std::vector<bool> inside;
+  int depth = 0;
+  for (const Step& step : program.steps) {
+    if (step.kind == StepKind::kEnd) --depth;
+    inside.push_back(depth > 0);
+    if (OpensBlock(step)) ++depth;
+  }
+  return inside;
+}
+
 }  // namespace
 
 std::string ControlLine(const Program& program, const Step& step, const std::string& condition) {
@@ -39,17 +51,6 @@ std::string ControlTitle(const Program& program, size_t index) {
     case StepKind::kLoop: return StrCat("Step ", index, ": the rounds of ", sources, ".");
     default: return StrCat("Step ", index, ": the end of ", sources, ".");
   }
-}
-
-std::vector<bool> StepsUnderControl(const Program& program) {
-  std::vector<bool> inside;
-  int depth = 0;
-  for (const Step& step : program.steps) {
-    if (step.kind == StepKind::kEnd) --depth;
-    inside.push_back(depth > 0);
-    if (OpensBlock(step)) ++depth;
-  }
-  return inside;
 }
 
 std::vector<bool> StepsThatWait(const Program& program) {

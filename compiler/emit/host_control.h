@@ -14,11 +14,8 @@ namespace aotc {
 // in the code: of a loop it is part of the head, unless it is empty.
 std::string ControlLine(const Program& program, const Step& step, const std::string& condition);
 
-// "Step 3: a branch that If_0 (If) decides."
+// "Step 3: branch (If), where it is true."
 std::string ControlTitle(const Program& program, size_t index);
-
-// Per step, whether it stands in a branch or loop.
-std::vector<bool> StepsUnderControl(const Program& program);
 
 // Per step, whether the host of a device waits there: at copies to its variables, and at checks in
 // branches and loops, which have to be looked at before the next round.
