@@ -146,10 +146,7 @@ class CpuHostWriter {
       const Step& step = program_.steps[i];
       w_.Line();
       if (step.barrier && i > 0 && step.kind != StepKind::kLoop) Barrier();
-      const bool titled_within = step.kind == StepKind::kElse;
-      if (!titled_within) w_.Comment(StepTitle(program_, i));
-      AOTC_RETURN_IF_ERROR(StepCode(step));
-      if (titled_within) w_.Comment(StepTitle(program_, i));
+      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(step); }));
     }
     std::swap(body, w_);
     w_.Line("// The steps, as each of the workers goes through them.");

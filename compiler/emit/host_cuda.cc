@@ -85,10 +85,7 @@ class CudaHostWriter {
     std::swap(body, w_);
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       w_.Line();
-      const bool titled_within = program_.steps[i].kind == StepKind::kElse;
-      if (!titled_within) w_.Comment(StepTitle(program_, i));
-      AOTC_RETURN_IF_ERROR(StepCode(i));
-      if (titled_within) w_.Comment(StepTitle(program_, i));
+      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(i); }));
     }
     std::swap(body, w_);
     if (absl::StrContains(body.text(), "read_flag(")) ReadFlag();

@@ -9,6 +9,7 @@
 #include "compiler/emit/host_expr.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_control.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -31,6 +32,20 @@ std::string DescribeBuffer(const Buffer& buffer, const std::vector<Symbol>& symb
   const std::string layout = PrintLayout(buffer.layout);
   if (!layout.empty()) StrAppend(&text, " ", layout);
   return text;
+}
+
+std::string StepTitle(const Program& program, size_t index) {
+  const Step& step = program.steps[index];
+  if (IsControl(step)) return ControlTitle(program, index);
+  if (step.kind == StepKind::kCopy) {
+    return StrCat("Step ", index, ": copy of ", program.buffers[step.args[0]].name, ".");
+  }
+  if (step.kind == StepKind::kCheck) {
+    return StrCat("Step ", index, ": an index out of range is an error of the run.");
+  }
+  const std::string sources =
+      step.sources.empty() ? program.kernels[step.kernel].kernel.name : StrJoin(step.sources, ", ");
+  return StrCat("Step ", index, ": ", CommentText(sources), ".");
 }
 
 }  // namespace
@@ -125,18 +140,13 @@ std::string HashLiteral(uint64_t hash) {
   return StrCat("0x", absl::Hex(hash, absl::kZeroPad16), "u");
 }
 
-std::string StepTitle(const Program& program, size_t index) {
-  const Step& step = program.steps[index];
-  if (IsControl(step)) return ControlTitle(program, index);
-  if (step.kind == StepKind::kCopy) {
-    return StrCat("Step ", index, ": copy of ", program.buffers[step.args[0]].name, ".");
-  }
-  if (step.kind == StepKind::kCheck) {
-    return StrCat("Step ", index, ": an index out of range is an error of the run.");
-  }
-  const std::string sources =
-      step.sources.empty() ? program.kernels[step.kernel].kernel.name : StrJoin(step.sources, ", ");
-  return StrCat("Step ", index, ": ", CommentText(sources), ".");
+absl::Status WriteTitled(const Program& program, size_t index, CodeWriter& w,
+                         absl::FunctionRef<absl::Status()> write) {
+  const bool titled_within = program.steps[index].kind == StepKind::kElse;
+  if (!titled_within) w.Comment(StepTitle(program, index));
+  AOTC_RETURN_IF_ERROR(write());
+  if (titled_within) w.Comment(StepTitle(program, index));
+  return absl::OkStatus();
 }
 
 std::string ActualBytes(const Program& program, BufferId id) {

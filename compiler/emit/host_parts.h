@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
 
@@ -71,8 +72,10 @@ size_t CheckCount(const Program& program);
 // "0x0123456789abcdefu"
 std::string HashLiteral(uint64_t hash);
 
-// "Step 3: conv1 (Conv), relu1 (Relu)."
-std::string StepTitle(const Program& program, size_t index);
+// What `write` writes of a step, under a comment "Step 3: conv1 (Conv), relu1 (Relu)."; that of an
+// else stands inside the block that it opens.
+absl::Status WriteTitled(const Program& program, size_t index, CodeWriter& w,
+                         absl::FunctionRef<absl::Status()> write);
 
 // The bytes that a buffer really has in a run.
 std::string ActualBytes(const Program& program, BufferId id);
