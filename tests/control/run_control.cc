@@ -5,7 +5,6 @@
 //                                     DIM: NAME=LEAST..MOST, for models that have that symbol
 //
 // Prints what is wrong with each case; exit code 1 where anything is.
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -14,10 +13,10 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/import/onnx_import.h"
-#include "compiler/import/tensor_file.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "tests/import/model_case.h"
 
 namespace aotc {
 namespace {
@@ -31,23 +30,6 @@ struct Stage {
   std::string name;
   Graph graph;
 };
-
-absl::StatusOr<std::vector<Constant>> ReadTensors(const fs::path& folder, const char* kind,
-                                                  size_t count) {
-  std::vector<Constant> tensors;
-  for (size_t i = 0; i < count; ++i) {
-    AOTC_ASSIGN_OR_RETURN(tensors.emplace_back(),
-                          ReadTensorFile((folder / StrCat(kind, "_", i, ".pb")).string()));
-  }
-  return tensors;
-}
-
-absl::Status CheckText(const Graph& graph) {
-  const std::string text = PrintGraph(graph, 1 << 30);
-  AOTC_ASSIGN_OR_RETURN(const Graph parsed, ParseGraph(text));
-  if (PrintGraph(parsed, 1 << 30) == text) return absl::OkStatus();
-  return absl::InternalError("the text form changes when it is read and printed");
-}
 
 absl::StatusOr<Graph> AfterPasses(const Graph& graph, int level, const char* target,
                                   Diagnostics& diagnostics) {
@@ -90,15 +72,6 @@ absl::Status CheckRun(const Graph& graph, const fs::path& data) {
   return absl::OkStatus();
 }
 
-std::vector<fs::path> SortedFolders(const fs::path& folder) {
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory()) folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 absl::Status CheckCase(const fs::path& folder, const std::vector<DimOption>& dims) {
   Diagnostics diagnostics;
   absl::StatusOr<std::vector<Stage>> stages = StagesOf(folder, dims, diagnostics);
@@ -107,8 +80,8 @@ absl::Status CheckCase(const fs::path& folder, const std::vector<DimOption>& dim
                                          : stages.status();
   }
   for (const Stage& stage : *stages) {
-    absl::Status status = CheckText(stage.graph);
-    for (const fs::path& data : SortedFolders(folder)) {
+    absl::Status status = CheckTextForm(stage.graph);
+    for (const fs::path& data : FoldersIn(folder)) {
       if (status.ok()) status = CheckRun(stage.graph, data);
       if (status.ok()) continue;
       return absl::InternalError(StrCat(stage.name, ", ", data.filename().string(), ": ",
@@ -120,7 +93,7 @@ absl::Status CheckCase(const fs::path& folder, const std::vector<DimOption>& dim
 
 int Run(const fs::path& root, const std::vector<DimOption>& dims) {
   int failed = 0, passed = 0;
-  for (const fs::path& folder : SortedFolders(root)) {
+  for (const fs::path& folder : FoldersIn(root)) {
     const absl::Status status = CheckCase(folder, dims);
     ++(status.ok() ? passed : failed);
     if (status.ok()) continue;

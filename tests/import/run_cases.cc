@@ -16,10 +16,9 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/import/onnx_import.h"
-#include "compiler/import/tensor_file.h"
-#include "compiler/ir/graph_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "tests/import/model_case.h"
 
 namespace aotc {
 namespace {
@@ -48,24 +47,6 @@ Outcome OutcomeOf(const std::string& findings) {
   return unsupported ? Outcome::kUnsupported : Outcome::kFailed;
 }
 
-absl::StatusOr<std::vector<Constant>> ReadTensors(const fs::path& folder, const char* kind,
-                                                  size_t count) {
-  std::vector<Constant> tensors;
-  for (size_t i = 0; i < count; ++i) {
-    const fs::path path = folder / "test_data_set_0" / StrCat(kind, "_", i, ".pb");
-    AOTC_ASSIGN_OR_RETURN(Constant tensor, ReadTensorFile(path.string()));
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
-}
-
-absl::Status CheckText(const Graph& graph) {
-  const std::string text = PrintGraph(graph, 1 << 30);
-  AOTC_ASSIGN_OR_RETURN(const Graph parsed, ParseGraph(text));
-  if (PrintGraph(parsed, 1 << 30) == text) return absl::OkStatus();
-  return absl::InternalError("the text form changes when it is read and printed");
-}
-
 absl::Status Compare(const std::vector<Constant>& actual, const std::vector<Constant>& expected) {
   for (size_t i = 0; i < actual.size(); ++i) {
     const double error = RelativeError(actual[i], expected[i]);
@@ -75,12 +56,12 @@ absl::Status Compare(const std::vector<Constant>& actual, const std::vector<Cons
   return absl::OkStatus();
 }
 
-absl::Status RunGraph(const Graph& graph, const fs::path& folder) {
+absl::Status RunGraph(const Graph& graph, const fs::path& data) {
   const Region& main = graph.main_region();
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> inputs,
-                        ReadTensors(folder, "input", main.inputs.size()));
+                        ReadTensors(data, "input", main.inputs.size()));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> expected,
-                        ReadTensors(folder, "output", main.outputs.size()));
+                        ReadTensors(data, "output", main.outputs.size()));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> actual, EvaluateGraph(graph, inputs));
   return Compare(actual, expected);
 }
@@ -97,30 +78,21 @@ Result RunCase(const fs::path& folder) {
   options.lenient = true;
   absl::StatusOr<Graph> graph = ImportOnnx((folder / "model.onnx").string(), options, diagnostics);
   if (!graph.ok()) return {OutcomeOf(diagnostics.Render()), diagnostics.Render()};
-  if (absl::Status status = CheckText(*graph); !status.ok()) {
+  if (absl::Status status = CheckTextForm(*graph); !status.ok()) {
     return {Outcome::kFailed, status.ToString()};
   }
   if (diagnostics.error_count() > 0 || !HasOnlyTensors(*graph)) return {Outcome::kUnsupported, ""};
   absl::StatusOr<Graph> typed = InferTypes(*graph, diagnostics);
   if (!typed.ok()) return {OutcomeOf(diagnostics.Render()), diagnostics.Render()};
-  const absl::Status status = RunGraph(*typed, folder);
+  const absl::Status status = RunGraph(*typed, folder / "test_data_set_0");
   if (!status.ok()) return {OutcomeOf(status.ToString()), status.ToString()};
   return {};
-}
-
-std::vector<fs::path> CasesIn(const fs::path& folder) {
-  std::vector<fs::path> cases;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (fs::exists(entry.path() / "model.onnx")) cases.push_back(entry.path());
-  }
-  std::sort(cases.begin(), cases.end());
-  return cases;
 }
 
 // Number of failures.
 int RunFolder(const fs::path& folder) {
   int counts[4] = {};
-  for (const fs::path& path : CasesIn(folder)) {
+  for (const fs::path& path : FoldersIn(folder)) {
     Result result = RunCase(path);
     ++counts[static_cast<int>(result.outcome)];
     if (result.outcome != Outcome::kFailed) continue;
