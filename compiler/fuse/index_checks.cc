@@ -24,7 +24,8 @@ struct IndexOperand {
 
   // As the node has it, maybe counted from the end.
   int64_t AxisOf(const Node& node) const { return node.attributes.Int(axis, fixed_axis); }
-  // Counted from the start where the data has `rank` axes; not in [0, rank) where the node is wrong.
+  // Counted from the start where the data has `rank` axes; not in [0, rank) where the node is
+  // wrong.
   int64_t AxisIn(const Node& node, int64_t rank) const {
     const int64_t own = AxisOf(node);
     return own < 0 ? own + rank : own;

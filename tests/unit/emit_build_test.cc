@@ -81,6 +81,15 @@ class EmitBuildTest : public testing::Test {
     return argv;
   }
 
+  // Builds the output and `code`, which calls it, as "caller". What the compiler says.
+  std::string BuildCaller(const std::string& code, std::vector<std::string> options,
+                          bool cuda = false) {
+    Write("caller.cpp", code);
+    std::vector<std::string> argv = BuildCommand("g++", cuda, std::move(options));
+    argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
+    return Run(argv);
+  }
+
   std::optional<TemporaryFolder> folder_;
 };
 
@@ -91,21 +100,15 @@ bool Exists(const std::string& program) {
 
 TEST_F(EmitBuildTest, CpuModelsComputeAndCheck) {
   EmitSample({});
-  Write("caller.cpp", kCpuCaller);
-  std::vector<std::string> argv =
-      BuildCommand("g++", false, {"-O1", "-Wall", "-Wextra", "-Werror"});
-  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
-  ASSERT_EQ(Run(argv), "");
+  ASSERT_EQ(BuildCaller(kCpuCaller, {"-O1", "-Wall", "-Wextra", "-Werror"}), "");
   EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
 }
 
 TEST_F(EmitBuildTest, CpuModelsHoldUnderSanitizers) {
   EmitSample({.weights = WeightsForm::kArray});
-  Write("caller.cpp", kCpuCaller);
-  std::vector<std::string> argv = BuildCommand(
-      "g++", false, {"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"});
-  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
-  ASSERT_EQ(Run(argv), "");
+  ASSERT_EQ(
+      BuildCaller(kCpuCaller, {"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}),
+      "");
   EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
 }
 
@@ -116,11 +119,7 @@ std::vector<Pool> SamplePools() {
 
 TEST_F(EmitBuildTest, ModelsWithPoolsComputeInOneArenaToo) {
   EmitSample({}, SamplePools());
-  Write("caller.cpp", kCpuCaller);
-  std::vector<std::string> argv =
-      BuildCommand("g++", false, {"-O1", "-Wall", "-Wextra", "-Werror"});
-  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
-  ASSERT_EQ(Run(argv), "");
+  ASSERT_EQ(BuildCaller(kCpuCaller, {"-O1", "-Wall", "-Wextra", "-Werror"}), "");
   EXPECT_EQ(Run({Path("caller")}), "0 wrong\n");
 }
 
@@ -128,12 +127,10 @@ TEST_F(EmitBuildTest, PoolsMayBeMemoriesOfTheirOwn) {
   for (const WeightsForm weights : {WeightsForm::kIncbin, WeightsForm::kFile}) {
     fs::remove_all(Path("out"));
     EmitSample({.weights = weights}, SamplePools());
-    Write("caller.cpp", kPoolCaller);
-    std::vector<std::string> argv = BuildCommand(
-        "g++", false, {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra", "-Werror"});
-    if (weights == WeightsForm::kFile) argv.push_back("-DLOADED");
-    argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
-    ASSERT_EQ(Run(argv), "");
+    std::vector<std::string> options = {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra",
+                                        "-Werror"};
+    if (weights == WeightsForm::kFile) options.push_back("-DLOADED");
+    ASSERT_EQ(BuildCaller(kPoolCaller, options), "");
     EXPECT_EQ(Run({Path("caller"), Path("out/sample_weights.bin")}), "0 wrong\n");
   }
 }
@@ -224,7 +221,7 @@ TEST_F(EmitBuildTest, WhatRunReachesCallsNoAllocatorAndNoIo) {
 
 TEST_F(EmitBuildTest, LoadedWeightsAreVerified) {
   EmitSample({.weights = WeightsForm::kFile});
-  Write("caller.cpp", R"(
+  constexpr char kCaller[] = R"(
 #include "sample.h"
 #include <stdio.h>
 alignas(64) static unsigned char arena[SAMPLE_ARENA_BYTES], blob[64 + 128];
@@ -247,21 +244,18 @@ int main(int, char **argv) {
     byte ^= 4;
   }
   printf(" %d %d\n", caught, sample_run(&weights, &in, &out, arena));
-})");
-  std::vector<std::string> argv = BuildCommand("g++", false, {"-O1"});
-  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
-  ASSERT_EQ(Run(argv), "");
+})";
+  ASSERT_EQ(BuildCaller(kCaller, {"-O1"}), "");
   // 32 bytes of the header are zero and stay unread.
   EXPECT_EQ(Run({Path("caller"), Path("out/sample_weights.bin")}), "8 0 0 8 1 160 8\n");
 }
 
 TEST_F(EmitBuildTest, CudaModelsComputeUnderEmulation) {
   EmitSample({.target = EmitTarget::kCuda});
-  Write("caller.cpp", kCudaCaller);
-  std::vector<std::string> argv = BuildCommand(
-      "g++", true, {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra", "-Werror"});
-  argv.insert(argv.end(), {Path("caller.cpp"), "-o", Path("caller")});
-  ASSERT_EQ(Run(argv), "");
+  ASSERT_EQ(
+      BuildCaller(kCudaCaller,
+                  {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra", "-Werror"}, true),
+      "");
   EXPECT_EQ(Run({Path("caller")}), "1 0 0 0 0 26 26 5 0 0\n");
 }
 
