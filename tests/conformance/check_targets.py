@@ -27,7 +27,7 @@ from model_list import build_folder
 
 TARGETS = ("cpu", "cuda")
 # Of the whole set; a change of these is a change of what we support, or of onnx 1.22.0.
-PASSED = {"cpu": 1486, "cuda": 1486}
+PASSED = {"cpu": 1508, "cuda": 1508}
 FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": []}
 COMPILER = ("g++", "-std=c++17", "-O1")
 JOBS = 2
