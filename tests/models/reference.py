@@ -78,8 +78,8 @@ def expected_outputs(path, inputs):
     return plain, {name: error_of(optimised[name], plain[name]) for name in plain}
 
 
-def error_of(actual, expected):
-    """max|a-b| / max(max|b|, 1e-6); infinite where types, shapes, NaN, inf, integers differ."""
+def error_of(actual, expected, least=LEAST_MAGNITUDE):
+    """max|a-b| / max(max|b|, least); infinite where types, shapes, NaN, inf, integers differ."""
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return float("inf")
     if expected.dtype.kind != "f":
@@ -89,5 +89,5 @@ def error_of(actual, expected):
     same_places = np.array_equal(np.isfinite(a), finite)
     if not same_places or not np.array_equal(a[~finite], b[~finite], equal_nan=True):
         return float("inf")
-    magnitude = max(np.abs(b[finite]).max(initial=0.0), LEAST_MAGNITUDE)
+    magnitude = max(np.abs(b[finite]).max(initial=0.0), least)
     return float(np.abs(a[finite] - b[finite]).max(initial=0.0) / magnitude)
