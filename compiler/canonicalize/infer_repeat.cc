@@ -15,7 +15,6 @@ namespace {
 
 constexpr const char* kBody = "body";
 constexpr const char* kCounter = "counter";
-constexpr const char* kAxes = "stack_axes";
 constexpr const char* kHintForCarried =
     "sizes must not change from one iteration to the next: carry a tensor of the largest size, and "
     "how much of it is filled";
@@ -104,7 +103,7 @@ absl::Status RepeatInference::RunOnce() {
   for (ValueId output : old_body_.outputs) region_outputs_.erase(output);
   for (size_t k = 0; k < form_.carried; ++k) rebuilder_.Replace(old_body_.inputs[k], Initial(k));
   AOTC_RETURN_IF_ERROR(rebuilder_.Splice(node_.regions.at(kBody)));
-  const std::vector<int64_t> axes = node_.attributes.Ints(kAxes);
+  const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);
   for (size_t k = 0; k < node_.outputs.size(); ++k) {
     if (!node_.outputs[k].valid()) continue;
     const ValueId next = rebuilder_.Mapped(old_body_.outputs[form_.first_next + k]);
@@ -165,7 +164,7 @@ absl::Status RepeatInference::CopyLoop() {
   copy.inputs[RepeatForm::kTrip] = trip_;
   copy.inputs[RepeatForm::kCond] = cond_;
   copy.attributes.Erase(kCounter);
-  copy.attributes.Erase(kAxes);
+  copy.attributes.Erase(kStackAxes);
   TypeOutputs(Node(copy));
   return absl::OkStatus();
 }
@@ -254,7 +253,7 @@ void RepeatInference::TypeStacked(const Node& copy, size_t j) {
   ValueType type = TypeOf(item);
   if (!output.valid() || !IsKnownType(type) || !count_) return;
   type.dims.insert(type.dims.begin(), Simplify(Max(*count_, 0), BoundsOf(graph.symbols)));
-  const std::vector<int64_t> axes = node_.attributes.Ints(kAxes);
+  const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);
   const int64_t axis = axes.empty() ? 0 : axes[j];
   const auto rank = static_cast<int64_t>(type.dims.size());
   if (axis < -rank || axis >= rank) {

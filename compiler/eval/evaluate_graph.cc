@@ -207,7 +207,7 @@ absl::Status GraphEvaluator::SetStacked(const Node& node, size_t index,
   const ValueId output = node.outputs[form.carried + index];
   if (items.empty()) return SetEmpty(output);
   AOTC_ASSIGN_OR_RETURN(Constant stacked, Stack(items));
-  const std::vector<int64_t> axes = node.attributes.Ints("stack_axes");
+  const std::vector<int64_t> axes = node.attributes.Ints(kStackAxes);
   const auto rank = static_cast<int64_t>(stacked.dims().size());
   const int64_t axis = axes.empty() ? 0 : (axes[index] + rank) % rank;
   std::vector<int64_t> perm;

@@ -31,6 +31,9 @@ namespace aotc {
 bool IsIf(const Node& node);
 bool IsRepeat(const Node& node);
 
+// Attribute of a Repeat that is not typed yet: per stacked output, the axis along which it stacks.
+inline constexpr const char kStackAxes[] = "stack_axes";
+
 // Where the values of a Repeat are: carried value k is input kFirstCarried + k of the node, input k
 // and output first_next + k of the body, output k of the node; stacked value j is output
 // first_next + carried + j of the body and output carried + j of the node.

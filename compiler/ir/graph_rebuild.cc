@@ -71,6 +71,17 @@ std::vector<ValueId> Chosen(const std::vector<ValueId>& values, const std::vecto
   return chosen;
 }
 
+// Those of the stacked outputs that stay.
+void KeepStackAxes(const RepeatForm& form, const LivePorts& live, Attributes& attributes) {
+  if (!attributes.Has(kStackAxes)) return;
+  std::vector<int64_t> kept;
+  const std::vector<int64_t> axes = attributes.Ints(kStackAxes);
+  for (size_t j = 0; j < axes.size(); ++j) {
+    if (live.node_outputs[form.carried + j] != 0) kept.push_back(axes[j]);
+  }
+  attributes.Set(kStackAxes, std::move(kept));
+}
+
 // A carried value that a body turns out to read is needed from the iteration before: with a Repeat
 // the walk is repeated until it finds nothing new.
 IdVector<ValueId, char> NeededValues(const Graph& graph) {
@@ -123,6 +134,7 @@ absl::Status Rebuilder::Copy(const Node& node, const RegionHooks& hooks) {
   RegionPorts ports;
   if (IsIf(node) || IsRepeat(node)) {
     LivePorts live = LivePortsOf(old_, node, needed_);
+    if (IsRepeat(node)) KeepStackAxes(FormOf(old_, node), live, copy.attributes);
     copy.inputs = Chosen(node.inputs, live.node_inputs);
     copy.outputs = Chosen(node.outputs, live.node_outputs);
     ports = {.inputs = std::move(live.region_inputs), .outputs = std::move(live.region_outputs)};

@@ -149,7 +149,7 @@ absl::Status RepeatBuilder::Build(ValueId trip, ValueId cond,
     repeat.outputs.push_back(AddOutput(node_.outputs[k]));
   }
   repeat.attributes.Set("counter", int64_t{1});
-  if (!axes_.empty()) repeat.attributes.Set("stack_axes", axes_);
+  if (!axes_.empty()) repeat.attributes.Set(kStackAxes, axes_);
   rebuilder_.graph().AddNode(rebuilder_.region(), std::move(repeat));
   return absl::OkStatus();
 }

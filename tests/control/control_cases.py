@@ -306,6 +306,11 @@ SCANS = [
      "g (float[2] s, float[3,2] x, float[2,2] w) => (float[2] y, float[3,2] z)", """{
   y, z = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
     m = MatMul (w, a)  t = Add (m, e)  a1 = Tanh (t)  o = Identity (a1) }> (s, x) }"""),
+    ("scan_with_an_unread_stack",
+     "g (float[2] s, float[3,2] x) => (float[2] y, float[3,2] z)", """{
+  y, u, z = Scan <num_scan_inputs = 1, scan_output_axes = [1, 0],
+    body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o, float[2] p) {
+      a1 = Add (a, e)  o = Neg (e)  p = Sin (a1) }> (s, x) }"""),
     ("scan_in_loop", "g (float[2] s, float[3,2] x, int64 m) => (float[2] y)", """{
   y = Loop (m, , s) <body = b (int64 i, bool p, float[2] v) => (bool q, float[2] w) {
     q = Identity (p)
