@@ -252,6 +252,11 @@ void RepeatInference::TypeStacked(const Node& copy, size_t j) {
   const ValueId item = graph.regions[copy.regions.at(kBody)].outputs[form_.carried + j];
   ValueType type = TypeOf(item);
   if (!output.valid() || !IsKnownType(type) || !count_) return;
+  if (IsSubByte(type.dtype)) {
+    return Complain(StrCat("stacks elements of type ", DTypeName(type.dtype),
+                           ", which compiled models read, but do not write"),
+                    "cast what it stacks to a type of 8 bits or more");
+  }
   type.dims.insert(type.dims.begin(), Simplify(Max(*count_, 0), BoundsOf(graph.symbols)));
   const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);
   const int64_t axis = axes.empty() ? 0 : axes[j];

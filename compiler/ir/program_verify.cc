@@ -72,6 +72,9 @@ class Verifier {
     const Buffer& base = program_.buffers[view.base];
     if (base.kind == BufferKind::kView) return Wrong("base of %", view.name, " is a view");
     if (!view.element_offset.valid()) return Wrong("view %", view.name, " has no offset");
+    if (IsSubByte(view.dtype) && !view.element_offset.IsInt(0)) {
+      return Wrong("view %", view.name, " may start within a byte");
+    }
     return CheckWithin(view, StorageElements(view.layout, view.shape));
   }
 
