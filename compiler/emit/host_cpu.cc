@@ -171,7 +171,8 @@ class CpuHostWriter {
 
   void Barrier() { w_.Line("aotc_barrier_wait(&self->barrier, workers);"); }
 
-  // All workers go the same way: they read a flag that none of them writes before they meet again.
+  // All workers go the same way: they read a flag, and a status, that none of them writes before
+  // they meet again. Behind a check that failed the values that are to end a loop may be anything.
   void Control(const Step& step) {
     const std::string flag =
         step.args.empty() ? "" : StrCat("*", BufferPointer(program_, m_, step.args[0], false));
@@ -179,6 +180,7 @@ class CpuHostWriter {
     w_.Line(ControlLine(program_, step, is_loop ? "" : StrCat(flag, " != 0")));
     if (!is_loop) return;
     Barrier();
+    if (HasChecks()) w_.Line("if (self->status != AOTC_OK) break;");
     if (!flag.empty()) w_.Line(StrCat("if (", flag, " == 0) break;"));
   }
 

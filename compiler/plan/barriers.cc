@@ -30,6 +30,10 @@ Touch TouchOf(const Program& program, const BufferAccess& access) {
   return {in_arena ? BufferId() : base_id, start + skipped, start + base.bytes, access.written};
 }
 
+// The status of the run, a byte in front of the arena: checks set it, all alike and so in any
+// order, and the heads of loops ask for it, which counts as the write of the two.
+Touch StatusTouch(bool is_loop) { return {BufferId(), -1, 0, is_loop}; }
+
 bool Conflict(const Touch& a, const Touch& b) {
   return (a.written || b.written) && a.piece == b.piece && a.begin < b.end && b.begin < a.end;
 }
@@ -57,6 +61,7 @@ class BarrierSetter {
 
   struct Open {
     Touches before = {};                 // where the construct opens
+    Touches head = {};                   // of a loop, which ends behind it
     std::optional<Touches> branch = {};  // at the end of the first branch
   };
 
@@ -67,6 +72,7 @@ class BarrierSetter {
       touches.push_back(TouchOf(program_, access));
     }
     const bool is_loop = step.kind == StepKind::kLoop;
+    if (is_loop || step.kind == StepKind::kCheck) touches.push_back(StatusTouch(is_loop));
     step.barrier =
         is_loop || std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
           return std::any_of(since_barrier_.begin(), since_barrier_.end(),
@@ -76,7 +82,7 @@ class BarrierSetter {
     if (step.barrier) since_barrier_.clear();
     Append(touches);
     // A loop of no rounds does nothing, as does a branch that is not taken.
-    if (is_loop) open_.push_back({.before = before});
+    if (is_loop) open_.push_back({.before = before, .head = touches});
     if (step.kind == StepKind::kIf) open_.push_back({.before = since_barrier_});
   }
 
@@ -84,6 +90,7 @@ class BarrierSetter {
   void Close(Step& step) {
     step.barrier = false;
     Append(open_.back().branch.value_or(open_.back().before));
+    Append(open_.back().head);
     open_.pop_back();
   }
 

@@ -115,6 +115,30 @@ def row14_a_branch_that_is_not_taken_does_not_run(folder):
         model.close()
 
 
+def row14_a_failed_check_ends_a_loop(folder):
+    """while (w != 9) w = t[w], where an index out of range would go on for ever."""
+    body = helper.make_graph(
+        [node("Gather", "t v", "w"), node("Equal", "w nine", "e"), node("Not", "e", "q")], "body",
+        [cases.tensor("i", [], INT64), cases.tensor("p", [], BOOL), cases.tensor("v", [], INT64)],
+        [cases.tensor("q", [], BOOL), cases.tensor("w", [], INT64)])
+    loop = helper.make_node("Loop", ["", "yes", "s"], ["y"], name="search", body=body)
+    path = cases.save(folder, "search", [loop],
+                      [cases.tensor("t", [3], INT64), cases.tensor("s", [], INT64)],
+                      [cases.tensor("y", [], INT64)], {"nine": np.array(9), "yes": np.array(True)})
+    for target in TARGETS:
+        model = cases.load(path, target, folder)
+        for workers in (1, 2) if model.has_threads else (1,):
+            good = {"t": np.array([2, 9, 1]), "s": np.array(0)}
+            y = model.run(good, workers=workers)["y"]
+            expect(y == 9, f"{target}: {y}")
+            try:
+                model.run({**good, "t": np.array([2, 9, 5])}, workers=workers)
+                expect(False, f"{target}: the index was not checked")
+            except Failure as failure:
+                expect("status" in str(failure), str(failure))
+        model.close()
+
+
 def row17_a_decided_if_keeps_one_branch(folder):
     branches = [[node("Exp", "s", "then")], [node("Neg", "s", "else")]]
     nodes = [node("Sin", "x", "s"), choose("choose", "c", "t", [2, 8], *branches),

@@ -41,6 +41,49 @@ TEST(Barriers, SeparateBuffersThatReuseMemory) {
   EXPECT_TRUE(b.program.steps[2].barrier);
 }
 
+// A loop is left where its head has read the flag, after the barrier there: what comes behind may
+// not write over the flag before all have read it, though the body's barriers lie between.
+TEST(Barriers, StandBehindALoopWhoseFlagIsOverwritten) {
+  ProgramBuilderForTests b;
+  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  std::vector<BufferId> ids;
+  for (const char* name : {"flag", "x", "y", "u", "v", "late"}) {
+    ids.push_back(b.Add(name, BufferKind::kArena, 64));
+    b.program.buffers[ids.back()].offset = 64 * static_cast<int64_t>(ids.size() - 1);
+  }
+  const BufferId flag = ids[0], late = ids[5];
+  b.program.buffers[late].offset = b.program.buffers[flag].offset;
+  b.Launch({input}, {flag});
+  b.Launch({input}, {ids[1]});
+  b.Launch({ids[1]}, {ids[2]});
+  b.program.steps.push_back({.kind = StepKind::kLoop, .args = {flag}});
+  b.Launch({input}, {flag});
+  b.Launch({input}, {ids[3]});
+  b.Launch({ids[3]}, {ids[4]});
+  b.program.steps.push_back({.kind = StepKind::kEnd});
+  b.Launch({input}, {late});
+  SetBarriers(b.program);
+  EXPECT_TRUE(b.program.steps[2].barrier);
+  EXPECT_TRUE(b.program.steps[6].barrier);
+  EXPECT_TRUE(b.program.steps[8].barrier);
+}
+
+// Heads of loops ask whether a check has failed.
+TEST(Barriers, StandBetweenTheHeadOfALoopAndACheck) {
+  ProgramBuilderForTests b;
+  const BufferId valid = b.Add("valid", BufferKind::kInput, 1);
+  b.program.steps = {{.kind = StepKind::kCheck, .args = {valid}},
+                     {.kind = StepKind::kCheck, .args = {valid}},
+                     {.kind = StepKind::kLoop, .trip = 3},
+                     {.kind = StepKind::kCheck, .args = {valid}},
+                     {.kind = StepKind::kEnd},
+                     {.kind = StepKind::kCheck, .args = {valid}}};
+  SetBarriers(b.program);
+  std::vector<bool> barriers;
+  for (const Step& step : b.program.steps) barriers.push_back(step.barrier);
+  EXPECT_EQ(barriers, (std::vector<bool>{false, false, true, true, false, true}));
+}
+
 TEST(VerifyPlan, FindsAnOverlap) {
   ProgramBuilderForTests b = Chain();
   b.Launch({BufferId(1), BufferId(2)}, {b.Add("late", BufferKind::kOutput, 100)});
