@@ -313,7 +313,17 @@ class ProgramBuilder {
     if (!known) kernel.also.push_back(sources);
   }
 
+  bool HasResults(const Kernel& kernel) const {
+    const Bounds bounds = BoundsOf(program_.symbols);
+    return std::ranges::any_of(kernel.tensors, [&](const KernelTensor& tensor) {
+      return tensor.role == TensorRole::kOutput &&
+             MaxBytes(ReachedElements(tensor), tensor.dtype, bounds) != 0;
+    });
+  }
+
+  // Nothing where no result ever has elements.
   absl::Status AddKernel(FusedKernel fused, const std::vector<ValueId>& checks) {
+    if (!HasResults(fused.kernel)) return absl::OkStatus();
     const std::vector<std::string> sources = fused.kernel.sources;
     const std::vector<ValueId>& args = fused.args;
     AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(std::move(fused.kernel)));
