@@ -128,7 +128,8 @@ class ProgramBuilder {
   }
 
   // for (round < trip && flag) { body }. The carried values live in buffers of their own: those of
-  // the node's results, which hold the initial values in front of the loop.
+  // the node's results, which hold the initial values in front of the loop. Nothing but those where
+  // there never is a round.
   absl::Status AddRepeat(const Node& node, const std::vector<std::string>& sources,
                          FusedGraph fused) {
     const Region& body = graph_.regions[node.regions.at("body")];
@@ -141,6 +142,9 @@ class ProgramBuilder {
       buffers_[body.inputs[i]] = carried.back();
       AddCopy(ReadBuffer(node.inputs[RepeatForm::kFirstCarried + i]), carried.back());
     }
+    const Expr trip = TripOf(graph_, node);
+    const bool never = trip.valid() && RangeOf(trip, BoundsOf(program_.symbols)).max <= 0;
+    if (never) return absl::OkStatus();
     Step loop{.kind = StepKind::kLoop, .sources = sources};
     std::vector<ValueId> made;  // by a round, besides the carried values
     std::vector<BufferId> targets;
@@ -151,7 +155,7 @@ class ProgramBuilder {
       made.push_back(body.outputs[0]);
       targets.push_back(loop.args[0]);
     }
-    loop.trip = TripOf(graph_, node);
+    loop.trip = trip;
     loop.counter = CounterName();
     for (size_t i = carried.size(); i < results.size(); ++i) {
       const ValueId scanned = body.outputs[form.first_next + i];

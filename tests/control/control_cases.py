@@ -125,8 +125,7 @@ IFS = [
 
 LOOPS = [
     ("loop_constant_count", "g (float[3] x) => (float[3] y)", """{
-  m = Constant <value = int64 {5}> ()
-  go = Constant <value = bool {1}> ()
+  m = Constant <value = int64 {5}> ()  go = Constant <value = bool {1}> ()
   y = Loop (m, go, x) <body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w) {
     q = Identity (p)  half = Constant <value = float {0.5}> ()
     u = Mul (v, half)  w = Add (u, x) }> }"""),
@@ -135,8 +134,7 @@ LOOPS = [
   y, z = Loop (m, , x) <body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w, float[3] s) {
     q = Identity (p)  f = Cast <to = 1> (i)  t = Add (v, f)  w = Exp (t)  s = Neg (v) }> }"""),
     ("loop_never", "g (float[3] x) => (float[3] y)", """{
-  m = Constant <value = int64 {0}> ()
-  u = Exp (x)
+  m = Constant <value = int64 {0}> ()  u = Exp (x)
   y = Loop (m, , u) <body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w) {
     q = Identity (p)  w = Neg (v) }> }"""),
     ("loop_run_time_count", "g (float[3] x, int64 m) => (float[3] y)", """{
@@ -177,6 +175,21 @@ LOOPS = [
   y, z, k = Loop (m, , x) <
     body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w, float[3] s, int64 t) {
       q = Identity (p)  w = Sin (v)  s = Add (v, w)  t = Identity (i) }> }"""),
+    ("loop_stacked_no_rounds", "g (float[3] x) => (float[3] y, float[0,3] z)", """{
+  m = Constant <value = int64 {-4}> ()
+  y, z = Loop (m, , x) <body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w, float[3] s) {
+    q = Identity (p)  w = Sin (v)  s = Neg (v) }> }"""),
+    ("loop_stacked_no_rounds_of_any_size", "g (float[n,3] x) => (float[n,3] y, float[0,3] z)", """{
+  k = Shape <end = 1> (x)  six = Constant <value = int64[1] {6}> ()  m = Sub (k, six)
+  row = Constant <value = float[3] {1.0, 2.0, 3.0}> ()
+  y, z = Loop (m, , x) <
+    body = b (int64 i, bool p, float[n,3] v) => (bool q, float[n,3] w, float[3] s) {
+      q = Identity (p)  w = Sin (v)  s = Mul (row, row) }> }"""),
+    ("loop_stacks_no_elements", "g (float[n,0] x) => (float[4,n,0] y, float[n,0] z)", """{
+  m = Constant <value = int64 {4}> ()  go = Constant <value = bool {1}> ()
+  y = Loop (m, go) <body = b (int64 i, bool p) => (bool q, float[n,0] s) {
+      q = Identity (p)  s = Neg (x) }>
+  z = Exp (x) }"""),
     ("loop_stacked_only", "g (float[5,3] x) => (float[5,3] z)", """{
   m = Constant <value = int64 {5}> ()
   go = Constant <value = bool {1}> ()
@@ -337,8 +350,8 @@ REFUSED = [
 REFUSED += [(f"loop_stacks_{kind}", f"g ({kind}[4] x) => ({kind}[3,4] y)", """{
   m = Constant <value = int64 {3}> ()  go = Constant <value = bool {1}> ()
   y = Loop (m, go) <body = b (int64 i, bool p) => (bool q, TYPE[4] s) {
-      q = Identity (p)  s = Identity (x) }> }""".replace("TYPE", kind), "which compiled models read")
-            for kind in ("int4", "uint4")]
+      q = Identity (p)  s = Identity (x) }> }""".replace("TYPE", kind),
+             "compiled models read, but do not write") for kind in ("int4", "uint4")]
 
 VALUES = {"m": [0, 1, 4], "k": [0, 3], "c": [True, False], "d": [True, False], "h": [True, False],
           "most": [2.5, 40.0], "s": [1.5, -0.5]}
