@@ -33,7 +33,7 @@ AxisRange RangeOfAxis(const Expr& start, const Expr& end, int64_t step, const Ex
     range.start = ClampPosition(start, dim, 0, dim);
     range.size = CeilDiv(ClampPosition(end, dim, 0, dim) - range.start, step);
   } else {
-    range.start = ClampPosition(start, dim, 0, dim - 1);
+    range.start = Min(ClampPosition(start, dim, 0, dim - 1), dim - 1);  // -1 where there is none
     range.size = CeilDiv(range.start - ClampPosition(end, dim, -1, dim - 1), -step);
   }
   range.size = Max(range.size, 0);

@@ -83,9 +83,9 @@ TEST(OpShapes, AShapeThatIsComputedAtRunTimeNamesItsInput) {
 }
 
 TEST(OpShapes, SlicesOfSymbolicAxes) {
-  auto slice = [](int64_t start, int64_t end, int64_t step) {
+  auto slice = [](int64_t start, int64_t end, int64_t step, const Expr& dim = Var("h")) {
     return Symbolic("Slice")
-        .Input(kF32, {Var("h")})
+        .Input(kF32, {dim})
         .Known(Constant::Ints({start}))
         .Known(Constant::Ints({end}))
         .Known(Constant::Ints({0}))
@@ -98,6 +98,7 @@ TEST(OpShapes, SlicesOfSymbolicAxes) {
   EXPECT_EQ(slice(-4, INT64_MAX, 2), "f32[2]");
   EXPECT_EQ(slice(-1, INT64_MIN, -1), "f32[h]");
   EXPECT_EQ(slice(5, 2, 1), "f32[0]");
+  EXPECT_EQ(slice(-1, INT64_MIN, -1, Var("h") - 8), "f32[h - 8]");  // none where h is 8
   EXPECT_THAT(slice(0, 1, 0), HasSubstr("a step of 0"));
 }
 
