@@ -123,9 +123,12 @@ class Emitter {
       const bool converts =
           value.op() == ExprOp::kCast && ComputeType(value.dtype()) != value.dtype();
       const bool masked = store.extent.valid();
+      // Lanes that hold are all ones.
+      const bool is_mask = value.dtype() == DType::kBool;
       StrAppend(&out, masked ? "aotc_store_first(" : "aotc_store(",
                 printer_.Pointer(store.buffer, store.index), ", ",
-                printer_.Print(converts ? value.arg(0) : value),
+                is_mask ? StrCat("(", printer_.Print(value), ") & 1")
+                        : printer_.Print(converts ? value.arg(0) : value),
                 masked ? StrCat(", ", printer_.Print(store.extent)) : "", ");\n");
       return;
     }

@@ -192,4 +192,6 @@ class Run:
             raise Failure(f"output {name}: dims {shape} after the run")
         data = self.memory[f"output {name}"].bytes[:size]
         data = unpack(data, count) if packed else data
+        if dtype == bool and data.size and data.max() > 1:
+            raise Failure(f"output {name}: a bool is {data.max()}")
         return np.frombuffer(data.tobytes(), dtype).reshape(shape)

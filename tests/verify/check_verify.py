@@ -99,6 +99,24 @@ def check_branches(aotc, folder):
         expect(done.returncode == 0, f"seed {seed}: {done.stderr}")
 
 
+def check_bools(aotc, folder):
+    """A comparison that is a result beside floats of the same vectors is 0 or 1."""
+    folder.mkdir()
+    nodes = [helper.make_node("Less", ["x", "y"], ["c"], name="less"),
+             helper.make_node("Where", ["c", "x", "y"], ["d"], name="where"),
+             helper.make_node("Softmax", ["x"], ["s"], name="softmax"),
+             helper.make_node("Less", ["s", "y"], ["e"], name="less_rows")]
+    infos = {name: helper.make_tensor_value_info(name, kind, [3, 19]) for name, kind in (
+        *((n, TensorProto.FLOAT) for n in "xyds"), *((n, TensorProto.BOOL) for n in "ce"))}
+    graph = helper.make_graph(nodes, "net", [infos[n] for n in "xy"], [infos[n] for n in "cdse"])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              folder / "net.onnx")
+    for flags in (["--cpu", "x86-64"], ["--cpu", "x86-64-v3"], ["--target", "cuda"]):
+        command = [aotc, "verify", folder / "net.onnx", *flags]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        expect(done.returncode == 0, f"{flags}: {done.stderr}")
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -134,6 +152,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check(sys.argv[1], pathlib.Path(folder))
         check_branches(sys.argv[1], pathlib.Path(folder) / "branches")
+        check_bools(sys.argv[1], pathlib.Path(folder) / "bools")
     return 0
 
 
