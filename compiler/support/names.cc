@@ -169,6 +169,20 @@ constexpr std::string_view kReserved[] = {"EOF",
                                           "xor_eq"};
 static_assert(std::is_sorted(std::begin(kReserved), std::end(kReserved)));
 
+// <stdint.h>, <limits.h>, <float.h>: INT64_MAX, UINT_FAST8_MAX, SIZE_MAX, WCHAR_MIN, FLT_MAX ...
+bool IsLimitMacro(std::string_view word) {
+  static constexpr std::string_view kTypes[] = {
+      "CHAR",       "DBL",  "FLT",   "LDBL",  "LLONG",  "LONG",  "PTRDIFF", "SCHAR", "SHRT",
+      "SIG_ATOMIC", "SIZE", "SSIZE", "UCHAR", "ULLONG", "ULONG", "USHRT",   "WCHAR", "WINT"};
+  for (const std::string_view ending : {"_MAX", "_MIN", "_WIDTH"}) {
+    if (!word.ends_with(ending)) continue;
+    const std::string_view type = word.substr(0, word.size() - ending.size());
+    if (type.starts_with("INT") || type.starts_with("UINT")) return true;
+    if (std::ranges::find(kTypes, type) != std::end(kTypes)) return true;
+  }
+  return false;
+}
+
 bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 }  // namespace
@@ -180,7 +194,7 @@ bool IsIdentifier(std::string_view name) {
 }
 
 bool IsReservedWord(std::string_view word) {
-  return std::binary_search(std::begin(kReserved), std::end(kReserved), word);
+  return std::binary_search(std::begin(kReserved), std::end(kReserved), word) || IsLimitMacro(word);
 }
 
 std::string CleanIdentifier(std::string_view text, std::string_view fallback) {

@@ -23,6 +23,16 @@ TEST(Names, ReservedWordsAreFoundFromFirstToLast) {
   }
 }
 
+TEST(Names, LimitsOfTheStandardHeadersAreReserved) {
+  for (const char* word : {"INT64_MAX", "UINT_FAST8_MAX", "INTPTR_MIN", "SIZE_MAX", "WCHAR_MIN",
+                           "FLT_MAX", "INT8_WIDTH"}) {
+    EXPECT_TRUE(IsReservedWord(word)) << word;
+  }
+  for (const char* word : {"RELU_MAX", "int64_max", "INT64_MAXIMUM", "MAX", "_MAX"}) {
+    EXPECT_FALSE(IsReservedWord(word)) << word;
+  }
+}
+
 TEST(Names, ModelPrefixesFollowTheDocument) {
   EXPECT_EQ(ModelPrefix("mobilenet-v2.1"), "mobilenet_v2_1");
   EXPECT_EQ(ModelPrefix("7net"), "m7net");
