@@ -109,7 +109,7 @@ std::string CLiteral(const Expr& constant) {
   const DType dtype = constant.dtype();
   if (dtype == DType::kF64) return DoubleLiteral(constant->float_value);
   if (IsFloat(dtype)) {
-    const std::string text = FloatLiteral(static_cast<float>(constant->float_value));
+    std::string text = FloatLiteral(static_cast<float>(constant->float_value));
     if (dtype == DType::kF32 || IsSubByte(dtype)) return text;
     return StrCat("aotc_to_", DTypeName(dtype), "(", text, ")");
   }

@@ -52,7 +52,7 @@ bool HasEndlessLine(const std::string& code) {
 }  // namespace
 
 absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind) {
-  const std::string code(text);
+  std::string code(text);
   if (HasEndlessLine(code)) return code;
   const clang::tooling::Range everything(0, static_cast<unsigned>(code.size()));
   clang::format::FormattingAttemptStatus attempt;

@@ -188,7 +188,7 @@ absl::Status AffineGrid(OpContext& op) {
   auto coordinate = [&](const Expr& at, const Expr& length) {
     const Expr extent = Cast(type, align_corners ? length - 1 : length);
     const Expr steps = Cast(type, align_corners ? at * 2 : at * 2 + 1);
-    const Expr place = Div(steps, extent) - NumberConst(1, type);
+    Expr place = Div(steps, extent) - NumberConst(1, type);
     if (!align_corners) return place;
     // ONNX leaves open which end a single point has; it is the last for onnxruntime.
     return Select(Eq(length, 1), NumberConst(1, type), place);

@@ -34,7 +34,7 @@ absl::Status IndexCheck(OpContext& op) {
   const auto valid = [&](const Indices& place) {
     const Expr index = Cast(DType::kI64, places(place));
     const Expr dim = DimOf(data, static_cast<size_t>(axis), positions, depth, place);
-    const Expr inside = And(Le(from_end ? Expr(0) - dim : Expr(0), index), Lt(index, dim));
+    Expr inside = And(Le(from_end ? Expr(0) - dim : Expr(0), index), Lt(index, dim));
     if (!op.attributes().Has("ignore_index")) return inside;
     return Or(inside, Eq(index, op.attributes().Int("ignore_index")));
   };
