@@ -126,6 +126,26 @@ std::string CExprPrinter::Wrapped(const Expr& e, int least) const {
   return text.precedence < least ? StrCat("(", text.text, ")") : text.text;
 }
 
+bool CExprPrinter::HasData(const Expr& e) const {
+  bool found = false;
+  Visit(e, [&](const Expr& node) {
+    found |= node.op() == ExprOp::kLoad || (node.IsVar() && is_data_ && is_data_(node->name));
+  });
+  return found;
+}
+
+// ONNX's integers wrap; in C++ those with a sign have no overflow, and the compiler may count on it
+// (x + 1 > x). Narrow ones are computed as int, which only products of u16 leave. Indices are known
+// to fit.
+bool CExprPrinter::MayOverflow(const Expr& e) const {
+  const ExprOp op = e.op();
+  const bool grows =
+      op == ExprOp::kAdd || op == ExprOp::kSub || op == ExprOp::kMul || op == ExprOp::kNeg;
+  const bool is_signed = IsSignedInteger(e.dtype()) && BitWidth(e.dtype()) >= 32;
+  const bool is_promoted = e.dtype() == DType::kU16 && op == ExprOp::kMul;
+  return grows && (is_signed || is_promoted) && HasData(e);
+}
+
 std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
   if (offset.IsInt(0)) return buffer_name_(buffer);
   return StrCat(buffer_name_(buffer), " + ", Wrapped(offset, kSum));
@@ -142,7 +162,9 @@ CExprPrinter::Text CExprPrinter::PrintOperator(const Expr& e) const {
     case ExprOp::kVar: return {e->name, kPostfix};
     case ExprOp::kLoad: return PrintLoad(e);
     case ExprOp::kCast: return PrintCast(e);
-    case ExprOp::kNeg: return {StrCat("-", Wrapped(e.arg(0), kPostfix)), kPrefix};
+    case ExprOp::kNeg:
+      if (MayOverflow(e)) return PrintCall(e);
+      return {StrCat("-", Wrapped(e.arg(0), kPostfix)), kPrefix};
     case ExprOp::kNot:
       return {StrCat(e.lanes() > 1 ? "~" : "!", Wrapped(e.arg(0), kPostfix)), kPrefix};
     case ExprOp::kBitNot: return {StrCat("~", Wrapped(e.arg(0), kPostfix)), kPrefix};
@@ -157,7 +179,7 @@ CExprPrinter::Text CExprPrinter::PrintOperator(const Expr& e) const {
 
 CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
   const Infix infix = InfixOf(e);
-  if (infix.precedence == 0) return PrintCall(e);
+  if (infix.precedence == 0 || MayOverflow(e)) return PrintCall(e);
   // && inside || and shifts inside sums get parentheses that compilers' warnings ask for.
   const bool mixed = infix.precedence <= kBitAndLevel;
   const int left = mixed && e.arg(0).op() != e.op() ? kEquality : infix.precedence;

@@ -26,9 +26,16 @@ std::string CLiteral(const Expr& constant);
 class CExprPrinter {
  public:
   // `is_shared`: whether a buffer lies in shared memory, whose elements are read as values.
+  // `is_data`: whether a variable holds what was computed from elements, and so any number.
   explicit CExprPrinter(std::function<std::string(TensorId)> buffer_name,
-                        std::function<bool(TensorId)> is_shared = {})
-      : buffer_name_(std::move(buffer_name)), is_shared_(std::move(is_shared)) {}
+                        std::function<bool(TensorId)> is_shared = {},
+                        std::function<bool(const std::string&)> is_data = {})
+      : buffer_name_(std::move(buffer_name)),
+        is_shared_(std::move(is_shared)),
+        is_data_(std::move(is_data)) {}
+
+  // Whether `e` depends on elements of buffers.
+  bool HasData(const Expr& e) const;
 
   std::string Print(const Expr& e) const;
   // buffer + offset as a pointer.
@@ -47,9 +54,11 @@ class CExprPrinter {
   Text PrintCast(const Expr& e) const;
   Text PrintCall(const Expr& e) const;
   std::string Wrapped(const Expr& e, int least) const;
+  bool MayOverflow(const Expr& e) const;
 
   std::function<std::string(TensorId)> buffer_name_;
   std::function<bool(TensorId)> is_shared_;
+  std::function<bool(const std::string&)> is_data_;
 };
 
 }  // namespace aotc

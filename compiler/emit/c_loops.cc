@@ -34,8 +34,8 @@ class Emitter {
       : function_(function),
         spelling_(spelling),
         printer_([&](TensorId id) { return function_.buffers[id].name; },
-                 [&](TensorId id) { return function_.buffers[id].place == BufferPlace::kShared; }) {
-  }
+                 [&](TensorId id) { return function_.buffers[id].place == BufferPlace::kShared; },
+                 [&](const std::string& name) { return data_vars_.contains(name); }) {}
 
   CKernelText Run() {
     if (function_.body.kind() == StmtKind::kBlock) {
@@ -111,6 +111,7 @@ class Emitter {
   void EmitVariable(std::string_view qualifier, const StmtNode& variable, std::string& out) {
     const Expr& value = variable.value;
     types_[variable.name] = {value.dtype(), value.lanes()};
+    if (qualifier.empty() || printer_.HasData(value)) data_vars_.insert(variable.name);
     StrAppend(&out, qualifier, CValueType(value.dtype(), value.lanes()), " ", variable.name, " = ",
               printer_.Print(value), ";\n");
   }
@@ -192,6 +193,7 @@ class Emitter {
       for (const char* side : {"a", "b"}) {
         const std::string field = single ? side : StrCat(side, ".v", k);
         operands[StrCat(side, k)] = Var(field, dtype);
+        data_vars_.insert(field);
       }
     }
     for (size_t k = 0; k < combiner.identity.size(); ++k) {
@@ -333,7 +335,8 @@ class Emitter {
   CExprPrinter printer_;
   CKernelText text_;
   std::map<std::string, std::pair<DType, int>> types_;
-  std::string combiner_type_;  // of the latest combiner
+  std::set<std::string> data_vars_ = {};  // hold what elements give
+  std::string combiner_type_;             // of the latest combiner
   int objects_ = 0;
 };
 

@@ -91,6 +91,24 @@ AOTC_INLINE bool aotc_is_negative(T x) {
   return x < (T)1 && x != (T)0;  // no comparison that is constant for unsigned types
 }
 
+// The same bits, without a sign: arithmetic on these wraps.
+template <class T>
+AOTC_INLINE auto aotc_unsigned(T x) {
+  if constexpr (sizeof(T) > 4) {
+    return (uint64_t)x;
+  } else {
+    return (uint32_t)x;
+  }
+}
+
+AOTC_INTEGER_BINARY T aotc_add(A a, B b) { return (T)(aotc_unsigned((T)a) + aotc_unsigned((T)b)); }
+AOTC_INTEGER_BINARY T aotc_sub(A a, B b) { return (T)(aotc_unsigned((T)a) - aotc_unsigned((T)b)); }
+AOTC_INTEGER_BINARY T aotc_mul(A a, B b) { return (T)(aotc_unsigned((T)a) * aotc_unsigned((T)b)); }
+template <class T>
+AOTC_INLINE T aotc_neg(T x) {
+  return (T)(0u - aotc_unsigned(x));
+}
+
 template <class T>
 AOTC_INLINE T aotc_abs(T x) {
   return aotc_is_negative(x) ? (T)(0u - (uint64_t)x) : x;

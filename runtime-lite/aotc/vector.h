@@ -185,6 +185,11 @@ AOTC_INLINE aotc_vf aotc_min(aotc_vf a, aotc_vf b) {
   return a != a ? a : smaller;
 }
 
+// Lanes wrap.
+AOTC_INLINE aotc_vi aotc_add(aotc_vi a, aotc_vi b) { return (aotc_vi)((aotc_vu)a + (aotc_vu)b); }
+AOTC_INLINE aotc_vi aotc_sub(aotc_vi a, aotc_vi b) { return (aotc_vi)((aotc_vu)a - (aotc_vu)b); }
+AOTC_INLINE aotc_vi aotc_mul(aotc_vi a, aotc_vi b) { return (aotc_vi)((aotc_vu)a * (aotc_vu)b); }
+AOTC_INLINE aotc_vi aotc_neg(aotc_vi x) { return (aotc_vi) - (aotc_vu)x; }
 AOTC_INLINE aotc_vi aotc_max(aotc_vi a, aotc_vi b) { return a > b ? a : b; }
 AOTC_INLINE aotc_vi aotc_min(aotc_vi a, aotc_vi b) { return a < b ? a : b; }
 
