@@ -74,11 +74,13 @@ std::optional<double> SplatExponent(const OpContext& op) {
 }
 
 // The result has the type of the base; operands of different types meet in the wider kind: f64
-// where either is f64, else f32 where either is a float, else i64.
+// where either is f64 or a float meets integers that f32 does not hold, else f32 where either is a
+// float, else i64.
 DType PowType(DType base, DType exponent) {
   DType x = ComputeType(base), y = ComputeType(exponent);
   if (x == y) return x;
   if (x == DType::kF64 || y == DType::kF64) return DType::kF64;
+  if (IsInteger(base) && BitWidth(base) >= 32 && IsFloat(y)) return DType::kF64;
   return IsFloat(x) || IsFloat(y) ? DType::kF32 : DType::kI64;
 }
 

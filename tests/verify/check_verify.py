@@ -117,6 +117,44 @@ def check_bools(aotc, folder):
         expect(done.returncode == 0, f"{flags}: {done.stderr}")
 
 
+def check_wrapping(aotc, folder):
+    """Integers wrap, whatever a C++ compiler may think of overflow; powers of them are exact."""
+    folder.mkdir()
+    nodes = [helper.make_node("Add", ["x", "one"], ["a"], name="add"),
+             helper.make_node("Less", ["x", "a"], ["less"], name="less"),
+             helper.make_node("Mul", ["x", "three"], ["m"], name="mul"),
+             helper.make_node("Div", ["m", "three"], ["third"], name="div"),
+             helper.make_node("Neg", ["x"], ["minus"], name="neg"),
+             helper.make_node("Less", ["minus", "zero"], ["negative"], name="sign"),
+             helper.make_node("Mul", ["u", "u"], ["square"], name="square"),
+             helper.make_node("Pow", ["p", "two"], ["power"], name="power")]
+    x = np.array([2**31 - 1, -2**31, 2**30, -5, 0, 715827883, 7, 8, 9], np.int32)
+    u = np.array([65535, 256, 50000, 3, 0, 40000, 7, 8, 9], np.uint16)
+    p = np.array([5001, 46340, -4099, 3, 0, 12345, 7, 8, 9], np.int32)
+    inputs = [helper.make_tensor_value_info(name, kind, [9]) for name, kind in (
+        ("x", TensorProto.INT32), ("u", TensorProto.UINT16), ("p", TensorProto.INT32))]
+    outputs = [helper.make_tensor_value_info(name, kind, [9]) for name, kind in (
+        ("less", TensorProto.BOOL), ("third", TensorProto.INT32), ("negative", TensorProto.BOOL),
+        ("square", TensorProto.UINT16), ("power", TensorProto.INT32))]
+    weights = [numpy_helper.from_array(np.array(value, kind), name) for name, value, kind in (
+        ("zero", 0, "i4"), ("one", 1, "i4"), ("three", 3, "i4"), ("two", 2, "f4"))]
+    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              folder / "net.onnx")
+    with np.errstate(over="ignore"):
+        truncated = np.trunc((x * np.int32(3)).astype("f8") / 3).astype("i4")
+        results = [x < x + np.int32(1), truncated, -x < 0, u * u, (p.astype("i8")**2).astype("i4")]
+    data = folder / "test_data_set_0"
+    data.mkdir()
+    for kind, arrays in (("input", (x, u, p)), ("output", results)):
+        for i, array in enumerate(arrays):
+            (data / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+    for target in ("cpu", "cuda"):
+        command = [aotc, "verify", folder / "net.onnx", "--target", target]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        expect(done.returncode == 0, f"{target}: {done.stderr}")
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -153,6 +191,7 @@ def main():
         check(sys.argv[1], pathlib.Path(folder))
         check_branches(sys.argv[1], pathlib.Path(folder) / "branches")
         check_bools(sys.argv[1], pathlib.Path(folder) / "bools")
+        check_wrapping(sys.argv[1], pathlib.Path(folder) / "wrapping")
     return 0
 
 
