@@ -9,7 +9,7 @@
 namespace aotc {
 namespace {
 
-double Sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+double Sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x == 0 ? 0.0 : x; }
 double Sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double FloorMod(double a, double b) {
   double rest = std::fmod(a, b);

@@ -22,7 +22,15 @@
   AOTC_INLINE double name(double x) { return of_double; }
 
 AOTC_DEFINE_UNARY(aotc_abs, fabsf(x), fabs(x))
-AOTC_DEFINE_UNARY(aotc_sign, x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x, x > 0 ? 1.0 : x < 0 ? -1.0 : x)
+AOTC_DEFINE_UNARY(aotc_sign,
+                  x > 0.0f    ? 1.0f
+                  : x < 0.0f  ? -1.0f
+                  : x == 0.0f ? 0.0f
+                              : x,
+                  x > 0    ? 1.0
+                  : x < 0  ? -1.0
+                  : x == 0 ? 0.0
+                           : x)
 AOTC_DEFINE_UNARY(aotc_floor, floorf(x), floor(x))
 AOTC_DEFINE_UNARY(aotc_ceil, ceilf(x), ceil(x))
 AOTC_DEFINE_UNARY(aotc_round, rintf(x), rint(x))  // ties to even, in the default rounding mode

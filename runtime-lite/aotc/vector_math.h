@@ -95,7 +95,8 @@ AOTC_INLINE aotc_vf aotc_trunc(aotc_vf x) { return aotc_copysign(aotc_floor(aotc
 
 AOTC_INLINE aotc_vf aotc_sign(aotc_vf x) {
   const aotc_vf one = aotc_broadcast(1.0f);
-  return x != 0.0f && x == x ? aotc_copysign(one, x) : x;
+  const aotc_vf sign = x != 0.0f ? aotc_copysign(one, x) : aotc_broadcast(0.0f);
+  return x == x ? sign : x;
 }
 
 AOTC_INLINE aotc_vi aotc_is_nan(aotc_vf x) { return x != x; }
