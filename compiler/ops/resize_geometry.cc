@@ -42,6 +42,9 @@ absl::StatusOr<std::vector<float>> KnownFloats(const OpContext& op, size_t index
   return values;
 }
 
+// Numbers beyond it, and those whose inverse is, have no fraction of 64-bit integers.
+constexpr float kMostScale = 1U << 30;
+
 absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
                        const std::vector<size_t>& axes, std::vector<ResizedAxis>& result) {
   if (scales.size() != axes.size()) {
@@ -49,6 +52,9 @@ absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
   }
   for (size_t k = 0; k < axes.size(); ++k) {
     if (!(scales[k] > 0)) return absl::InvalidArgumentError("scales must be positive");
+    if (scales[k] < 1 / kMostScale || scales[k] > kMostScale) {
+      return absl::InvalidArgumentError(StrCat("a scale of ", scales[k], " is out of range"));
+    }
     ResizedAxis& axis = result[axes[k]];
     axis.scale = SimplestFraction(scales[k]);
     // The operator's text counts the region's length instead of the input's; ONNX's inference of
@@ -142,6 +148,7 @@ Fraction SimplestFraction(float value) {
     double ratio = static_cast<double>(p) / static_cast<double>(q);
     if (static_cast<float>(ratio) == std::abs(value)) break;
     rest = 1 / (rest - static_cast<double>(whole));
+    if (!(rest < kMostScale) || std::max(p, q) > INT64_MAX / (int64_t{2} << 30)) break;
   }
   return {.numerator = std::signbit(value) ? -p1 : p1, .denominator = q1};
 }

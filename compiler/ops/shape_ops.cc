@@ -122,6 +122,9 @@ absl::StatusOr<Expr> RangeLength(const OpContext& op) {
   const Constant* constants[3] = {op.ConstInput(0), op.ConstInput(1), op.ConstInput(2)};
   if (constants[0] != nullptr && constants[1] != nullptr && constants[2] != nullptr &&
       IsFloat(constants[0]->dtype())) {
+    for (const Constant* constant : constants) {
+      if (constant->element_count() != 1) return absl::InvalidArgumentError("needs scalars");
+    }
     double start = constants[0]->FloatAt(0), limit = constants[1]->FloatAt(0);
     double length = std::ceil((limit - start) / constants[2]->FloatAt(0));
     if (!(length < INT32_MAX)) return absl::InvalidArgumentError("the range has no finite length");
@@ -133,6 +136,7 @@ absl::StatusOr<Expr> RangeLength(const OpContext& op) {
   if (start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta[0] == 0) {
     return absl::InvalidArgumentError("needs a start, a limit and a step other than 0");
   }
+  if (delta[0] == INT64_MIN) return absl::InvalidArgumentError("the step is out of range");
   Expr span = delta[0] > 0 ? limit[0] - start[0] : start[0] - limit[0];
   return Simplify(Max(CeilDiv(span, std::abs(delta[0])), 0), op.bounds());
 }
