@@ -104,6 +104,11 @@ absl::Status Inference::CheckSizes(const Graph& graph, const NodeKernel& kernel)
     if (tensor.role != TensorRole::kOutput || (!dims && !bounded_)) continue;
     const bool negative = dims && std::ranges::any_of(*dims, [](int64_t dim) { return dim < 0; });
     const std::optional<int64_t> most = MaxElements(tensor.shape, bounds);
+    if (const std::string sizes = NegativeAt(tensor.shape, graph.symbols); !sizes.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)),
+                 ", with a negative dim where ", sizes, ": give --dim a larger least size"));
+    }
     if (!negative && most && *most <= kMaxElements) continue;
     return absl::InvalidArgumentError(
         StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)),

@@ -1,5 +1,11 @@
 #include "compiler/ir/shape.h"
 
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
 namespace aotc {
 
 Bounds BoundsOf(const std::vector<Symbol>& symbols) {
@@ -20,6 +26,29 @@ std::optional<std::vector<int64_t>> StaticDims(const Shape& shape) {
 }
 
 bool IsStatic(const Shape& shape) { return StaticDims(shape).has_value(); }
+
+std::string NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols) {
+  constexpr size_t kMostSymbols = 6;
+  for (const Expr& dim : shape) {
+    if (dim.IsConst()) continue;
+    std::vector<Symbol> used;
+    for (const Symbol& symbol : symbols) {
+      if (UsesVar(dim, symbol.var)) used.push_back(symbol);
+    }
+    const size_t tried = std::min(used.size(), kMostSymbols);
+    for (size_t corner = 0; corner < size_t{1} << tried; ++corner) {
+      std::map<std::string, int64_t, std::less<>> values;
+      std::vector<std::string> sizes;
+      for (size_t i = 0; i < used.size(); ++i) {
+        const int64_t value = (corner >> i & 1) == 0 ? used[i].min : used[i].max;
+        values[used[i].var] = value;
+        sizes.push_back(absl::StrCat(used[i].name, "=", value * used[i].step));
+      }
+      if (EvaluateInt(dim, values).value_or(0) < 0) return absl::StrJoin(sizes, ", ");
+    }
+  }
+  return "";
+}
 
 Shape MakeShape(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()); }
 
