@@ -84,11 +84,24 @@ bool Substitute(std::string_view line, CodeWriter::Values values, std::string& r
   }
 }
 
+// U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 in UTF-8: they make text look like other text.
+bool IsBidirectionalControl(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(text[2]);
+  if (text[1] == '\x80') return last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae);
+  return text[1] == '\x81' && last >= 0xa6 && last <= 0xa9;
+}
+
 }  // namespace
 
 std::string CommentText(std::string_view line) {
   std::string result;
-  for (char c : line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
+    if (IsBidirectionalControl(line.substr(i))) {
+      c = '?';
+      i += 2;
+    }
     if (absl::ascii_iscntrl(c)) c = ' ';
     const char previous = result.empty() ? '\0' : result.back();
     if ((previous == '*' && c == '/') || (previous == '/' && c == '*')) result += ' ';

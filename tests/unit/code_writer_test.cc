@@ -61,6 +61,7 @@ TEST(CodeWriter, CommentsCannotBeLeft) {
                         "?/"),
             "what? ?/");
   EXPECT_EQ(CommentText("a\nint x;\r"), "a int x;");
+  EXPECT_EQ(CommentText("d\u202e/\u2069!\u200f\u00e9"), "d?/?!?\u00e9");
   CodeWriter w;
   w.Comment("one\\\n\ntwo*/");
   EXPECT_EQ(w.text(), "// one\n//\n// two* /\n");
