@@ -56,6 +56,18 @@ bool AddAxis(Plan& plan, size_t d, const Bounds& bounds) {
   return true;
 }
 
+// Whether nearly all weights of the phases would be zeros: a stride or a dilation far beyond the
+// kernel.
+bool IsSparse(const Plan& plan) {
+  constexpr double kMostGrowth = 64;
+  double growth = 1;
+  for (size_t d = 0; d < plan.taps.size(); ++d) {
+    growth *= static_cast<double>(plan.taps[d]) * static_cast<double>(plan.window.strides[d]) /
+              static_cast<double>(plan.weight.dims()[d + 2]);
+  }
+  return growth > kMostGrowth;
+}
+
 std::optional<Plan> PlanFor(const Graph& graph, const Node& node) {
   if (node.op != "ConvTranspose" || node.inputs.size() < 2) return std::nullopt;
   const std::optional<Constant>& weight = graph.values[node.inputs[1]].constant;
@@ -76,6 +88,7 @@ std::optional<Plan> PlanFor(const Graph& graph, const Node& node) {
   for (size_t d = 0; d < plan.window.rank(); ++d) {
     if (!AddAxis(plan, d, bounds)) return std::nullopt;
   }
+  if (IsSparse(plan)) return std::nullopt;
   return plan;
 }
 
