@@ -148,7 +148,8 @@ def check_wrapping(aotc, folder):
     data.mkdir()
     for kind, arrays in (("input", (x, u, p)), ("output", results)):
         for i, array in enumerate(arrays):
-            (data / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+            tensor = numpy_helper.from_array(array)
+            (data / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
     for target in ("cpu", "cuda"):
         command = [aotc, "verify", folder / "net.onnx", "--target", target]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
