@@ -92,7 +92,7 @@ TEST(VectorMath, SignsOfZeroAreKept) {
   const std::vector<float> x = {-0.0f, 0.0f, -0.25f, 0.25f, -1e-30f};
   for (const auto& isa : vector_math_tables) {
     const VectorMathKernels& k = *isa.kernels;
-    for (UnaryKernel kernel : {k.tanh, k.erf, k.sin, k.sqrt, k.round, k.trunc, k.sign}) {
+    for (UnaryKernel kernel : {k.tanh, k.erf, k.sin, k.sqrt, k.round, k.trunc}) {
       std::vector<float> y(x.size());
       kernel(x.data(), y.data(), static_cast<int64_t>(x.size()));
       for (size_t i = 0; i < x.size(); ++i) {
@@ -100,6 +100,20 @@ TEST(VectorMath, SignsOfZeroAreKept) {
         ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << isa.name << " at " << x[i];
       }
     }
+  }
+}
+
+// ONNX, numpy and onnxruntime: 0 for either zero.
+TEST(VectorMath, TheSignOfMinusZeroIsZero) {
+  const std::vector<float> x = {-0.0f, 0.0f, -0.25f, 0.25f, kNan};
+  for (const auto& isa : vector_math_tables) {
+    std::vector<float> y(x.size());
+    isa.kernels->sign(x.data(), y.data(), static_cast<int64_t>(x.size()));
+    EXPECT_EQ(y[0], 0.0f) << isa.name;
+    EXPECT_FALSE(std::signbit(y[0])) << isa.name;
+    EXPECT_EQ(y[2], -1.0f) << isa.name;
+    EXPECT_EQ(y[3], 1.0f) << isa.name;
+    EXPECT_TRUE(std::isnan(y[4])) << isa.name;
   }
 }
 
