@@ -69,6 +69,12 @@ Expr InBounds(const Expr& index, const Expr& extent) {
 
 Expr Clamp(const Expr& x, const Expr& low, const Expr& high) { return Max(Min(x, high), low); }
 
+absl::Status RequireOneElement(const Constant* constant) {
+  if (constant == nullptr || constant->element_count() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("needs a constant of one element, not of ", constant->element_count()));
+}
+
 Expr ElementOf(const Constant& constant, int64_t index, DType dtype) {
   return IsFloat(dtype) ? FloatConst(constant.FloatAt(index), dtype)
                         : IntConst(constant.IntAt(index), dtype);

@@ -35,6 +35,8 @@ Expr Clamp(const Expr& x, const Expr& low, const Expr& high);
 // infinity, or NaN, for a plain cast.
 Expr CastWithin(DType type, const Expr& x);
 bool IsFloat8(DType type);
+// Error where a constant has not one element; nullptr is no constant and none.
+absl::Status RequireOneElement(const Constant* constant);
 // The value of one element of a constant.
 Expr ElementOf(const Constant& constant, int64_t index, DType dtype);
 // The identity of max (min) for a type: minus infinity, or the least integer, or false.

@@ -36,9 +36,9 @@ absl::StatusOr<MelBands> ReadBands(const OpContext& op) {
   double edges[2] = {};
   for (size_t k = 0; k < 5; ++k) {
     const Constant* constant = op.ConstInput(k);
-    if (constant == nullptr || constant->element_count() != 1) {
-      return absl::InvalidArgumentError(StrCat("input ", k, " is not one known number"));
-    }
+    if (constant == nullptr)
+      return absl::InvalidArgumentError(StrCat("input ", k, " is not known"));
+    AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     if (k < 3) {
       whole[k] = constant->IntAt(0);
     } else {

@@ -150,11 +150,8 @@ absl::Status Dropout(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   const Constant* ratio = op.ConstInput(1);
   const Constant* training = op.ConstInput(2);
-  for (const Constant* scalar : {ratio, training}) {
-    if (scalar != nullptr && scalar->element_count() != 1) {
-      return absl::InvalidArgumentError("needs one ratio and one training_mode");
-    }
-  }
+  AOTC_RETURN_IF_ERROR(RequireOneElement(ratio));
+  AOTC_RETURN_IF_ERROR(RequireOneElement(training));
   bool drops = op.HasInput(2) && (training == nullptr || training->IntAt(0) != 0);
   bool drops_nothing = ratio != nullptr && ratio->FloatAt(0) == 0;
   if (drops && !drops_nothing) {

@@ -122,9 +122,7 @@ absl::StatusOr<Expr> RangeLength(const OpContext& op) {
   const Constant* constants[3] = {op.ConstInput(0), op.ConstInput(1), op.ConstInput(2)};
   if (constants[0] != nullptr && constants[1] != nullptr && constants[2] != nullptr &&
       IsFloat(constants[0]->dtype())) {
-    for (const Constant* constant : constants) {
-      if (constant->element_count() != 1) return absl::InvalidArgumentError("needs scalars");
-    }
+    for (const Constant* constant : constants) AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     double start = constants[0]->FloatAt(0), limit = constants[1]->FloatAt(0);
     double length = std::ceil((limit - start) / constants[2]->FloatAt(0));
     if (!(length < INT32_MAX)) return absl::InvalidArgumentError("the range has no finite length");
@@ -144,7 +142,7 @@ absl::StatusOr<Expr> RangeLength(const OpContext& op) {
 // The one element of an input: known, as the length of the range needs it to be.
 absl::StatusOr<Expr> KnownElement(const OpContext& op, size_t index, DType compute) {
   if (const Constant* constant = op.ConstInput(index); constant != nullptr) {
-    if (constant->element_count() != 1) return absl::InvalidArgumentError("needs one element");
+    AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     return ElementOf(*constant, 0, compute);
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(index));
