@@ -91,15 +91,14 @@ class Tidier {
   std::vector<Stmt> RunLet(const StmtNode& let) {
     const Expr value = Tidy(let.value);
     known_.erase(let.name);
-    if (value.IsConst() && value.dtype() == DType::kI64) {
-      known_[let.name] = value;
+    if (value.dtype() != DType::kI64 || value.lanes() > 1) return {Let(let.name, value)};
+    const Interval range = RangeOf(value, bounds_);
+    if (range.min == range.max) {
+      known_[let.name] = range.min;
       return {};
     }
-    if (value.dtype() == DType::kI64 && value.lanes() == 1) {
-      const Interval range = RangeOf(value, bounds_);
-      if (range.min != INT64_MIN && range.max != INT64_MAX)
-        bounds_.Add(let.name, range.min, range.max);
-    }
+    if (range.min != INT64_MIN && range.max != INT64_MAX)
+      bounds_.Add(let.name, range.min, range.max);
     return {Let(let.name, value)};
   }
 
