@@ -21,6 +21,15 @@ def floats(*dims):
     return RANDOM.standard_normal(dims).astype(np.float32)
 
 
+def save_net(folder, nodes, inputs, outputs, weights=()):
+    """folder/net.onnx, and the model."""
+    folder.mkdir(exist_ok=True)
+    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, folder / "net.onnx")
+    return model
+
+
 def write_model(folder):
     """Rows of an embedding, a product and a softmax; the batch is a symbol."""
     nodes = [
@@ -34,23 +43,26 @@ def write_model(folder):
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 10])]
     weights = [numpy_helper.from_array(floats(30, 24), "table"),
                numpy_helper.from_array(floats(24, 10), "w")]
-    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(model, folder / "net.onnx")
-    return model
+    return save_net(folder, nodes, inputs, outputs, weights)
+
+
+def write_tensors(folder, inputs, outputs):
+    """A folder of test data: input_<i>.pb and output_<i>.pb."""
+    folder.mkdir(exist_ok=True)
+    for kind, arrays in (("input", inputs), ("output", outputs)):
+        for i, array in enumerate(arrays):
+            tensor = numpy_helper.from_array(array)
+            (folder / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
 
 
 def write_data(folder, model, spoil=0.0):
-    """input_<i>.pb and output_0.pb, the output off by `spoil`."""
-    folder.mkdir(exist_ok=True)
+    """Inputs and an output of the model, the output off by `spoil`."""
     inputs = {"tokens": RANDOM.integers(0, 30, 5), "x": floats(5, 10)}
     session = onnxruntime.InferenceSession(model.SerializeToString(),
                                            providers=["CPUExecutionProvider"])
     (output,) = session.run(None, inputs)
     output[2, 3] += spoil
-    for i, array in enumerate(inputs.values()):
-        (folder / f"input_{i}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
-    (folder / "output_0.pb").write_bytes(numpy_helper.from_array(output).SerializeToString())
+    write_tensors(folder, inputs.values(), [output])
     return inputs
 
 
@@ -63,6 +75,14 @@ def verify(aotc, folder, *words):
 def expect(condition, text):
     if not condition:
         raise SystemExit(f"FAILED: {text}")
+
+
+def expect_verified(aotc, folder, *choices):
+    """The model of a folder holds with each choice of flags."""
+    for flags in choices:
+        command = [aotc, "verify", folder / "net.onnx", *flags]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        expect(done.returncode == 0, f"{flags}: {done.stderr}")
 
 
 def check_indices(aotc, folder, given):
@@ -80,7 +100,6 @@ def check_indices(aotc, folder, given):
 
 def check_branches(aotc, folder):
     """Inputs that are drawn suit the branch that they take."""
-    folder.mkdir()
     branches = {}
     for key, op, operands in (("then_branch", "Gather", ["x", "i"]), ("else_branch", "Neg", ["z"])):
         info = helper.make_tensor_value_info(key, TensorProto.FLOAT, [3])
@@ -90,36 +109,24 @@ def check_branches(aotc, folder):
         ("x", TensorProto.FLOAT, [8]), ("z", TensorProto.FLOAT, [3]), ("c", TensorProto.BOOL, []),
         ("i", TensorProto.INT64, [3]))]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])]
-    graph = helper.make_graph([node], "net", inputs, outputs)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
-              folder / "net.onnx")
-    for seed in range(1, 6):
-        command = [aotc, "verify", folder / "net.onnx", "--seed", str(seed)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-        expect(done.returncode == 0, f"seed {seed}: {done.stderr}")
+    save_net(folder, [node], inputs, outputs)
+    expect_verified(aotc, folder, *(["--seed", str(seed)] for seed in range(1, 6)))
 
 
 def check_bools(aotc, folder):
     """A comparison that is a result beside floats of the same vectors is 0 or 1."""
-    folder.mkdir()
     nodes = [helper.make_node("Less", ["x", "y"], ["c"], name="less"),
              helper.make_node("Where", ["c", "x", "y"], ["d"], name="where"),
              helper.make_node("Softmax", ["x"], ["s"], name="softmax"),
              helper.make_node("Less", ["s", "y"], ["e"], name="less_rows")]
     infos = {name: helper.make_tensor_value_info(name, kind, [3, 19]) for name, kind in (
         *((n, TensorProto.FLOAT) for n in "xyds"), *((n, TensorProto.BOOL) for n in "ce"))}
-    graph = helper.make_graph(nodes, "net", [infos[n] for n in "xy"], [infos[n] for n in "cdse"])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
-              folder / "net.onnx")
-    for flags in (["--cpu", "x86-64"], ["--cpu", "x86-64-v3"], ["--target", "cuda"]):
-        command = [aotc, "verify", folder / "net.onnx", *flags]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-        expect(done.returncode == 0, f"{flags}: {done.stderr}")
+    save_net(folder, nodes, [infos[n] for n in "xy"], [infos[n] for n in "cdse"])
+    expect_verified(aotc, folder, ["--cpu", "x86-64"], ["--cpu", "x86-64-v3"], ["--target", "cuda"])
 
 
 def check_wrapping(aotc, folder):
     """Integers wrap, whatever a C++ compiler may think of overflow; powers of them are exact."""
-    folder.mkdir()
     nodes = [helper.make_node("Add", ["x", "one"], ["a"], name="add"),
              helper.make_node("Less", ["x", "a"], ["less"], name="less"),
              helper.make_node("Mul", ["x", "three"], ["m"], name="mul"),
@@ -138,22 +145,12 @@ def check_wrapping(aotc, folder):
         ("square", TensorProto.UINT16), ("power", TensorProto.INT32))]
     weights = [numpy_helper.from_array(np.array(value, kind), name) for name, value, kind in (
         ("zero", 0, "i4"), ("one", 1, "i4"), ("three", 3, "i4"), ("two", 2, "f4"))]
-    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
-              folder / "net.onnx")
+    save_net(folder, nodes, inputs, outputs, weights)
     with np.errstate(over="ignore"):
         truncated = np.trunc((x * np.int32(3)).astype("f8") / 3).astype("i4")
         results = [x < x + np.int32(1), truncated, -x < 0, u * u, (p.astype("i8")**2).astype("i4")]
-    data = folder / "test_data_set_0"
-    data.mkdir()
-    for kind, arrays in (("input", (x, u, p)), ("output", results)):
-        for i, array in enumerate(arrays):
-            tensor = numpy_helper.from_array(array)
-            (data / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
-    for target in ("cpu", "cuda"):
-        command = [aotc, "verify", folder / "net.onnx", "--target", target]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-        expect(done.returncode == 0, f"{target}: {done.stderr}")
+    write_tensors(folder / "test_data_set_0", (x, u, p), results)
+    expect_verified(aotc, folder, ["--target", "cpu"], ["--target", "cuda"])
 
 
 def check(aotc, folder):
