@@ -13,12 +13,37 @@
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/ir/kernel_bounds.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
+
+// Padding or an interpolation has nothing to repeat where its input is empty, nor is there an
+// element for an index of the run; a branch or a round that reads at one may not run then.
+absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
+  const LoadedIndices loaded =
+      always_runs ? LoadedIndices::kNeedElements : LoadedIndices::kAreTrusted;
+  const Bounds bounds = BoundsOf(kernel.symbols);
+  const auto may_be_empty = [&](const KernelTensor& tensor) {
+    return std::ranges::any_of(
+        tensor.shape, [&](const Expr& dim) { return !Prove(Lt(0, dim), bounds).value_or(false); });
+  };
+  if (std::ranges::none_of(kernel.tensors, may_be_empty)) return absl::OkStatus();
+  for (const Stage& stage : kernel.stages) {
+    for (const Expr& body : stage.body) {
+      const std::string outside = FindLoadOutOfBounds(kernel, stage, body, loaded);
+      if (outside.empty()) continue;
+      const std::string_view advice =
+          kernel.symbols.empty() ? "" : ": give --dim a larger least size";
+      return absl::InvalidArgumentError(
+          StrCat("it reads an element that an empty input does not have (", outside, ")", advice));
+    }
+  }
+  return absl::OkStatus();
+}
 
 class Inference {
  public:
@@ -45,7 +70,7 @@ class Inference {
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
   std::string HintFor(const Graph& graph, const Node& node) const;
 
-  absl::Status CheckSizes(const Graph& graph, const NodeKernel& kernel) const;
+  absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
 
   const Graph& old_;
   const bool bounded_;
@@ -79,7 +104,9 @@ absl::Status Inference::VisitKernel(Rebuilder& rebuilder, const Node& node) {
   if (!InputsAreTyped(graph, graph.nodes[id])) return absl::OkStatus();
   absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[id]);
   if (kernel.ok()) {
-    if (absl::Status status = CheckSizes(graph, *kernel); !status.ok()) kernel = status;
+    absl::Status status = CheckSizes(graph, kernel->kernel);
+    if (bounded_) status.Update(CheckReads(kernel->kernel, rebuilder.region() == graph.main));
+    if (!status.ok()) kernel = status;
   }
   if (!kernel.ok()) {
     diagnostics_.Error(PlaceOf(old_, node), MessageOf(kernel.status()),
@@ -96,23 +123,22 @@ absl::Status Inference::VisitKernel(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
-absl::Status Inference::CheckSizes(const Graph& graph, const NodeKernel& kernel) const {
+absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) const {
   const Bounds bounds = BoundsOf(graph.symbols);
-  for (TensorId id : kernel.kernel.params) {
-    const KernelTensor& tensor = kernel.kernel.tensors[id];
+  for (TensorId id : kernel.params) {
+    const KernelTensor& tensor = kernel.tensors[id];
     const std::optional<std::vector<int64_t>> dims = StaticDims(tensor.shape);
     if (tensor.role != TensorRole::kOutput || (!dims && !bounded_)) continue;
-    const bool negative = dims && std::ranges::any_of(*dims, [](int64_t dim) { return dim < 0; });
-    const std::optional<int64_t> most = MaxElements(tensor.shape, bounds);
-    if (const std::string sizes = NegativeAt(tensor.shape, graph.symbols); !sizes.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)),
-                 ", with a negative dim where ", sizes, ": give --dim a larger least size"));
+    const std::string result =
+        StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)));
+    if (const std::optional<std::string> at = NegativeAt(tensor.shape, graph.symbols)) {
+      const std::string where =
+          at->empty() ? "" : StrCat(" where ", *at, ": give --dim a larger least size");
+      return absl::InvalidArgumentError(StrCat(result, ", with a negative dim", where));
     }
-    if (!negative && most && *most <= kMaxElements) continue;
-    return absl::InvalidArgumentError(
-        StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)),
-               negative ? ", with a negative dim" : ", which is too large for any machine"));
+    const std::optional<int64_t> most = MaxElements(tensor.shape, bounds);
+    if (most && *most <= kMaxElements) continue;
+    return absl::InvalidArgumentError(StrCat(result, ", which is too large for any machine"));
   }
   return absl::OkStatus();
 }

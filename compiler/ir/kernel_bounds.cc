@@ -16,8 +16,8 @@ constexpr size_t kMaxCornerVars = 12;
 
 class Checker {
  public:
-  Checker(const Kernel& kernel, const Stage& stage)
-      : kernel_(kernel), stage_(stage), bounds_(StageBounds(kernel, stage)) {}
+  Checker(const Kernel& kernel, const Stage& stage, LoadedIndices loaded)
+      : kernel_(kernel), stage_(stage), loaded_(loaded), bounds_(StageBounds(kernel, stage)) {}
 
   std::string Check(const Expr& e) {
     if (e.op() == ExprOp::kLoad) return CheckLoad(e);
@@ -57,13 +57,15 @@ class Checker {
     std::string complaint = CheckArgs(load);
     const Shape& shape = kernel_.tensors[load->tensor].shape;
     for (size_t i = 0; i < shape.size() && complaint.empty(); ++i) {
-      if (IsInside(load.arg(i), shape[i]) || !LoadsOf(load.arg(i)).empty()) continue;
-      complaint = TryCorners(load, i);
+      if (!IsInside(load.arg(i), shape[i])) complaint = TryCorners(load, i);
     }
     return complaint;
   }
 
   bool IsInside(const Expr& index, const Expr& dim) const {
+    if (!LoadsOf(index).empty()) {
+      return loaded_ == LoadedIndices::kAreTrusted || Prove(Lt(0, dim), bounds_).value_or(false);
+    }
     return Prove(And(Le(0, index), Lt(index, dim)), bounds_).value_or(false);
   }
 
@@ -113,7 +115,7 @@ class Checker {
   bool IsOutside(const Expr& load, size_t axis, const Values& values) const {
     std::optional<int64_t> index = EvaluateInt(load.arg(axis), values);
     std::optional<int64_t> dim = EvaluateInt(kernel_.tensors[load->tensor].shape[axis], values);
-    return index && dim && (*index < 0 || *index >= *dim);
+    return dim && (*dim <= 0 || (index && (*index < 0 || *index >= *dim)));
   }
 
   std::string Describe(const Expr& load, const Values& values) const {
@@ -125,14 +127,16 @@ class Checker {
 
   const Kernel& kernel_;
   const Stage& stage_;
+  const LoadedIndices loaded_;
   Bounds bounds_;
   std::vector<Expr> guards_;
 };
 
 }  // namespace
 
-std::string FindLoadOutOfBounds(const Kernel& kernel, const Stage& stage, const Expr& body) {
-  return Checker(kernel, stage).Check(body);
+std::string FindLoadOutOfBounds(const Kernel& kernel, const Stage& stage, const Expr& body,
+                                LoadedIndices loaded) {
+  return Checker(kernel, stage, loaded).Check(body);
 }
 
 }  // namespace aotc

@@ -11,11 +11,16 @@
 
 namespace aotc {
 
+// What is expected where the index of a load is loaded itself: that it is checked elsewhere, or
+// that it can be in bounds at all, as its tensor is not empty.
+enum class LoadedIndices { kAreTrusted, kNeedElements };
+
 // A load of `body` that leaves its tensor for some values of axes and symbols under which it is
 // evaluated (selects, && and || guard what they contain), with those values; "" where none was
 // found. What cannot be proven is tried at the corners of the axes and symbols, so every complaint
-// is a true one; an index that is loaded itself is not looked at.
-std::string FindLoadOutOfBounds(const Kernel& kernel, const Stage& stage, const Expr& body);
+// is a true one.
+std::string FindLoadOutOfBounds(const Kernel& kernel, const Stage& stage, const Expr& body,
+                                LoadedIndices loaded = LoadedIndices::kAreTrusted);
 
 }  // namespace aotc
 

@@ -27,10 +27,9 @@ std::optional<std::vector<int64_t>> StaticDims(const Shape& shape) {
 
 bool IsStatic(const Shape& shape) { return StaticDims(shape).has_value(); }
 
-std::string NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols) {
+std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols) {
   constexpr size_t kMostSymbols = 6;
   for (const Expr& dim : shape) {
-    if (dim.IsConst()) continue;
     std::vector<Symbol> used;
     for (const Symbol& symbol : symbols) {
       if (UsesVar(dim, symbol.var)) used.push_back(symbol);
@@ -47,7 +46,7 @@ std::string NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols) {
       if (EvaluateInt(dim, values).value_or(0) < 0) return absl::StrJoin(sizes, ", ");
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 Shape MakeShape(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()); }

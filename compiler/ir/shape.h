@@ -33,9 +33,10 @@ Bounds BoundsOf(const std::vector<Symbol>& symbols);
 // The dims as numbers; nothing where one is symbolic.
 std::optional<std::vector<int64_t>> StaticDims(const Shape& shape);
 bool IsStatic(const Shape& shape);
-// Least or greatest values of the symbols at which a dim is negative, as the user writes them:
-// "height=0, width=64". "" where there are none; of more than six symbols only those are tried.
-std::string NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols);
+// Least or greatest values of its symbols at which a dim is negative, as the user writes them:
+// "height=0, width=64", "" where the dim has none. Nothing where no dim is; of more than six
+// symbols the others are at their least.
+std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols);
 Shape MakeShape(const std::vector<int64_t>& dims);
 // Product of the dims, simplified; 1 for rank 0.
 Expr ElementCount(const Shape& shape);

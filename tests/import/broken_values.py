@@ -1,0 +1,103 @@
+"""Sound graphs whose values or sizes cannot be: constants without elements, absurd factors, dims
+that a range makes negative or empty where elements are needed."""
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from broken_base import case, make_model, tensor, write
+
+EMPTY_AT_LEAST = ("--dim", "n=0..4")
+
+
+def write_node(folder, op, constants=(), dims=(2, 3), opset=21, **attributes):
+    """A node `broken` of x and constants, None for one that is left out; y has no shape."""
+    names = ["x"] if dims is not None else []
+    for number, value in enumerate(constants):
+        names.append("" if value is None else f"c{number}")
+    values = [numpy_helper.from_array(np.asarray(value), f"c{number}")
+              for number, value in enumerate(constants) if value is not None]
+    node = helper.make_node(op, names, ["y"], name="broken", **attributes)
+    output = helper.make_value_info("y", helper.make_tensor_type_proto(TensorProto.FLOAT, None))
+    inputs = [tensor("x", dims if dims is not None else (1,))]
+    write(folder, make_model([node], inputs, [output], values, opset=opset))
+
+
+@case("node 'broken' (Range")
+def range_of_nothing(folder):
+    nothing = np.zeros(0, np.float32)
+    write_node(folder, "Range", (nothing, nothing, nothing), dims=None)
+
+
+@case("node 'broken' (Range")
+def range_of_no_whole_numbers(folder):
+    nothing = np.zeros(0, np.int64)
+    write_node(folder, "Range", (nothing, nothing, nothing), dims=None)
+
+
+@case("node 'broken' (Range")
+def range_of_two_starts(folder):
+    write_node(folder, "Range", (np.arange(2), np.int64(9), np.int64(1)), dims=None)
+
+
+@case("node 'broken' (Dropout")
+def dropout_without_a_ratio(folder):
+    write_node(folder, "Dropout", (np.zeros(0, np.float32),))
+
+
+@case("node 'broken' (Dropout")
+def dropout_without_a_mode(folder):
+    write_node(folder, "Dropout", (np.float32(0.5), np.zeros(0, bool)))
+
+
+@case("node 'broken' (Resize")
+def resize_to_more_than_there_is(folder):
+    write_node(folder, "Resize", (None, np.array([1, 1e30], np.float32)))
+
+
+@case("node 'broken' (Pad", flags=EMPTY_AT_LEAST)
+def pad_that_takes_more_than_there_is(folder):
+    write_node(folder, "Pad", (np.array([0, 0, -2, 0]),), dims=("n", 3))
+
+
+@case("node 'broken' (Conv", flags=EMPTY_AT_LEAST)
+def conv_that_is_longer_than_its_input(folder):
+    write_node(folder, "Conv", (np.ones((1, 1, 3), np.float32),), dims=(1, 1, "n"))
+
+
+@case("node 'broken' (Pad", flags=EMPTY_AT_LEAST)
+def pad_with_an_edge_of_nothing(folder):
+    write_node(folder, "Pad", (np.array([1, 0, 1, 0]),), dims=("n", 3), mode="edge")
+
+
+@case("node 'broken' (Pad", flags=EMPTY_AT_LEAST)
+def pad_that_wraps_nothing(folder):
+    write_node(folder, "Pad", (np.array([1, 0, 1, 0]),), dims=("n", 3), mode="wrap")
+
+
+@case("node 'broken' (Pad", flags=EMPTY_AT_LEAST)
+def pad_that_reflects_nothing(folder):
+    write_node(folder, "Pad", (np.array([1, 0, 1, 0]),), dims=("n", 3), mode="reflect")
+
+
+@case("node 'broken' (Pad", flags=("--dim", "n=0"))
+def pad_with_an_edge_of_exactly_nothing(folder):
+    write_node(folder, "Pad", (np.array([1, 0, 1, 0]),), dims=("n", 3), mode="edge")
+
+
+@case("node 'broken' (Resize", flags=EMPTY_AT_LEAST)
+def resize_of_nothing(folder):
+    write_node(folder, "Resize", (None, None, np.array([8, 3])), dims=("n", 3), mode="linear")
+
+
+@case("node 'broken' (GridSample", flags=EMPTY_AT_LEAST)
+def grid_sample_of_nothing(folder):
+    grid = np.zeros((1, 2, 2, 2), np.float32)
+    write_node(folder, "GridSample", (grid,), dims=(1, 1, "n", 3), padding_mode="border")
+
+
+@case("node 'broken' (RotaryEmbedding", flags=EMPTY_AT_LEAST)
+def rotary_embedding_without_angles(folder):
+    x = tensor("x", (1, 2, 2, 4))
+    cos, sin = tensor("cos", ("n", 2)), tensor("sin", ("n", 2))
+    places = tensor("places", (1, 2), TensorProto.INT64)
+    node = helper.make_node("RotaryEmbedding", ["x", "cos", "sin", "places"], ["y"], name="broken")
+    write(folder, make_model([node], [x, cos, sin, places], [tensor("y", (1, 2, 2, 4))], opset=23))
