@@ -107,7 +107,8 @@ class Vectorizer {
 
   std::optional<Expr> Uniform(const Expr& e) {
     const bool is_value = e.dtype() == DType::kF32 || IsVectorInteger(e.dtype());
-    if (is_value || e.dtype() == DType::kI64) return Broadcast(e, lanes_.count);
+    if (is_value) return Broadcast(e, lanes_.count);
+    if (e.dtype() == DType::kI64) return Broadcast(Saturated(e), lanes_.count);
     // A condition that is the same in all lanes: as a mask.
     if (e.dtype() == DType::kBool) {
       const Expr as_int = Select(e, Expr(1), Expr(0));
@@ -147,9 +148,18 @@ class Vectorizer {
     return found;
   }
 
+  // Lanes of indices have 32 bits. What they are compared with, a value of the run perhaps, is as
+  // far beyond them at the ends of that range as anywhere.
+  Expr Saturated(const Expr& e) const {
+    const Interval range = RangeOf(e, bounds_);
+    if (range.min >= INT32_MIN && range.max <= INT32_MAX) return e;
+    return Max(Min(e, INT32_MAX), INT32_MIN);
+  }
+
   // Indices are ramps; the values of an accumulator are not.
   std::optional<Expr> Index(const Expr& e) {
-    if (UsesVector(e)) return std::nullopt;
+    const Interval range = RangeOf(e, bounds_);
+    if (UsesVector(e) || range.min <= INT32_MIN || range.max >= INT32_MAX) return std::nullopt;
     auto parts = BaseAndStride(e);
     if (!parts) return std::nullopt;
     return Expr::Make({.op = ExprOp::kRamp,

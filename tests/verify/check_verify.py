@@ -153,6 +153,21 @@ def check_wrapping(aotc, folder):
     expect_verified(aotc, folder, ["--target", "cpu"], ["--target", "cuda"])
 
 
+def check_wide_indices(aotc, folder):
+    """Values of 64 bits that are compared with lanes of indices keep them all."""
+    depth, far = 32, 2**32
+    i = np.array([3, -1, far + 3, 5 - far, 40, 2 * far], np.int64)
+    node = helper.make_node("OneHot", ["i", "depth", "values"], ["y"], name="one_hot")
+    inputs = [helper.make_tensor_value_info("i", TensorProto.INT64, i.shape)]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [len(i), depth])]
+    weights = [numpy_helper.from_array(np.array(depth), "depth"),
+               numpy_helper.from_array(np.array([0, 1], np.float32), "values")]
+    save_net(folder, [node], inputs, outputs, weights)
+    hot = np.where(i < 0, i + depth, i)[:, None] == np.arange(depth)
+    write_tensors(folder / "test_data_set_0", [i], [hot.astype(np.float32)])
+    expect_verified(aotc, folder, ["--cpu", "x86-64"], ["--cpu", "x86-64-v3"], ["--target", "cuda"])
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -190,6 +205,7 @@ def main():
         check_branches(sys.argv[1], pathlib.Path(folder) / "branches")
         check_bools(sys.argv[1], pathlib.Path(folder) / "bools")
         check_wrapping(sys.argv[1], pathlib.Path(folder) / "wrapping")
+        check_wide_indices(sys.argv[1], pathlib.Path(folder) / "wide_indices")
     return 0
 
 
