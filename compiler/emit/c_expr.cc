@@ -66,6 +66,22 @@ bool NeedsNarrowing(const Expr& e) {
          e.op() != ExprOp::kSelect;
 }
 
+// Whether C++ computes an i64 as an int, as it is made of literals alone: c ? 1 : 2.
+bool IsOfLiterals(const Expr& e) {
+  if (e.dtype() != DType::kI64 || e.lanes() > 1) return false;
+  if (e.op() == ExprOp::kSelect) return IsOfLiterals(e.arg(1)) && IsOfLiterals(e.arg(2));
+  if (IsUnary(e.op()) && e.op() != ExprOp::kCast) return IsOfLiterals(e.arg(0));
+  return e.IsConst();
+}
+
+// The operator with an operand that says its type, where none does.
+Expr WithTypedOperand(const Expr& e) {
+  if (!IsBinary(e.op()) || e.dtype() != DType::kI64) return e;
+  if (!IsOfLiterals(e.arg(0)) || !IsOfLiterals(e.arg(1))) return e;
+  const Expr typed = Expr::Make({.op = ExprOp::kCast, .dtype = DType::kI64, .args = {e.arg(0)}});
+  return WithArgs(e, {typed, e.arg(1)});
+}
+
 bool IsKnownNumber(const Expr& e) {
   const Expr& scalar = e.op() == ExprOp::kBroadcast ? e.arg(0) : e;
   return scalar.IsConst() && IsFloat(scalar.dtype()) && !std::isnan(scalar->float_value);
@@ -114,9 +130,12 @@ std::string CLiteral(const Expr& constant) {
     return StrCat("aotc_to_", DTypeName(dtype), "(", text, ")");
   }
   if (dtype == DType::kBool) return constant->int_value != 0 ? "true" : "false";
-  if (dtype == DType::kU64) return StrCat(static_cast<uint64_t>(constant->int_value), "u");
-  if (constant->int_value == std::numeric_limits<int64_t>::min()) return "INT64_MIN";
-  return StrCat(constant->int_value);
+  const int64_t value = constant->int_value;
+  if (dtype == DType::kU64) return StrCat("UINT64_C(", static_cast<uint64_t>(value), ")");
+  if (dtype == DType::kU32) return StrCat(value, "u");
+  if (value == std::numeric_limits<int64_t>::min()) return "INT64_MIN";
+  if (value == std::numeric_limits<int32_t>::min()) return "INT32_MIN";
+  return StrCat(value);
 }
 
 std::string CExprPrinter::Print(const Expr& e) const { return PrintNode(e).text; }
@@ -152,7 +171,7 @@ std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
 }
 
 CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
-  if (!NeedsNarrowing(e)) return PrintOperator(e);
+  if (!NeedsNarrowing(e)) return PrintOperator(WithTypedOperand(e));
   return {StrCat("(", CValueType(e.dtype()), ")(", PrintOperator(e).text, ")"), kPrefix};
 }
 
@@ -182,7 +201,9 @@ CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
   if (infix.precedence == 0 || MayOverflow(e)) return PrintCall(e);
   // && inside || and shifts inside sums get parentheses that compilers' warnings ask for.
   const bool mixed = infix.precedence <= kBitAndLevel;
-  const int left = mixed && e.arg(0).op() != e.op() ? kEquality : infix.precedence;
+  const bool compares = infix.precedence == kEquality || infix.precedence == kRelation;
+  int left = infix.precedence + (compares ? 1 : 0);
+  if (mixed && e.arg(0).op() != e.op()) left = kEquality;
   const int right = mixed ? kEquality : infix.precedence + 1;
   return {StrCat(Wrapped(e.arg(0), left), " ", infix.symbol, " ", Wrapped(e.arg(1), right)),
           infix.precedence};
