@@ -10,6 +10,22 @@ void Bounds::Add(std::string_view name, const Expr& min, const Expr& max) {
   int rank = static_cast<int>(ranges_.size());
   auto [position, inserted] = ranges_.try_emplace(std::string(name), rank, Range{min, max});
   if (!inserted) position->second.second = {min, max};
+  if (const auto element = elements_.find(name); element != elements_.end())
+    elements_.erase(element);
+}
+
+void Bounds::AddElement(std::string_view name, const Interval& range) {
+  Add(name, range.min, range.max);
+  elements_.insert(std::string(name));
+}
+
+bool HasElements(const Expr& e, const Bounds& bounds) {
+  bool found = false;
+  Visit(e, [&](const Expr& node) {
+    found = found || node.op() == ExprOp::kLoad || node.op() == ExprOp::kCast ||
+            (node.IsVar() && bounds.IsElement(node->name));
+  });
+  return found;
 }
 
 void Bounds::AddFact(const Expr& condition) { facts_.push_back(condition); }
@@ -38,7 +54,6 @@ Expr Simplify(const Expr& e, const Bounds& bounds) {
 }
 
 Interval RangeOf(const Expr& e, const Bounds& bounds) {
-  if (auto value = e.AsInt()) return PointInterval(*value);
   Simplifier simplifier(bounds);
   return simplifier.Range(simplifier.Simplify(e));
 }

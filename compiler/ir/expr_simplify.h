@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,17 +35,24 @@ class Bounds {
     Expr max;
   };
   void Add(std::string_view name, const Expr& min, const Expr& max);
+  // A variable that holds what was computed from elements of tensors.
+  void AddElement(std::string_view name, const Interval& range);
   void AddFact(const Expr& condition);
 
   const Range* Find(std::string_view name) const;
+  bool IsElement(std::string_view name) const { return elements_.contains(name); }
   // Position in the order of Add; variables with a higher one are eliminated first. -1 if unknown.
   int Rank(std::string_view name) const;
   const std::vector<Expr>& facts() const { return facts_; }
 
  private:
   std::map<std::string, std::pair<int, Range>, std::less<>> ranges_;
+  std::set<std::string, std::less<>> elements_;
   std::vector<Expr> facts_;
 };
+
+// Whether elements of tensors take part in an i64: loads, casts, variables that hold such values.
+bool HasElements(const Expr& e, const Bounds& bounds);
 
 // Canonical form: sums of products with sorted terms; floor_div and mod split into exact parts
 // (also for symbolic divisors where one divides), nested divisions merged, min, max, comparisons

@@ -139,7 +139,7 @@ std::optional<Sum> Simplifier::Recombine(const Sum& sum) {
 std::optional<Sum> Simplifier::RecombineTerm(const Sum& sum, const Term& term) {
   for (const Expr& factor : term.factors) {
     if (factor.op() != ExprOp::kMod) continue;
-    std::optional<Sum> x = SumOf(factor.arg(0)), d = SumOf(factor.arg(1));
+    std::optional<Sum> x = Polynomial(factor.arg(0)), d = Polynomial(factor.arg(1));
     if (!x || !d || !Positive(*d)) continue;
     std::optional<Sum> quotient = Divide(*x, *d, Mode::kFloorDiv);
     std::optional<Sum> product = quotient ? Multiply(*quotient, *d) : std::nullopt;

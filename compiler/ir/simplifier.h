@@ -94,6 +94,7 @@ class Simplifier {
   // simplifier_compare.cc
   Expr RewriteCompare(const Expr& e);
   Expr CompareSums(const Expr& e, const Sum& difference);
+  std::optional<Sum> WithoutDivision(const Sum& sum);
   Expr RewriteEquality(const Expr& e, Sum difference);
 
   // simplifier_min_max.cc
@@ -117,6 +118,10 @@ class Simplifier {
   Interval RangeOfVar(const Expr& e);
   Interval RangeOfOperator(const Expr& e);
   Interval TermwiseRange(const Sum& sum);
+  bool MayWrap(const Expr& e);
+  // The polynomial that `e` is for all values of its variables: nothing where arithmetic on
+  // elements may wrap, for which SumOf holds modulo 2^64 only.
+  std::optional<Sum> Polynomial(const Expr& e);
   bool NonNegative(const Sum& sum) { return LowerBound(sum, 0) >= 0; }
   bool Positive(const Sum& sum) { return LowerBound(sum, 1) >= 1; }
 

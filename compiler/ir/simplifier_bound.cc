@@ -216,9 +216,9 @@ int64_t Simplifier::BoundAfter(const Sum& rest, const Sum& coefficient,
 int64_t Simplifier::BoundOfEither(const Expr& atom, const Sum& coefficient, const Sum& rest,
                                   bool need_both) {
   size_t first = atom.op() == ExprOp::kSelect ? 1 : 0;
-  int64_t a = BoundAfter(rest, coefficient, SumOf(atom.arg(first)), INT64_MAX);
+  int64_t a = BoundAfter(rest, coefficient, Polynomial(atom.arg(first)), INT64_MAX);
   if (need_both && a == INT64_MIN) return a;
-  int64_t b = BoundAfter(rest, coefficient, SumOf(atom.arg(first + 1)), INT64_MAX);
+  int64_t b = BoundAfter(rest, coefficient, Polynomial(atom.arg(first + 1)), INT64_MAX);
   return need_both ? std::min(a, b) : std::max(a, b);
 }
 
@@ -227,7 +227,7 @@ int64_t Simplifier::BoundOfEither(const Expr& atom, const Sum& coefficient, cons
 int64_t Simplifier::EliminateFloorDiv(const Expr& atom, const Sum& coefficient, const Sum& rest,
                                       bool rising) {
   std::optional<int64_t> divisor = atom.arg(1).AsInt();
-  std::optional<Sum> x = SumOf(atom.arg(0));
+  std::optional<Sum> x = Polynomial(atom.arg(0));
   if (!divisor || *divisor <= 0 || !x) return INT64_MIN;
   std::optional<Sum> scaled = Scale(rest, *divisor);
   if (rising) x = AddScaled(*x, SumOfConstant(*divisor - 1), -1);
@@ -241,7 +241,7 @@ std::optional<Sum> Simplifier::EndOf(const Expr& atom, bool upper) {
     if (std::optional<Sum> end = EndOfVar(atom, upper)) return end;
   }
   if (atom.op() == ExprOp::kMod && upper && !atom.arg(1).IsConst()) {
-    std::optional<Sum> divisor = SumOf(atom.arg(1));
+    std::optional<Sum> divisor = Polynomial(atom.arg(1));
     bool positive = divisor && BoundByElimination(*divisor, 1) >= 1;
     return positive ? AddScaled(*divisor, SumOfConstant(1), -1) : std::nullopt;
   }

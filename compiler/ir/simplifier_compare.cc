@@ -34,24 +34,6 @@ int CountDivisions(const Sum& sum) {
   return count;
 }
 
-// f >= -r is x >= -c*r, and f <= r is x <= c*r + c - 1, for f = floor_div(x, c): the polynomial
-// without the division, where it has one with the coefficient 1 or -1.
-std::optional<Sum> WithoutDivision(const Sum& sum) {
-  if (CountDivisions(sum) != 1) return std::nullopt;
-  for (const Term& term : sum.terms) {
-    std::optional<Expr> division = OnlyFloorDiv(term);
-    if (!division || (term.coefficient != 1 && term.coefficient != -1)) continue;
-    int64_t divisor = *division->arg(1).AsInt();
-    std::optional<Sum> rest = AddScaled(sum, SumOfTerm(term), -1);
-    std::optional<Sum> x = SumOf(division->arg(0));
-    rest = rest ? Scale(*rest, divisor) : std::nullopt;
-    if (!rest || !x) return std::nullopt;
-    if (term.coefficient == -1) rest = AddScaled(*rest, SumOfConstant(divisor - 1), 1);
-    return rest ? AddScaled(*rest, *x, term.coefficient) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 // Terms with positive coefficients, and the others negated; the constant goes to neither.
 struct Sides {
   Sum positive, negative;
@@ -79,8 +61,26 @@ Expr InequalityOf(const Sum& sum) {
 
 }  // namespace
 
+// f >= -r is x >= -c*r, and f <= r is x <= c*r + c - 1, for f = floor_div(x, c): the polynomial
+// without the division, where it has one with the coefficient 1 or -1.
+std::optional<Sum> Simplifier::WithoutDivision(const Sum& sum) {
+  if (CountDivisions(sum) != 1) return std::nullopt;
+  for (const Term& term : sum.terms) {
+    std::optional<Expr> division = OnlyFloorDiv(term);
+    if (!division || (term.coefficient != 1 && term.coefficient != -1)) continue;
+    int64_t divisor = *division->arg(1).AsInt();
+    std::optional<Sum> rest = AddScaled(sum, SumOfTerm(term), -1);
+    std::optional<Sum> x = Polynomial(division->arg(0));
+    rest = rest ? Scale(*rest, divisor) : std::nullopt;
+    if (!rest || !x) return std::nullopt;
+    if (term.coefficient == -1) rest = AddScaled(*rest, SumOfConstant(divisor - 1), 1);
+    return rest ? AddScaled(*rest, *x, term.coefficient) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 Expr Simplifier::RewriteCompare(const Expr& e) {
-  std::optional<Sum> a = SumOf(e.arg(0)), b = SumOf(e.arg(1));
+  std::optional<Sum> a = Polynomial(e.arg(0)), b = Polynomial(e.arg(1));
   std::optional<Sum> difference = a && b ? AddScaled(*b, *a, -1) : std::nullopt;
   if (difference && e.op() == ExprOp::kLt)
     difference = AddScaled(*difference, SumOfConstant(1), -1);

@@ -119,7 +119,7 @@ Sum PartDivisible(const Sum& sum, const Term& scale, Sum& low) {
 }  // namespace
 
 Expr Simplifier::RewriteDivision(const Expr& e) {
-  std::optional<Sum> a = SumOf(e.arg(0)), b = SumOf(e.arg(1));
+  std::optional<Sum> a = Polynomial(e.arg(0)), b = Polynomial(e.arg(1));
   if (!a || !b) return e;
   bool truncates = e.op() == ExprOp::kDiv || e.op() == ExprOp::kTruncMod;
   if (truncates && (!NonNegative(*a) || !NonNegative(*b))) return e;
@@ -261,7 +261,7 @@ std::optional<Sum> Simplifier::FinishFloorDiv(const Division& division) {
   bool single = rest.terms.size() == 1 && rest.terms[0].factors.size() == 1;
   const Expr atom = single ? rest.terms[0].factors[0] : Expr(0);
   if (single && rest.terms[0].coefficient == 1 && atom.op() == ExprOp::kFloorDiv) {
-    std::optional<Sum> x = SumOf(atom.arg(0)), a = SumOf(atom.arg(1));
+    std::optional<Sum> x = Polynomial(atom.arg(0)), a = Polynomial(atom.arg(1));
     if (x && a && Positive(*a)) {
       x = AddScaled(*x, *a, rest.constant);
       a = Multiply(*a, division.rest_divisor);
@@ -271,7 +271,7 @@ std::optional<Sum> Simplifier::FinishFloorDiv(const Division& division) {
   if (single && rest.terms[0].coefficient == 1 && rest.constant == 0 && atom.op() == ExprOp::kMod &&
       division.rest_divisor.IsConstant() && atom.arg(1).IsConst()) {
     int64_t d = division.rest_divisor.constant, modulus = *atom.arg(1).AsInt();
-    std::optional<Sum> x = SumOf(atom.arg(0));
+    std::optional<Sum> x = Polynomial(atom.arg(0));
     if (x && modulus > 0 && modulus % d == 0) {
       x = Divide(*x, SumOfConstant(d), Mode::kFloorDiv);
       if (x) quotient = Divide(*x, SumOfConstant(modulus / d), Mode::kMod);
@@ -290,7 +290,8 @@ std::optional<Sum> Simplifier::FinishMod(const Division& division) {
   std::optional<Sum> remainder;
   for (const Term& term : division.rest.terms) {
     if (term.factors.size() != 1 || term.factors[0].op() != ExprOp::kMod) continue;
-    std::optional<Sum> x = SumOf(term.factors[0].arg(0)), a = SumOf(term.factors[0].arg(1));
+    const Expr& atom = term.factors[0];
+    std::optional<Sum> x = Polynomial(atom.arg(0)), a = Polynomial(atom.arg(1));
     if (!x || !a || !division.rest_divisor.IsConstant() || !a->IsConstant()) continue;
     std::optional<int64_t> step = CheckedMul(a->constant, term.coefficient);
     if (!step || a->constant <= 0 || *step % division.rest_divisor.constant != 0) continue;

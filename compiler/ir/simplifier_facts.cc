@@ -18,7 +18,7 @@ void Simplifier::AddFact(const Expr& condition) {
   const Expr &a = condition.arg(0), &b = condition.arg(1);
   if (condition.op() == ExprOp::kEq) return AddEquality(a, b);
   if (condition.op() == ExprOp::kNe) return;
-  std::optional<Sum> left = SumOf(a), right = SumOf(b);
+  std::optional<Sum> left = Polynomial(a), right = Polynomial(b);
   std::optional<Sum> difference = left && right ? AddScaled(*right, *left, -1) : std::nullopt;
   if (difference && condition.op() == ExprOp::kLt) {
     difference = AddScaled(*difference, SumOfConstant(1), -1);
@@ -50,7 +50,7 @@ void Simplifier::AddNonNegative(const Sum& sum) {
 // Both inequalities; and where a variable stands alone, it is replaced by the rest: preferably the
 // one that is eliminated first, so that dims replace axes.
 void Simplifier::AddEquality(const Expr& a, const Expr& b) {
-  std::optional<Sum> left = SumOf(a), right = SumOf(b);
+  std::optional<Sum> left = Polynomial(a), right = Polynomial(b);
   std::optional<Sum> sum = left && right ? AddScaled(*left, *right, -1) : std::nullopt;
   std::optional<Sum> negated = sum ? Scale(*sum, -1) : std::nullopt;
   if (!negated || sum->IsConstant()) return;

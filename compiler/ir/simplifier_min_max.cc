@@ -56,7 +56,7 @@ Expr Simplifier::RewriteMinMax(const Expr& e) {
   Flatten(e, op, operands);
   std::vector<Sum> sums;
   for (const Expr& operand : operands) {
-    std::optional<Sum> sum = SumOf(operand);
+    std::optional<Sum> sum = Polynomial(operand);
     if (!sum) return e;
     sums.push_back(*sum);
   }

@@ -37,8 +37,10 @@ bool IsSumOp(ExprOp op) {
 }  // namespace
 
 Interval Simplifier::Range(const Expr& e) {
-  if (auto value = e.AsInt()) return PointInterval(*value);
-  if (e.lanes() != 1) return DTypeRange(e.dtype());
+  const std::optional<int64_t> value = e.AsInt();
+  const bool beyond = e.dtype() == DType::kU64 && value.value_or(0) < 0;  // from 2^63 on
+  if (value && !beyond) return PointInterval(*value);
+  if (e.lanes() != 1 || beyond) return DTypeRange(e.dtype());
   auto found = context().ranges.find(e);
   if (found != context().ranges.end()) return found->second;
   Interval range = ComputeRange(e);
@@ -46,10 +48,33 @@ Interval Simplifier::Range(const Expr& e) {
   return range;
 }
 
+// Whether a sum or product may leave its type. Elements of tensors are any numbers, and arithmetic
+// on them wraps; indices stay far from the ends.
+bool Simplifier::MayWrap(const Expr& e) {
+  if (e.dtype() != DType::kI64 || e.lanes() != 1 || !IsSumOp(e.op())) return false;
+  const Interval a = Range(e.arg(0));
+  const bool unary = e.op() == ExprOp::kNeg;
+  const Interval range = unary ? NegateInterval(a) : RangeOfBinary(e.op(), a, Range(e.arg(1)));
+  return !IsBounded(range) && HasElements(e, bounds_);
+}
+
+std::optional<Sum> Simplifier::Polynomial(const Expr& e) {
+  std::vector<Expr> parts = {e};
+  while (!parts.empty()) {
+    const Expr part = parts.back();
+    parts.pop_back();
+    if (part.dtype() != DType::kI64 || !IsSumOp(part.op())) continue;
+    if (MayWrap(part)) return std::nullopt;
+    parts.insert(parts.end(), part.args().begin(), part.args().end());
+  }
+  return SumOf(e);
+}
+
 Interval Simplifier::ComputeRange(const Expr& e) {
   if (e.IsVar()) return TightenByFacts(e, RangeOfVar(e));
+  if (MayWrap(e)) return TightenByFacts(e, {});
   if (e.dtype() == DType::kI64 && IsSumOp(e.op())) {
-    std::optional<Sum> sum = SumOf(e);
+    std::optional<Sum> sum = Polynomial(e);
     bool itself = sum && sum->terms.size() == 1 && sum->terms[0].factors.size() == 1 &&
                   Same(sum->terms[0].factors[0], e);
     if (sum && !itself) return RangeOfSum(*sum);
@@ -68,7 +93,11 @@ Interval Simplifier::RangeOfOperator(const Expr& e) {
   Interval all = DTypeRange(e.dtype());
   if (e.op() == ExprOp::kLoad || IsFloat(e.arg(0).dtype()) || IsFloat(e.dtype())) return all;
   if (e.op() == ExprOp::kSelect) return UniteIntervals(Range(e.arg(1)), Range(e.arg(2)));
-  if (e.op() == ExprOp::kCast) return Range(e.arg(0));
+  if (e.op() == ExprOp::kCast) {
+    const Interval range = Range(e.arg(0));
+    const bool may_turn_negative = e.arg(0).dtype() == DType::kU64 && range.max == INT64_MAX;
+    return may_turn_negative ? all : range;
+  }
   if (e.dtype() == DType::kBool) return all;
   if (e.op() == ExprOp::kNeg) return NegateInterval(Range(e.arg(0)));
   if (e.op() == ExprOp::kSign) {
@@ -77,6 +106,7 @@ Interval Simplifier::RangeOfOperator(const Expr& e) {
   }
   if (e.op() == ExprOp::kAbs) {
     Interval x = Range(e.arg(0));
+    if (x.min == INT64_MIN) return all;  // which has no positive
     return MaxIntervals(MaxIntervals(x, NegateInterval(x)), PointInterval(0));
   }
   if (!IsBinary(e.op()) || e.dtype() == DType::kU64) return all;

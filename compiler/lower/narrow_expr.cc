@@ -54,7 +54,7 @@ void IndexScope::Define(std::string_view name, const Expr& min, const Expr& max)
 }
 
 void IndexScope::DefineData(std::string_view name, const Interval& range) {
-  bounds.Add(name, range.min, range.max);
+  bounds.AddElement(name, range);
   indices.erase(std::string(name));
 }
 

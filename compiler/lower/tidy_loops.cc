@@ -97,8 +97,11 @@ class Tidier {
       known_[let.name] = range.min;
       return {};
     }
-    if (range.min != INT64_MIN && range.max != INT64_MAX)
+    if (HasElements(value, bounds_)) {
+      bounds_.AddElement(let.name, range);
+    } else if (range.min != INT64_MIN && range.max != INT64_MAX) {
       bounds_.Add(let.name, range.min, range.max);
+    }
     return {Let(let.name, value)};
   }
 

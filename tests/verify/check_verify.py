@@ -21,11 +21,11 @@ def floats(*dims):
     return RANDOM.standard_normal(dims).astype(np.float32)
 
 
-def save_net(folder, nodes, inputs, outputs, weights=()):
+def save_net(folder, nodes, inputs, outputs, weights=(), opset=17):
     """folder/net.onnx, and the model."""
     folder.mkdir(exist_ok=True)
     graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     onnx.save(model, folder / "net.onnx")
     return model
 
