@@ -58,7 +58,7 @@ bool KnownElements::Infer(Graph& graph, const NodeKernel& kernel) {
     if (!elements) return false;
     inputs.push_back(*std::move(elements));
   }
-  auto outputs = EvaluateSymbolically(kernel.kernel, inputs);
+  auto outputs = EvaluateSymbolically(kernel.kernel, inputs, BoundsOf(graph.symbols));
   if (!outputs.ok()) return false;
   bool complete = true;
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {

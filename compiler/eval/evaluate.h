@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/constant.h"
+#include "compiler/ir/expr_simplify.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/kernel.h"
 
@@ -47,11 +48,12 @@ absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(
     const Graph& graph, const std::vector<Constant>& inputs, const SymbolValues& symbols = {});
 
 // Each result element as an expression over the symbols, from elements of the inputs that are known
-// as expressions: shape arithmetic with symbolic dims, also by way of floats (floor(2.5 * n)). All
-// integers count as i64. Error: an element is not known, does not reduce to that, or there are too
-// many.
+// as expressions over symbols of these bounds: shape arithmetic with symbolic dims, also by way of
+// floats (floor(2.5 * n)). All integers are expressions of i64; those of the inputs are taken to
+// lie in their types. Error: an element is not known, does not reduce to that or may leave its
+// type, or there are too many.
 absl::StatusOr<std::vector<std::vector<Expr>>> EvaluateSymbolically(
-    const Kernel& kernel, const std::vector<std::vector<Expr>>& inputs);
+    const Kernel& kernel, const std::vector<std::vector<Expr>>& inputs, const Bounds& bounds);
 
 // max|a - b| / max(max|b|, 1e-6); infinity where shapes, NaN or infinities differ in place, and
 // where integers differ at all.

@@ -33,8 +33,8 @@ absl::StatusOr<std::vector<int64_t>> StaticExtents(const std::vector<Axis>& axes
 
 class SymbolicEvaluator {
  public:
-  explicit SymbolicEvaluator(const Kernel& kernel)
-      : kernel_(kernel), bounds_(BoundsOf(kernel.symbols)), tensors_(kernel.tensors.size()) {}
+  SymbolicEvaluator(const Kernel& kernel, const Bounds& bounds)
+      : kernel_(kernel), bounds_(bounds), tensors_(kernel.tensors.size()) {}
 
   absl::Status SetInput(TensorId id, const std::vector<Expr>& elements);
   absl::Status RunStage(const Stage& stage);
@@ -44,15 +44,18 @@ class SymbolicEvaluator {
   absl::Status RunElement(const Stage& stage, const std::vector<int64_t>& reduce);
   absl::Status Accumulate(const Stage& stage, std::vector<Expr>& accumulators);
   absl::StatusOr<Expr> Value(const Expr& e);
+  absl::StatusOr<Expr> ValueOfOperator(const Expr& e);
   absl::StatusOr<Expr> ValueOfLoad(const Expr& e);
   absl::StatusOr<Expr> ValueOfCast(const Expr& e);
   absl::StatusOr<Expr> ValueOfSelect(const Expr& e);
+  // `x`; an error where it is an integer that may wrap in the type.
+  absl::StatusOr<Expr> InRangeOf(DType type, const Expr& x);
   // The next combination of `axes`; false after the last.
   bool Advance(const std::vector<Axis>& axes, const std::vector<int64_t>& extents);
   void Reset(const std::vector<Axis>& axes);
 
   const Kernel& kernel_;
-  const Bounds bounds_;
+  const Bounds& bounds_;
   IdVector<TensorId, SymbolicTensor> tensors_;
   SymbolValues axes_;      // the element in work
   Substitution operands_;  // of the combiner
@@ -134,17 +137,33 @@ absl::Status SymbolicEvaluator::Accumulate(const Stage& stage, std::vector<Expr>
   return absl::OkStatus();
 }
 
-// `e` with numbers for axes and elements for loads; every integer as i64.
+// `e` with numbers for axes and elements for loads; every integer as an i64 that its type holds.
 absl::StatusOr<Expr> SymbolicEvaluator::Value(const Expr& e) {
-  if (e.IsConst()) return IsInteger(e.dtype()) ? Expr(e->int_value) : e;
+  if (e.IsConst()) return IsInteger(e.dtype()) ? InRangeOf(e.dtype(), Expr(e->int_value)) : e;
   if (e.IsVar()) {
     if (auto axis = axes_.find(e->name); axis != axes_.end()) return Expr(axis->second);
     auto operand = operands_.find(e->name);
     return operand == operands_.end() ? e : operand->second;
   }
+  if (e.op() == ExprOp::kSelect) return ValueOfSelect(e);
+  if (e.op() == ExprOp::kLoad && e.dtype() != DType::kU64) return ValueOfLoad(e);
+  AOTC_ASSIGN_OR_RETURN(Expr value, ValueOfOperator(e));
+  return InRangeOf(e.dtype(), value);
+}
+
+absl::StatusOr<Expr> SymbolicEvaluator::InRangeOf(DType type, const Expr& x) {
+  if (!IsInteger(type) || type == DType::kI64) return x;
+  Expr simple = Simplify(x, bounds_);
+  const Interval range = RangeOf(simple, bounds_);
+  const auto [least, largest] =
+      type == DType::kU64 ? std::pair(int64_t{0}, INT64_MAX - 1) : IntegerRange(type);
+  if (range.min >= least && range.max <= largest) return simple;
+  return absl::FailedPreconditionError(StrCat("a number may leave ", DTypeName(type)));
+}
+
+absl::StatusOr<Expr> SymbolicEvaluator::ValueOfOperator(const Expr& e) {
   if (e.op() == ExprOp::kLoad) return ValueOfLoad(e);
   if (e.op() == ExprOp::kCast) return ValueOfCast(e);
-  if (e.op() == ExprOp::kSelect) return ValueOfSelect(e);
   std::vector<Expr> args;
   for (const Expr& arg : e.args()) {
     AOTC_ASSIGN_OR_RETURN(Expr value, Value(arg));
@@ -199,8 +218,8 @@ absl::StatusOr<Expr> SymbolicEvaluator::ValueOfSelect(const Expr& e) {
 }  // namespace
 
 absl::StatusOr<std::vector<std::vector<Expr>>> EvaluateSymbolically(
-    const Kernel& kernel, const std::vector<std::vector<Expr>>& inputs) {
-  SymbolicEvaluator evaluator(kernel);
+    const Kernel& kernel, const std::vector<std::vector<Expr>>& inputs, const Bounds& bounds) {
+  SymbolicEvaluator evaluator(kernel, bounds);
   size_t next = 0;
   for (TensorId id : kernel.params) {
     if (kernel.tensors[id].role == TensorRole::kOutput) continue;

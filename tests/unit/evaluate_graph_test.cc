@@ -122,7 +122,7 @@ TEST(EvaluateSymbolically, ShapeArithmetic) {
         for (int64_t i : value.constant->AsInts()) inputs.back().push_back(Expr(i));
       }
     }
-    auto result = EvaluateSymbolically(kernel->kernel, inputs);
+    auto result = EvaluateSymbolically(kernel->kernel, inputs, BoundsOf(graph.symbols));
     if (!result.ok()) ADD_FAILURE() << node.op << ": " << result.status();
     return result.ok() ? (*result)[0] : std::vector<Expr>();
   };
@@ -150,7 +150,7 @@ TEST(EvaluateSymbolically, UnknownElementsAreAnError) {
     })air");
   absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, *graph.nodes.begin());
   ASSERT_TRUE(kernel.ok()) << kernel.status();
-  EXPECT_FALSE(EvaluateSymbolically(kernel->kernel, {{}}).ok());
+  EXPECT_FALSE(EvaluateSymbolically(kernel->kernel, {{}}, {}).ok());
 }
 
 }  // namespace

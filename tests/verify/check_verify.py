@@ -168,6 +168,18 @@ def check_wide_indices(aotc, folder):
     expect_verified(aotc, folder, ["--cpu", "x86-64"], ["--cpu", "x86-64-v3"], ["--target", "cuda"])
 
 
+def check_narrow_sizes(aotc, folder):
+    """A size that passes through a narrow integer wraps there."""
+    nodes = [helper.make_node("Shape", ["x"], ["n"], name="shape"),
+             helper.make_node("Cast", ["n"], ["byte"], name="byte", to=TensorProto.UINT8),
+             helper.make_node("Cast", ["byte"], ["y"], name="wide", to=TensorProto.INT64)]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.INT64, [1])]
+    save_net(folder, nodes, inputs, outputs)
+    write_tensors(folder / "test_data_set_0", [floats(300)], [np.array([300 % 256])])
+    expect_verified(aotc, folder, ["--cpu", "x86-64", "--dim", "n=1..300"])
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -206,6 +218,7 @@ def main():
         check_bools(sys.argv[1], pathlib.Path(folder) / "bools")
         check_wrapping(sys.argv[1], pathlib.Path(folder) / "wrapping")
         check_wide_indices(sys.argv[1], pathlib.Path(folder) / "wide_indices")
+        check_narrow_sizes(sys.argv[1], pathlib.Path(folder) / "narrow_sizes")
     return 0
 
 
