@@ -1,6 +1,9 @@
-// Float expressions over the symbols as exact fractions: shapes that take the way of floats.
+// Float expressions over the symbols as fractions: shapes that take the way of floats.
 //
-//   FloorOf(Cast(f32, n) * 2.5)      // floor_div(5*n, 2)
+//   TruncationOf(Cast(f32, n) * 2.5)      // floor_div(5*n, 2)
+//
+// Each operation is followed where its result is no other for the rounding of its float type, which
+// the range of the numerator shows: fractions of that many bits are exact.
 #ifndef AOTC_COMPILER_EVAL_RATIONAL_H_
 #define AOTC_COMPILER_EVAL_RATIONAL_H_
 
@@ -14,10 +17,12 @@ namespace aotc {
 struct Rational {
   Expr numerator;
   int64_t denominator = 1;
+  bool rounded = false;  // the float is the nearest one, with the same floor, ceil and truncation
 };
 
 // Of casts of integers, constants with a short binary fraction, sums, products and quotients by
-// constants; floor and ceil within. Nothing for anything else.
+// constants; floor and ceil within. A rounded quotient is the last operation, or below floor or
+// ceil. Nothing for anything else, and where the numbers may have more bits than their types.
 std::optional<Rational> RationalOf(const Expr& e, const Bounds& bounds);
 // The integer that a cast of `e` to an integer type gives.
 std::optional<Expr> TruncationOf(const Expr& e, const Bounds& bounds);
