@@ -126,13 +126,14 @@ constexpr std::string_view kMain = R"(
     return 0;
   }
 
-  size_t bytes_of(const aotc_value_info &info, const aotc_tensor &tensor) {
-    double largest = 1, actual = 1;
-    for (int32_t i = 0; i < tensor.rank; ++i) {
-      largest *= (double)info.max_dims[i];
-      actual *= (double)tensor.dims[i];
-    }
-    return largest > 0 ? (size_t)((double)info.max_bytes * actual / largest + 0.5) : 0;
+  size_t bytes_of(const aotc_tensor &tensor) {
+    static const unsigned char bits_of_types[] = {  // by ONNX element type
+        0,  32, 8,  8,   16, 16, 32, 64, 8 * sizeof(aotc_string), 8, 16, 64,
+        32, 64, 64, 128, 16, 8,  8,  8,  8,                       4, 4,  4};
+    if (tensor.dtype < 0 || tensor.dtype >= 24) return 0;
+    size_t bits = bits_of_types[tensor.dtype];
+    for (int32_t i = 0; i < tensor.rank; ++i) bits *= (size_t)tensor.dims[i];
+    return (bits + 7) / 8;
   }
 
   }  // namespace
@@ -202,7 +203,7 @@ constexpr std::string_view kMain = R"(
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string path = "output_" + std::to_string(i) + ".npy";
       const aotc_tensor &tensor = outputs[i].tensor;
-      if (!write_npy(path, tensor, bytes_of(model->outputs[i], tensor))) {
+      if (!write_npy(path, tensor, bytes_of(tensor))) {
         return fail(path.c_str(), "cannot be written");
       }
       printf("%s: %s\n", path.c_str(), model->outputs[i].name);

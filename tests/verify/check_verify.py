@@ -180,6 +180,22 @@ def check_narrow_sizes(aotc, folder):
     expect_verified(aotc, folder, ["--cpu", "x86-64", "--dim", "n=1..300"])
 
 
+def check_dependent_sizes(aotc, folder):
+    """The dims of an output that are never the largest at the same time."""
+    nodes = [helper.make_node("Shape", ["x"], ["n"], name="shape"),
+             helper.make_node("Div", ["n", "three"], ["third"], name="third"),
+             helper.make_node("Sub", ["n", "third"], ["rest"], name="rest"),
+             helper.make_node("Concat", ["third", "rest"], ["dims"], name="dims", axis=0),
+             helper.make_node("Expand", ["one", "dims"], ["y"], name="expand")]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])]
+    weights = [numpy_helper.from_array(np.array([3]), "three"),
+               numpy_helper.from_array(np.ones((1, 1), np.float32), "one")]
+    save_net(folder, nodes, inputs, outputs, weights)
+    write_tensors(folder / "test_data_set_0", [floats(16)], [np.ones((5, 11), np.float32)])
+    expect_verified(aotc, folder, ["--cpu", "x86-64", "--dim", "n=1..19"])
+
+
 def check(aotc, folder):
     model = write_model(folder)
     inputs = write_data(folder / "test_data_set_0", model)
@@ -219,6 +235,7 @@ def main():
         check_wrapping(sys.argv[1], pathlib.Path(folder) / "wrapping")
         check_wide_indices(sys.argv[1], pathlib.Path(folder) / "wide_indices")
         check_narrow_sizes(sys.argv[1], pathlib.Path(folder) / "narrow_sizes")
+        check_dependent_sizes(sys.argv[1], pathlib.Path(folder) / "dependent_sizes")
     return 0
 
 
