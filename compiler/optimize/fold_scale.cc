@@ -78,7 +78,7 @@ bool Folder::FoldAfter(Rebuilder& rebuilder, const Node& mapped, const Node& old
     // MatMul has no bias: nothing would be won.
     if (weighted->op == "MatMul" && affine->KeepsScale()) continue;
     ApplyAfter(*weighted, *affine);
-    if (!IsFinite(*weighted)) continue;
+    if (!IsPrecise(*weighted)) continue;
     Node merged = old;
     merged.locations = producer->locations;
     merged.locations.insert(merged.locations.end(), old.locations.begin(), old.locations.end());
@@ -98,7 +98,7 @@ bool Folder::FoldBefore(Rebuilder& rebuilder, const Node& mapped, const Node& ol
       ChannelAffineOf(rebuilder.graph(), *producer, weighted->input_axis, weighted->input_channels);
   if (!affine || !CanApplyBefore(*weighted, *affine)) return false;
   ApplyBefore(*weighted, *affine);
-  if (!IsFinite(*weighted)) return false;
+  if (!IsPrecise(*weighted)) return false;
   weighted->input = affine->operand;
   Node merged = old;
   merged.locations = producer->locations;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -83,6 +84,29 @@ bool SetChannels(Weighted& node, int input_rank) {
   return node.weight.element_count() > 0;
 }
 
+double LeastNormal(DType type) {
+  constexpr int kF16Exponent = -14;
+  if (type == DType::kF16) return std::ldexp(1.0, kF16Exponent);
+  return type == DType::kF64 ? std::numeric_limits<double>::min()
+                             : std::numeric_limits<float>::min();
+}
+
+template <class ChannelOfIndex>
+void ScaleWeight(Weighted& node, const std::vector<double>& scale, const ChannelOfIndex& channel) {
+  std::vector<double> largest(scale.size());
+  for (int64_t i = 0; i < node.weight.element_count(); ++i) {
+    double& most = largest[static_cast<size_t>(channel(i))];
+    most = std::max(most, std::fabs(node.weight.FloatAt(i)));
+  }
+  const double least = LeastNormal(node.weight.dtype());
+  for (size_t c = 0; c < scale.size(); ++c) {
+    const double scaled = largest[c] * std::fabs(scale[c]);
+    node.underflows |= largest[c] >= least && scaled > 0 && scaled < least;
+  }
+  node.weight = ScaleChannels(node.weight, scale, channel);
+  node.weight_changed = true;
+}
+
 }  // namespace
 
 std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
@@ -111,8 +135,7 @@ std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
     double alpha = node.attributes.Float("alpha", 1), beta = node.attributes.Float("beta", 1);
     for (double& value : result.bias) value *= beta;
     if (alpha != 1) {
-      result.weight = ScaleChannels(result.weight, {alpha}, [](int64_t) { return 0; });
-      result.weight_changed = true;
+      ScaleWeight(result, {alpha}, [](int64_t) { return 0; });
     }
     result.attributes.Erase("alpha");
     result.attributes.Erase("beta");
@@ -122,9 +145,7 @@ std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
 
 void ApplyAfter(Weighted& node, const ChannelAffine& affine) {
   if (!affine.KeepsScale()) {
-    node.weight = ScaleChannels(node.weight, affine.scale,
-                                [&](int64_t index) { return OutputChannel(node, index); });
-    node.weight_changed = true;
+    ScaleWeight(node, affine.scale, [&](int64_t index) { return OutputChannel(node, index); });
   }
   for (size_t c = 0; c < node.bias.size(); ++c) {
     node.bias[c] = node.bias[c] * affine.scale[c] + affine.shift[c];
@@ -141,12 +162,11 @@ void ApplyBefore(Weighted& node, const ChannelAffine& affine) {
     node.bias[static_cast<size_t>(OutputChannel(node, i))] += node.weight.FloatAt(i) * shift;
   }
   if (affine.KeepsScale()) return;
-  node.weight = ScaleChannels(node.weight, affine.scale,
-                              [&](int64_t index) { return InputChannel(node, index); });
-  node.weight_changed = true;
+  ScaleWeight(node, affine.scale, [&](int64_t index) { return InputChannel(node, index); });
 }
 
-bool IsFinite(const Weighted& node) {
+bool IsPrecise(const Weighted& node) {
+  if (node.underflows) return false;
   for (const Constant& constant : {node.weight, VectorConstant(node.weight.dtype(), node.bias)}) {
     for (int64_t i = 0; i < constant.element_count(); ++i) {
       if (!std::isfinite(constant.FloatAt(i))) return false;

@@ -4,7 +4,7 @@
 //   std::optional<Weighted> conv = WeightedOf(graph, node);
 //   ApplyAfter(*conv, affine);                                       // y' = scale * y + shift
 //   if (CanApplyBefore(*conv, affine)) ApplyBefore(*conv, affine);   // x' = scale * x + shift
-//   if (!IsFinite(*conv)) { /* leave the nodes as they are */ }
+//   if (!IsPrecise(*conv)) { /* leave the nodes as they are */ }
 #ifndef AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
 #define AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
 
@@ -24,6 +24,7 @@ struct Weighted {
   ValueId weight_value = {};
   Constant weight = {};
   bool weight_changed = false;    // weight is no longer the constant of weight_value
+  bool underflows = false;        // a channel has no weight left that is a normal number
   ValueId bias_value = {};        // invalid where the node has none
   std::vector<double> bias = {};  // one per output channel
   int64_t input_channels = 0;
@@ -40,8 +41,9 @@ void ApplyAfter(Weighted& node, const ChannelAffine& affine);
 // A shift cannot pass zero padding, which stays zero, nor a transposed convolution.
 bool CanApplyBefore(const Weighted& node, const ChannelAffine& affine);
 void ApplyBefore(Weighted& node, const ChannelAffine& affine);
-// Weights and bias are numbers of the weight's type: folding must not overflow it.
-bool IsFinite(const Weighted& node);
+// Weights and bias are numbers of the weight's type: folding must not overflow it, nor leave a
+// channel with the few bits of numbers below its normal ones.
+bool IsPrecise(const Weighted& node);
 
 }  // namespace aotc
 
