@@ -51,34 +51,42 @@ Tensor ReduceTaps(OpContext& op, const Pool& pool, std::string_view combiner, co
   return op.b().Reduce(combiner, outside.dtype(), pool.OutShape(), taps, body);
 }
 
-// Where an element lies in the whole input, spatial axes in row-major order (or, with
-// storage_order, the first one fastest).
-Expr FlatPosition(const Shape& shape, const Indices& indices, bool column_major) {
+// Of a row-major position, the one where the first spatial axis is the fastest.
+Expr ColumnMajor(const Expr& position, const Shape& shape) {
   Shape dims = shape;
-  Indices order = indices;
-  if (column_major) {
-    std::reverse(dims.begin() + 2, dims.end());
-    std::reverse(order.begin() + 2, order.end());
+  Indices place(shape.size());
+  Expr rest = position;
+  for (size_t d = shape.size(); d-- > 0;) {
+    place[d] = d == 0 ? rest : Mod(rest, shape[d]);
+    rest = FloorDiv(rest, shape[d]);
   }
-  return LinearIndex(order, RowMajorStrides(dims));
+  std::reverse(dims.begin() + 2, dims.end());
+  std::reverse(place.begin() + 2, place.end());
+  return LinearIndex(place, RowMajorStrides(dims));
 }
 
-// The maximum and its position; padding loses against every element.
+// The maximum and its position in the whole input, of equal ones the first in row-major order,
+// whatever storage_order says; padding loses against every element.
 absl::Status MaxPoolWithIndices(OpContext& op, const Pool& pool) {
   DType compute = ComputeType(pool.x.dtype());
   Combiner combiner = ArgCombiner(compute, /*maximum=*/true, /*prefer_last=*/false);
-  bool column_major = op.attributes().Int("storage_order") != 0;
   auto body = [&](const Indices& i, const Indices& r) {
     Indices indices = pool.InputIndices(i, r);
     Expr inside = pool.window.Inside(Indices(i.begin() + 2, i.end()), r);
-    Expr position = FlatPosition(pool.x.shape(), indices, column_major);
+    Expr position = LinearIndex(indices, RowMajorStrides(pool.x.shape()));
     return std::vector<Expr>{Select(inside, pool.x(indices), combiner.identity[0]),
                              Select(inside, position, combiner.identity[1])};
   };
   std::vector<Tensor> top =
       op.b().ReduceTuple(combiner, pool.OutShape(), MakeShape(pool.window.kernel), body);
   op.SetOutput(0, op.b().Convert(top[0], pool.x.dtype()));
-  op.SetOutput(1, top[1]);
+  if (op.attributes().Int("storage_order") == 0) {
+    op.SetOutput(1, top[1]);
+    return absl::OkStatus();
+  }
+  op.SetOutput(1, op.b().Compute(DType::kI64, pool.OutShape(), [&](const Indices& i) {
+    return ColumnMajor(top[1](i), pool.x.shape());
+  }));
   return absl::OkStatus();
 }
 

@@ -139,10 +139,20 @@ def narrow_indices(net):
     least(net.op("Mul", wide, wide), w.astype(np.int64)**2)
 
 
+def ties(net):
+    """Of equal elements the first in row-major order wins, also where positions are column-major."""
+    x = net.input(np.array([[[[0, 5], [5, 0]]]], np.uint8))
+    position = np.array([[[[2]]]])  # of row 0, column 1
+    net.nodes.append(helper.make_node("MaxPool", [x], ["most", "place"], kernel_shape=[2, 2],
+                                      storage_order=1))
+    net.output("most", np.array([[[[5]]]], np.uint8))
+    net.output("place", position)
+
+
 def main():
     aotc = sys.argv[1]
     with tempfile.TemporaryDirectory() as root, np.errstate(over="ignore"):
-        for build in (literals, ends_of_i64, narrow_indices):
+        for build in (literals, ends_of_i64, narrow_indices, ties):
             net = Net()
             build(net)
             net.check(aotc, pathlib.Path(root) / build.__name__)
