@@ -196,6 +196,11 @@ absl::StatusOr<Expr> SymbolicEvaluator::ValueOfCast(const Expr& e) {
   if (IsFloat(e.dtype())) {
     return Cast(e.dtype(), x.dtype() == DType::kBool ? Select(x, Expr(1), Expr(0)) : x);
   }
+  if (IsFloat(x.dtype()) && e.dtype() == DType::kBool) {
+    const std::optional<Rational> value = RationalOf(x, bounds_);
+    if (!value) return absl::FailedPreconditionError("a float does not reduce to a fraction");
+    return Ne(value->numerator, 0);
+  }
   if (IsFloat(x.dtype())) {
     std::optional<Expr> whole = TruncationOf(x, bounds_);
     if (!whole) return absl::FailedPreconditionError("a float does not reduce to an integer");
