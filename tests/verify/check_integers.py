@@ -140,7 +140,7 @@ def narrow_indices(net):
 
 
 def ties(net):
-    """Of equal elements the first in row-major order wins, also where positions are column-major."""
+    """Of equal elements the first in row-major order wins, also by column-major positions."""
     x = net.input(np.array([[[[0, 5], [5, 0]]]], np.uint8))
     position = np.array([[[[2]]]])  # of row 0, column 1
     net.nodes.append(helper.make_node("MaxPool", [x], ["most", "place"], kernel_shape=[2, 2],
