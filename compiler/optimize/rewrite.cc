@@ -101,13 +101,17 @@ const Node* RewriteSite::Producer(size_t index) const {
 
 const Node* RewriteSite::ProducerOf(ValueId value) const {
   const NodeId id = producers_.Find(graph(), value);
-  return id.valid() && rebuilder_.IsLocal(id) ? &graph().nodes[id] : nullptr;
+  if (!id.valid() || !rebuilder_.IsLocal(id)) return nullptr;
+  const Node& node = graph().nodes[id];
+  return node.outputs[0] == value ? &node : nullptr;
 }
 
 const Node* RewriteSite::ProducerBefore(ValueId value_before) const {
   const NodeId id = value_before.valid() ? facts_.producers[value_before] : NodeId();
   const bool local = id.valid() && facts_.regions[value_before] == facts_.regions[output_];
-  return local ? &before().nodes[id] : nullptr;
+  if (!local) return nullptr;
+  const Node& node = before().nodes[id];
+  return node.outputs[0] == value_before ? &node : nullptr;
 }
 
 ValueId RewriteSite::Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,

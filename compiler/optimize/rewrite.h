@@ -75,8 +75,8 @@ class RewriteSite {
   int ReadersBefore(ValueId value_before) const { return facts_.uses[value_before]; }
   // How many read what this node reads there, this node included.
   int Readers(size_t index) const { return facts_.uses[old_.inputs[index]]; }
-  // The node that defines an input; null for inputs of the graph and constants. Only until the next
-  // Emit.
+  // The node whose first output an input is; null for inputs of the graph, constants and other
+  // outputs, which patterns know nothing of. Only until the next Emit.
   const Node* Producer(size_t index) const;
   const Node* ProducerOf(ValueId value) const;
 
