@@ -40,11 +40,10 @@ class BesideMerger {
            other != earlier.end() - static_cast<std::ptrdiff_t>(tried);) {
         --other;
         if (!TryMerge(*other, i)) continue;
-        if (!kernels_[*other]) *other = i;  // it has moved down
+        if (!kernels_[*other]) earlier.erase(other);  // it has moved down
         break;
       }
-      if (kernels_[i] && (earlier.empty() || earlier.back() != i)) earlier.push_back(i);
-      std::ranges::sort(earlier);
+      if (kernels_[i]) earlier.push_back(i);
     }
   }
 
