@@ -17,8 +17,8 @@
 
 namespace aotc {
 
-// Needs types. A ConvTranspose stays as it is where weight or bias are not constant, or where what
-// is cut off depends on a symbolic dim.
+// Needs types. A ConvTranspose stays as it is where weight or bias are not constant, where what is
+// cut off depends on a symbolic dim, and, unless math is fast, where phases differ in their taps.
 absl::StatusOr<Graph> SplitPhases(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
