@@ -199,12 +199,16 @@ CExprPrinter::Text CExprPrinter::PrintOperator(const Expr& e) const {
 CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
   const Infix infix = InfixOf(e);
   if (infix.precedence == 0 || MayOverflow(e)) return PrintCall(e);
-  // && inside || and shifts inside sums get parentheses that compilers' warnings ask for.
-  const bool mixed = infix.precedence <= kBitAndLevel;
+  // Compilers warn of && inside ||, of a comparison in a comparison, and of any other operator in
+  // one on bits or masks.
   const bool compares = infix.precedence == kEquality || infix.precedence == kRelation;
-  int left = infix.precedence + (compares ? 1 : 0);
-  if (mixed && e.arg(0).op() != e.op()) left = kEquality;
-  const int right = mixed ? kEquality : infix.precedence + 1;
+  const bool is_logic = infix.precedence <= kAndAnd;
+  const bool is_bitwise = !is_logic && infix.precedence <= kBitAndLevel;
+  const bool chains = e.arg(0).op() == e.op() && !compares;
+  int left = infix.precedence + (compares ? 1 : 0), right = infix.precedence + 1;
+  if (is_logic) right = kEquality;
+  if (is_bitwise) right = kPrefix;
+  if ((is_logic || is_bitwise) && !chains) left = right;
   return {StrCat(Wrapped(e.arg(0), left), " ", infix.symbol, " ", Wrapped(e.arg(1), right)),
           infix.precedence};
 }
