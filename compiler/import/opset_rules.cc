@@ -107,10 +107,13 @@ absl::Status FlattenedSoftmax(NodeEdit& edit) {
 absl::Status ClipAttributes(NodeEdit& edit) {
   Attributes& attributes = edit.node().attributes;
   AOTC_RETURN_IF_ERROR(NeedInput(edit));
-  if (attributes.Has("min"))
-    edit.SetInput(1, ScalarLikeInput(edit, "min", attributes.Float("min")));
-  if (attributes.Has("max"))
-    edit.SetInput(2, ScalarLikeInput(edit, "max", attributes.Float("max")));
+  // From opset 6 on a bound that is not given is the last finite number of f32.
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const bool has_default = edit.opset() >= 6;
+  if (has_default || attributes.Has("min"))
+    edit.SetInput(1, ScalarLikeInput(edit, "min", attributes.Float("min", -kMost)));
+  if (has_default || attributes.Has("max"))
+    edit.SetInput(2, ScalarLikeInput(edit, "max", attributes.Float("max", kMost)));
   for (std::string_view name : {"min", "max", "consumed_inputs"}) attributes.Erase(name);
   return absl::OkStatus();
 }

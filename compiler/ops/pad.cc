@@ -55,10 +55,10 @@ Expr ReflectOften(const Expr& p, const Expr& dim) {
   return Min(place, period - place);
 }
 
-bool AreShort(const OpContext& op, const Tensor& x, const Pads& pads) {
-  for (size_t d = 0; d < x.shape().size(); ++d) {
+bool AreShort(const OpContext& op, const Shape& dims, const Pads& pads) {
+  for (size_t d = 0; d < dims.size(); ++d) {
     Expr longest = Max(pads.begin[d], pads.end[d]);
-    if (Prove(Lt(longest, x.shape()[d]), op.bounds()) != true) return false;
+    if (Prove(Lt(longest, dims[d]), op.bounds()) != true) return false;
   }
   return true;
 }
@@ -107,12 +107,20 @@ absl::Status Pad(OpContext& op) {
       return Select(inside, x(indices), fill);
     };
   } else {
-    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, x, pads)));
-    body = [&, fold](const Indices& i) {
+    // Negative pads drop elements first; what is left is repeated.
+    Shape dropped, kept;
+    for (size_t d = 0; d < x.shape().size(); ++d) {
+      dropped.push_back(Simplify(Max(-pads.begin[d], 0), op.bounds()));
+      const Expr behind = Max(-pads.end[d], 0);
+      kept.push_back(Simplify(x.shape()[d] - dropped[d] - behind, op.bounds()));
+    }
+    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, kept, pads)));
+    body = [&, fold, dropped, kept](const Indices& i) {
       Indices indices;
       for (size_t d = 0; d < i.size(); ++d) {
         bool unpadded = pads.begin[d].IsInt(0) && pads.end[d].IsInt(0);
-        indices.push_back(unpadded ? i[d] : fold(i[d] - pads.begin[d], x.shape()[d]));
+        const Expr place = i[d] - pads.begin[d] - dropped[d];
+        indices.push_back(unpadded ? i[d] : dropped[d] + fold(place, kept[d]));
       }
       return x.Stored(indices);
     };

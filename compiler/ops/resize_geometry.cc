@@ -183,6 +183,7 @@ absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode,
     // Moved so that the middles of input and result meet also where the length was rounded.
     return Fraction{half_pixel.numerator + axis.in * p - axis.out * q, half_pixel.denominator};
   }
+  if (mode == "tf_half_pixel_for_nn") return Fraction{(i * 2 + 1) * q, p * 2};  // until opset 12
   if (mode == "asymmetric") return Fraction{i * q, p};
   if (mode == "align_corners") {
     if (axis.out.IsInt(1)) return Fraction{};

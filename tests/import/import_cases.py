@@ -122,12 +122,21 @@ def attribute_cases():
     yield Case("clip10_min", 10, node("Clip", "x", min=-0.5), {"x": x})
     yield Case("clip6_f64", 6, node("Clip", "x", max=0.25), {"x": x.astype(np.float64)},
                expected=np.minimum(x.astype(np.float64), 0.25))
+    ends = np.array([-np.inf, -2, np.nan, np.inf], F32)
+    most = np.finfo(F32).max
+    yield Case("clip6_default_min", 6, node("Clip", "x", max=2.0), {"x": ends},
+               expected=np.clip(ends, -most, F32(2)))
+    yield Case("clip6_default_max", 6, node("Clip", "x", min=-1.0), {"x": ends},
+               expected=np.clip(ends, F32(-1), most))
     yield Case("clip11_absent_min", 11, node("Clip", ["x", "", "m"]), {"x": x},
                {"m": np.array(0.25, F32)})
     pads = [0, 1, 2, 0, 1, 0, 0, 3]
     yield Case("pad10", 10, node("Pad", "x", pads=pads, value=1.5), {"x": x})
     yield Case("pad2_reflect", 7, node("Pad", "x", mode="reflect", pads=pads[:3] + [0, 1, 0, 1, 3]),
                {"x": x})
+    for mode in ("edge", "reflect", "wrap"):  # what is dropped is not repeated
+        yield Case(f"pad19_{mode}_drops", 19, node("Pad", "xp", mode=mode), {"x": x},
+                   {"p": np.array([0, 0, -1, -2, 0, 0, 2, 2])})
     yield Case("slice9", 9, node("Slice", "x", starts=[1, -3], ends=[9, -1], axes=[0, 3]), {"x": x})
     yield Case("slice9_default_axes", 9, node("Slice", "x", starts=[0, 1], ends=[1, 3]), {"x": x})
     yield Case("squeeze11", 11, [node("Unsqueeze", "x", "u", axes=[0, 3]),
@@ -185,6 +194,10 @@ def resize_cases():
                        node("Resize", "xrs", mode=mode,
                             coordinate_transformation_mode=coordinates), {"x": x},
                        {**none, "s": scales})
+        yield Case(f"resize11_{mode}_tf_nearest", 11,
+                   node("Resize", "xrs", mode=mode,
+                        coordinate_transformation_mode="tf_half_pixel_for_nn"), {"x": x},
+                   {**none, "s": scales})
         yield Case(f"resize11_{mode}_sizes", 11, node("Resize", ["x", "r", "e", "z"], mode=mode),
                    {"x": x}, {**none, "e": np.array([], F32), "z": np.array([1, 2, 5, 7])})
 
