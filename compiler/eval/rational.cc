@@ -8,17 +8,6 @@
 namespace aotc {
 namespace {
 
-// Bits of the significand of a float, the hidden one included; 0 for types that are not followed.
-int SignificandBits(DType type) {
-  switch (type) {
-    case DType::kF64: return 53;
-    case DType::kF32: return 24;
-    case DType::kF16: return 11;
-    case DType::kBF16: return 8;
-    default: return 0;
-  }
-}
-
 int64_t LargestNumerator(DType type) { return int64_t{1} << SignificandBits(type); }
 
 // So that no fraction is too small for the exponents of the type.

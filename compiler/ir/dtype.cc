@@ -68,6 +68,16 @@ std::pair<int64_t, int64_t> IntegerRange(DType type) {
   return {is_unsigned ? 0 : -max - 1, max};
 }
 
+int SignificandBits(DType type) {
+  switch (type) {
+    case DType::kF64: return 53;
+    case DType::kF32: return 24;
+    case DType::kF16: return 11;
+    case DType::kBF16: return 8;
+    default: return 0;
+  }
+}
+
 DType ComputeType(DType type) {
   return IsFloat(type) && RowOf(type).bits < 32 ? DType::kF32 : type;
 }

@@ -63,6 +63,10 @@ bool IsInteger(DType type);          // either of the two
 // those of i64.
 std::pair<int64_t, int64_t> IntegerRange(DType type);
 
+// Bits of the significand of f64, f32, f16 and bf16, the implied one included; 0 for all other
+// types: f8 and f4 are computed in f32.
+int SignificandBits(DType type);
+
 // The type in which kernels compute values stored as `type`: f32 for f16, bf16 and f8; else itself.
 DType ComputeType(DType type);
 

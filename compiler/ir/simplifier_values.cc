@@ -13,17 +13,6 @@ bool IsFloatConst(const Expr& e, double value) {
          std::bit_cast<uint64_t>(e->float_value) == std::bit_cast<uint64_t>(value);
 }
 
-// Bits of the significand, the implied one included; 0 where we do not reason about the type.
-int SignificandBits(DType dtype) {
-  switch (dtype) {
-    case DType::kF64: return 53;
-    case DType::kF32: return 24;
-    case DType::kF16: return 11;
-    case DType::kBF16: return 8;
-    default: return 0;
-  }
-}
-
 // Every value of `from` is a value of `to`.
 bool Contains(DType to, DType from) {
   if (to == from || from == DType::kBool) return true;

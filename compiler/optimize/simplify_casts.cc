@@ -4,17 +4,6 @@
 namespace aotc {
 namespace {
 
-// Bits of the significand of a float, the hidden one included; 0 for types without arithmetic.
-int SignificandBits(DType type) {
-  switch (type) {
-    case DType::kF64: return 53;
-    case DType::kF32: return 24;
-    case DType::kF16: return 11;
-    case DType::kBF16: return 8;
-    default: return 0;
-  }
-}
-
 int ExponentBits(DType type) {
   switch (type) {
     case DType::kF64: return 11;
