@@ -69,6 +69,15 @@ Expr InBounds(const Expr& index, const Expr& extent) {
 
 Expr Clamp(const Expr& x, const Expr& low, const Expr& high) { return Max(Min(x, high), low); }
 
+Indices Unraveled(const Expr& position, const Shape& dims) {
+  const std::vector<Expr> strides = RowMajorStrides(dims);
+  Indices indices;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    indices.push_back(Mod(FloorDiv(position, strides[d]), dims[d]));
+  }
+  return indices;
+}
+
 absl::Status RequireOneElement(const Constant* constant) {
   if (constant == nullptr || constant->element_count() == 1) return absl::OkStatus();
   return absl::InvalidArgumentError(

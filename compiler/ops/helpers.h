@@ -31,6 +31,8 @@ Expr Number(double value, const Expr& like);
 // 0 <= index < extent
 Expr InBounds(const Expr& index, const Expr& extent);
 Expr Clamp(const Expr& x, const Expr& low, const Expr& high);
+// The indices of the element at a row-major position of a tensor, which LinearIndex takes back.
+Indices Unraveled(const Expr& position, const Shape& dims);
 // A float cast to a float type, limited to its finite values; NaN stays. What is beyond them is
 // infinity, or NaN, for a plain cast.
 Expr CastWithin(DType type, const Expr& x);

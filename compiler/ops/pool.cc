@@ -54,12 +54,7 @@ Tensor ReduceTaps(OpContext& op, const Pool& pool, std::string_view combiner, co
 // Of a row-major position, the one where the first spatial axis is the fastest.
 Expr ColumnMajor(const Expr& position, const Shape& shape) {
   Shape dims = shape;
-  Indices place(shape.size());
-  Expr rest = position;
-  for (size_t d = shape.size(); d-- > 0;) {
-    place[d] = d == 0 ? rest : Mod(rest, shape[d]);
-    rest = FloorDiv(rest, shape[d]);
-  }
+  Indices place = Unraveled(position, shape);
   std::reverse(dims.begin() + 2, dims.end());
   std::reverse(place.begin() + 2, place.end());
   return LinearIndex(place, RowMajorStrides(dims));

@@ -117,16 +117,6 @@ absl::Status ScatterElements(OpContext& op) {
   return absl::OkStatus();
 }
 
-// Row `position` of all index rows, as indices into `dims`.
-Indices Unraveled(const Expr& position, const Shape& dims) {
-  const std::vector<Expr> strides = RowMajorStrides(dims);
-  Indices indices;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    indices.push_back(Mod(FloorDiv(position, strides[d]), dims[d]));
-  }
-  return indices;
-}
-
 absl::Status CheckUpdates(const Scatter& scatter, const Shape& rows, size_t depth,
                           const Bounds& bounds) {
   Shape wanted = rows;
