@@ -201,14 +201,12 @@ CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
   if (infix.precedence == 0 || MayOverflow(e)) return PrintCall(e);
   // Compilers warn of && inside ||, of a comparison in a comparison, and of any other operator in
   // one on bits or masks.
-  const bool compares = infix.precedence == kEquality || infix.precedence == kRelation;
   const bool is_logic = infix.precedence <= kAndAnd;
   const bool is_bitwise = !is_logic && infix.precedence <= kBitAndLevel;
-  const bool chains = e.arg(0).op() == e.op() && !compares;
-  int left = infix.precedence + (compares ? 1 : 0), right = infix.precedence + 1;
-  if (is_logic) right = kEquality;
-  if (is_bitwise) right = kPrefix;
-  if ((is_logic || is_bitwise) && !chains) left = right;
+  const bool associates =
+      is_logic || is_bitwise ? e.arg(0).op() == e.op() : infix.precedence > kRelation;
+  const int right = is_logic ? kEquality : is_bitwise ? kPrefix : infix.precedence + 1;
+  const int left = associates ? infix.precedence : right;
   return {StrCat(Wrapped(e.arg(0), left), " ", infix.symbol, " ", Wrapped(e.arg(1), right)),
           infix.precedence};
 }
