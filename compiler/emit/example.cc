@@ -1,6 +1,7 @@
 // example/main.cpp: runs the model on files through the table.
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -128,9 +129,8 @@ constexpr std::string_view kMain = R"(
 
   size_t bytes_of(const aotc_tensor &tensor) {
     static const unsigned char bits_of_types[] = {  // by ONNX element type
-        0,  32, 8,  8,   16, 16, 32, 64, 8 * sizeof(aotc_string), 8, 16, 64,
-        32, 64, 64, 128, 16, 8,  8,  8,  8,                       4, 4,  4};
-    if (tensor.dtype < 0 || tensor.dtype >= 24) return 0;
+        $bits$};
+    if (tensor.dtype < 0 || tensor.dtype >= (int)sizeof(bits_of_types)) return 0;
     size_t bits = bits_of_types[tensor.dtype];
     for (int32_t i = 0; i < tensor.rank; ++i) bits *= (size_t)tensor.dims[i];
     return (bits + 7) / 8;
@@ -213,12 +213,22 @@ constexpr std::string_view kMain = R"(
     return status == AOTC_OK ? 0 : fail("destroy", model->status_text(status));
   })";
 
+// The bits of an element of each ONNX element type, in the order of their numbers.
+std::string BitsOfTypes() {
+  std::vector<std::string> bits = {"0"};
+  for (int type = 1; IsKnownDType(type); ++type) {
+    const DType dtype = static_cast<DType>(type);
+    bits.push_back(dtype == DType::kString ? "8 * sizeof(aotc_string)" : StrCat(BitWidth(dtype)));
+  }
+  return StrJoin(bits, ", ");
+}
+
 }  // namespace
 
 std::string EmitExample(const EmitContext& context) {
   CodeWriter w;
   for (std::string_view part : {kOpening, kFiles, kMain}) {
-    w.Emit(part, {{"name", context.interface.prefix}});
+    w.Emit(part, {{"name", context.interface.prefix}, {"bits", BitsOfTypes()}});
   }
   return w.Take();
 }
