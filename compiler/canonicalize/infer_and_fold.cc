@@ -21,6 +21,8 @@
 namespace aotc {
 namespace {
 
+constexpr std::string_view kLargerSize = ": give --dim a larger least size";
+
 // Padding or an interpolation has nothing to repeat where its input is empty, nor is there an
 // element for an index of the run; a branch or a round that reads at one may not run then.
 absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
@@ -36,8 +38,7 @@ absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
     for (const Expr& body : stage.body) {
       const std::string outside = FindLoadOutOfBounds(kernel, stage, body, loaded);
       if (outside.empty()) continue;
-      const std::string_view advice =
-          kernel.symbols.empty() ? "" : ": give --dim a larger least size";
+      const std::string_view advice = kernel.symbols.empty() ? "" : kLargerSize;
       return absl::InvalidArgumentError(
           StrCat("it reads an element that an empty input does not have (", outside, ")", advice));
     }
@@ -132,8 +133,7 @@ absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) con
     const std::string result =
         StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)));
     if (const std::optional<std::string> at = NegativeAt(tensor.shape, graph.symbols)) {
-      const std::string where =
-          at->empty() ? "" : StrCat(" where ", *at, ": give --dim a larger least size");
+      const std::string where = at->empty() ? "" : StrCat(" where ", *at, kLargerSize);
       return absl::InvalidArgumentError(StrCat(result, ", with a negative dim", where));
     }
     const std::optional<int64_t> most = MaxElements(tensor.shape, bounds);

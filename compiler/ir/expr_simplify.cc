@@ -10,8 +10,7 @@ void Bounds::Add(std::string_view name, const Expr& min, const Expr& max) {
   int rank = static_cast<int>(ranges_.size());
   auto [position, inserted] = ranges_.try_emplace(std::string(name), rank, Range{min, max});
   if (!inserted) position->second.second = {min, max};
-  if (const auto element = elements_.find(name); element != elements_.end())
-    elements_.erase(element);
+  elements_.erase(std::string(name));
 }
 
 void Bounds::AddElement(std::string_view name, const Interval& range) {

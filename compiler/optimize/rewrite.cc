@@ -25,6 +25,10 @@ std::optional<Constant> Folded(const Graph& graph, const Node& node) {
   return std::move((*outputs)[0]);
 }
 
+const Node* IfFirstOutput(const Node& node, ValueId value) {
+  return node.outputs[0] == value ? &node : nullptr;
+}
+
 absl::StatusOr<Graph> RewriteOnce(const Graph& graph, std::span<const RewriteRule> rules,
                                   bool& changed) {
   ProducerIndex producers;
@@ -102,16 +106,13 @@ const Node* RewriteSite::Producer(size_t index) const {
 const Node* RewriteSite::ProducerOf(ValueId value) const {
   const NodeId id = producers_.Find(graph(), value);
   if (!id.valid() || !rebuilder_.IsLocal(id)) return nullptr;
-  const Node& node = graph().nodes[id];
-  return node.outputs[0] == value ? &node : nullptr;
+  return IfFirstOutput(graph().nodes[id], value);
 }
 
 const Node* RewriteSite::ProducerBefore(ValueId value_before) const {
   const NodeId id = value_before.valid() ? facts_.producers[value_before] : NodeId();
   const bool local = id.valid() && facts_.regions[value_before] == facts_.regions[output_];
-  if (!local) return nullptr;
-  const Node& node = before().nodes[id];
-  return node.outputs[0] == value_before ? &node : nullptr;
+  return local ? IfFirstOutput(before().nodes[id], value_before) : nullptr;
 }
 
 ValueId RewriteSite::Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
