@@ -96,7 +96,7 @@ bool Folder::FoldBefore(Rebuilder& rebuilder, const Node& mapped, const Node& ol
   if (producer == nullptr) return false;
   std::optional<ChannelAffine> affine =
       ChannelAffineOf(rebuilder.graph(), *producer, weighted->input_axis, weighted->input_channels);
-  if (!affine || !CanApplyBefore(*weighted, *affine)) return false;
+  if (!affine || !affine->KeepsZero()) return false;
   ApplyBefore(*weighted, *affine);
   if (!IsPrecise(*weighted)) return false;
   weighted->input = affine->operand;

@@ -7,8 +7,7 @@
 //
 // Exact conditions: all parameters are float constants and finite, and so are the folded weights in
 // their type; the value between has no other reader and is no output of the graph; the function is
-// per output channel (after) or per input channel (before, and then without shift where the
-// convolution pads with zeros, because padding is not shifted, or is a transposed one).
+// per output channel (after), or per input channel and without a shift (before: weighted.h).
 #ifndef AOTC_COMPILER_OPTIMIZE_FOLD_SCALE_H_
 #define AOTC_COMPILER_OPTIMIZE_FOLD_SCALE_H_
 

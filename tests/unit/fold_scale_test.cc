@@ -46,13 +46,23 @@ TEST(FoldScale, ChainsAndBias) {
             "Conv Relu");
 }
 
-TEST(FoldScale, BeforeConvolutionWithGroupsAndNoPadding) {
+// (x - mean) * W is precise where x is far from zero; x * W - mean * W is not.
+TEST(FoldScale, AScalePassesBackwardsAndAShiftStays) {
   EXPECT_EQ(Fold("(%x: f32[2, 6, 5, 5]) -> (%y)", kNorm + R"air(
     const %w: f32[4, 3, 3, 3] = random(seed=1)
     %n = BatchNormalization(%x, %s, %o, %m, %v)
     %y = Conv(%n, %w) {group=2}
   )air"),
-            "Conv");
+            "Mul Add Conv");
+  EXPECT_EQ(Fold("(%x: f32[4, 6]) -> (%y)", kNorm + R"air(
+    const %w: f32[6, 3] = random(seed=1)
+    const %year: f32[] = splat(2010.0)
+    const %spread: f32[] = splat(5.0)
+    %d = Sub(%x, %year)
+    %n = Div(%d, %spread)
+    %y = MatMul(%n, %w)
+  )air"),
+            "Sub MatMul");
 }
 
 // The border would have to hold the shift: only a scale passes it.
@@ -87,7 +97,7 @@ TEST(FoldScale, OtherReadersKeepTheValue) {
             "Conv Mul");
 }
 
-TEST(FoldScale, MatMulTakesScalesAndGemmTakesAll) {
+TEST(FoldScale, MatMulTakesScalesAndGemmAShiftBehindItToo) {
   const std::string signature = "(%x: f32[5, 4]) -> (%y)";
   const std::string weight = "const %w: f32[4, 6] = random(seed=1)\n";
   EXPECT_EQ(Fold(signature, kNorm + weight + R"air(
@@ -105,7 +115,7 @@ TEST(FoldScale, MatMulTakesScalesAndGemmTakesAll) {
     const %w: f32[6, 4] = random(seed=1)
     const %b: f32[1, 6] = random(seed=2)
     const %k: f32[4] = random(seed=5)
-    %n = Sub(%x, %k)
+    %n = Div(%x, %k)
     %c = Gemm(%n, %w, %b) {transB=1, alpha=0.5, beta=3.0}
     %y = BatchNormalization(%c, %s, %o, %m, %v)
   )air"),
