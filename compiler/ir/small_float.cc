@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace aotc {
@@ -85,6 +86,16 @@ double DecodeSmallFloat(const SmallFloat& format, uint16_t code) {
   double fraction = static_cast<double>(mantissa) / static_cast<double>(1 << format.mantissa_bits);
   double value = unit * (fraction + (exponent > 0 ? 1.0 : 0.0));
   return sign != 0 ? -value : value;
+}
+
+NormalRange NormalRangeOf(DType type) {
+  if (const SmallFloat* format = SmallFloatOf(type)) {
+    return {std::ldexp(1.0, 1 - format->bias), DecodeSmallFloat(*format, format->largest)};
+  }
+  if (type == DType::kF64) {
+    return {std::numeric_limits<double>::min(), std::numeric_limits<double>::max()};
+  }
+  return {std::numeric_limits<float>::min(), std::numeric_limits<float>::max()};
 }
 
 }  // namespace aotc

@@ -30,6 +30,13 @@ const SmallFloat* SmallFloatOf(DType type);
 uint16_t EncodeSmallFloat(const SmallFloat& format, double value);
 double DecodeSmallFloat(const SmallFloat& format, uint16_t code);
 
+// The magnitudes of the least and the largest normal number of a float type.
+struct NormalRange {
+  double least;
+  double largest;
+};
+NormalRange NormalRangeOf(DType type);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_IR_SMALL_FLOAT_H_

@@ -119,7 +119,8 @@ bool OneOver(RewriteSite& site) {
 
 // (x + c) + d is x + (c + d) on integers, which wrap around; products likewise.
 bool IntegerConstantsMeet(RewriteSite& site) {
-  return IsInteger(site.type().dtype) && ConstantsMeet(site);
+  const MayMeet always = [](const RewriteSite&, const Constant&, const Constant&) { return true; };
+  return IsInteger(site.type().dtype) && ConstantsMeet(site, always);
 }
 
 // x - c is x + (-c), bit by bit: one form for what follows. Scalars and vectors only, which is what
@@ -154,16 +155,18 @@ bool ReplaceByInput(RewriteSite& site, size_t index) {
   return site.ReplaceBy(site.node().inputs[index]);
 }
 
-bool ConstantsMeet(RewriteSite& site) {
+bool ConstantsMeet(RewriteSite& site, MayMeet may_meet) {
   const std::string op = site.node().op;
   if (op != "Add" && op != "Mul") return false;
   for (size_t side : {0, 1}) {
     const Node* inner = site.Producer(side);
     const ValueId outer_constant = site.node().inputs[1 - side];
-    if (inner == nullptr || inner->op != op || !site.ConstantOf(outer_constant)) continue;
+    const Constant* outer = site.ConstantOf(outer_constant);
+    if (inner == nullptr || inner->op != op || outer == nullptr) continue;
     const size_t where = site.ConstantOf(inner->inputs[0]) != nullptr ? 0 : 1;
     const ValueId inner_constant = inner->inputs[where], x = inner->inputs[1 - where];
-    if (site.ConstantOf(inner_constant) == nullptr) continue;
+    const Constant* met = site.ConstantOf(inner_constant);
+    if (met == nullptr || !may_meet(site, *met, *outer)) continue;
     absl::StatusOr<Shape> shape =
         BroadcastShapes({site.TypeOf(inner_constant).dims, site.TypeOf(outer_constant).dims});
     if (!shape.ok()) continue;

@@ -1,8 +1,10 @@
 // Algebra of real numbers (--math fast): it takes no account of NaN, infinities and the sign of
 // zero, and rounds otherwise.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "compiler/ir/small_float.h"
 #include "compiler/optimize/simplify_rules.h"
 
 namespace aotc {
@@ -47,9 +49,28 @@ bool DivisionByConstant(RewriteSite& site) {
   return site.ReplaceBy("Mul", {site.node().inputs[0], factor});
 }
 
+// Magnitudes of the elements of a constant; zeros are no least ones.
+NormalRange MagnitudesOf(const Constant& constant) {
+  NormalRange range = {.least = INFINITY, .largest = 0};
+  for (int64_t i = 0; i < constant.element_count(); ++i) {
+    const double value = std::fabs(constant.FloatAt(i));
+    if (value != 0) range.least = std::min(range.least, value);
+    if (!(value <= range.largest)) range.largest = value;  // NaN stays
+  }
+  return range;
+}
+
+// Whether c + d, or c * d, neither overflows nor leaves the normal numbers.
+bool StaysNormal(const RewriteSite& site, const Constant& c, const Constant& d) {
+  const NormalRange all = NormalRangeOf(site.type().dtype);
+  const NormalRange a = MagnitudesOf(c), b = MagnitudesOf(d);
+  if (site.node().op == "Add") return a.largest + b.largest <= all.largest;
+  return a.largest * b.largest <= all.largest && a.least * b.least >= all.least;
+}
+
 // (x + c) + d is x + (c + d); products likewise.
 bool FloatConstantsMeet(RewriteSite& site) {
-  return IsFloat(site.type().dtype) && ConstantsMeet(site);
+  return IsFloat(site.type().dtype) && ConstantsMeet(site, StaysNormal);
 }
 
 constexpr RewriteRule kRules[] = {ZeroAdded, NothingIsLeft, DivisionByConstant, FloatConstantsMeet};

@@ -23,8 +23,10 @@ std::span<const RewriteRule> SliceRules();       // parts of joined tensors
 std::optional<double> UniformInput(const RewriteSite& site, size_t index);
 // The input takes the node's place where the other operand does not broadcast it.
 bool ReplaceByInput(RewriteSite& site, size_t index);
-// Add or Mul of constants: op(op(x, c), d) becomes op(x, op(c, d)).
-bool ConstantsMeet(RewriteSite& site);
+// Add or Mul of constants: op(op(x, c), d) becomes op(x, op(c, d)), where `may_meet` allows c and
+// d.
+using MayMeet = bool (*)(const RewriteSite& site, const Constant& c, const Constant& d);
+bool ConstantsMeet(RewriteSite& site, MayMeet may_meet);
 
 }  // namespace aotc
 

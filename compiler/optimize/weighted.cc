@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
+
+#include "compiler/ir/small_float.h"
 
 namespace aotc {
 namespace {
@@ -38,16 +39,6 @@ int64_t InputChannel(const Weighted& node, int64_t index) {
   int64_t filter = node.weight.element_count() / node.output_channels;
   int64_t taps = filter / group_inputs;
   return index / filter / group_outputs * group_inputs + index / taps % group_inputs;
-}
-
-// Whether results near the border are sums of fewer taps than others.
-bool HasPadding(const Weighted& node) {
-  if (node.op == "ConvTranspose") return true;
-  if (node.op != "Conv") return false;
-  std::vector<int64_t> pads = node.attributes.Ints("pads");
-  std::string mode = node.attributes.String("auto_pad", "NOTSET");
-  return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad != 0; }) ||
-         (mode != "NOTSET" && mode != "VALID");
 }
 
 const Constant* ConstantInput(const Graph& graph, const Node& node, size_t index) {
@@ -84,13 +75,6 @@ bool SetChannels(Weighted& node, int input_rank) {
   return node.weight.element_count() > 0;
 }
 
-double LeastNormal(DType type) {
-  constexpr int kF16Exponent = -14;
-  if (type == DType::kF16) return std::ldexp(1.0, kF16Exponent);
-  return type == DType::kF64 ? std::numeric_limits<double>::min()
-                             : std::numeric_limits<float>::min();
-}
-
 template <class ChannelOfIndex>
 void ScaleWeight(Weighted& node, const std::vector<double>& scale, const ChannelOfIndex& channel) {
   std::vector<double> largest(scale.size());
@@ -98,7 +82,7 @@ void ScaleWeight(Weighted& node, const std::vector<double>& scale, const Channel
     double& most = largest[static_cast<size_t>(channel(i))];
     most = std::max(most, std::fabs(node.weight.FloatAt(i)));
   }
-  const double least = LeastNormal(node.weight.dtype());
+  const double least = NormalRangeOf(node.weight.dtype()).least;
   for (size_t c = 0; c < scale.size(); ++c) {
     const double scaled = largest[c] * std::fabs(scale[c]);
     node.underflows |= largest[c] >= least && scaled > 0 && scaled < least;
@@ -152,15 +136,7 @@ void ApplyAfter(Weighted& node, const ChannelAffine& affine) {
   }
 }
 
-bool CanApplyBefore(const Weighted& node, const ChannelAffine& affine) {
-  return affine.KeepsZero() || !HasPadding(node);
-}
-
 void ApplyBefore(Weighted& node, const ChannelAffine& affine) {
-  for (int64_t i = 0; i < node.weight.element_count(); ++i) {
-    double shift = affine.shift[static_cast<size_t>(InputChannel(node, i))];
-    node.bias[static_cast<size_t>(OutputChannel(node, i))] += node.weight.FloatAt(i) * shift;
-  }
   if (affine.KeepsScale()) return;
   ScaleWeight(node, affine.scale, [&](int64_t index) { return InputChannel(node, index); });
 }

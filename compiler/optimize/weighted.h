@@ -3,7 +3,7 @@
 //
 //   std::optional<Weighted> conv = WeightedOf(graph, node);
 //   ApplyAfter(*conv, affine);                                       // y' = scale * y + shift
-//   if (CanApplyBefore(*conv, affine)) ApplyBefore(*conv, affine);   // x' = scale * x + shift
+//   if (affine.KeepsZero()) ApplyBefore(*conv, affine);              // x' = scale * x
 //   if (!IsPrecise(*conv)) { /* leave the nodes as they are */ }
 #ifndef AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
 #define AOTC_COMPILER_OPTIMIZE_WEIGHTED_H_
@@ -38,8 +38,8 @@ struct Weighted {
 std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node);
 
 void ApplyAfter(Weighted& node, const ChannelAffine& affine);
-// A shift cannot pass zero padding, which stays zero, nor a transposed convolution.
-bool CanApplyBefore(const Weighted& node, const ChannelAffine& affine);
+// Of a function without a shift. A shift stays: (x - mean) * W is precise where x is far from zero
+// and near the mean, the difference of x * W and mean * W is not; nor does it pass zero padding.
 void ApplyBefore(Weighted& node, const ChannelAffine& affine);
 // Weights and bias are numbers of the weight's type: folding must not overflow it, nor leave a
 // channel with the few bits of numbers below its normal ones.
