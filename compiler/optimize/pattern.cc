@@ -47,7 +47,14 @@ std::optional<double> NumberOf(const RewriteSite& site, ValueId value) {
   return constant.FloatAt(0);
 }
 
-bool IsNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+bool IsNear(const RewriteSite& site, double a, double b) {
+  const double rounding = site.type().dtype == DType::kF64 ? 1e-15 : 1e-6;
+  return std::abs(a - b) <= rounding * std::abs(b);
+}
+
+bool FitsAttribute(const RewriteSite& site, double number) {
+  return site.type().dtype != DType::kF64 || static_cast<float>(number) == number;
+}
 
 std::optional<NumberAndRest> SplitNumber(const RewriteSite& site, const Node& binary) {
   for (size_t side : {0, 1}) {

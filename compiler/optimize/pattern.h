@@ -22,8 +22,10 @@ const Node* OnlyReadBy(const RewriteSite& site, ValueId value, std::string_view 
 
 // The one value of all elements of a float constant.
 std::optional<double> NumberOf(const RewriteSite& site, ValueId value);
-// Equal up to what f32 rounds away.
-bool IsNear(double a, double b);
+// Equal up to what f32 rounds away; in f64 up to what f64 does.
+bool IsNear(const RewriteSite& site, double a, double b);
+// Whether an attribute, which is an f32, says the number as exactly as the site's type needs it.
+bool FitsAttribute(const RewriteSite& site, double number);
 
 // The operand of a binary node that is no number, with the number.
 struct NumberAndRest {

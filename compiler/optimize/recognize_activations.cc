@@ -38,7 +38,7 @@ bool IsCubic(const RewriteSite& site, const Node& add, ValueId x) {
   for (size_t side : {0, 1}) {
     if (add.inputs[side] != x) continue;
     std::optional<double> number = CubeOf(site, add.inputs[1 - side], x);
-    if (number && IsNear(*number, kCubic)) return true;
+    if (number && IsNear(site, *number, kCubic)) return true;
   }
   return false;
 }
@@ -48,13 +48,13 @@ bool IsQuadratic(const RewriteSite& site, const Node& add, ValueId x) {
   std::optional<NumberAndRest> parts = SplitNumber(site, add);
   if (!parts || parts->number != 1) return false;
   std::optional<double> number = SquareOf(site, parts->rest, x);
-  return number && IsNear(*number, kCubic);
+  return number && IsNear(site, *number, kCubic);
 }
 
 // sqrt(2 / pi) (x + 0.044715 x^3), also as x (1 + 0.044715 x^2)
 bool IsTanhArgument(const RewriteSite& site, ValueId value, ValueId x) {
   const Product product = ProductOf(site, value);
-  if (!IsNear(product.number, std::sqrt(2 / std::numbers::pi))) return false;
+  if (!IsNear(site, product.number, std::sqrt(2 / std::numbers::pi))) return false;
   const int own = CountOf(product, x);
   if (product.factors.size() != static_cast<size_t>(own) + 1 || own > 1) return false;
   for (ValueId factor : product.factors) {
@@ -87,7 +87,8 @@ std::optional<Gate> GeluGate(const RewriteSite& site, ValueId value, ValueId x) 
   Gate gate = {.op = "Gelu", .number = 0.5};
   if (const Node* erf = OnlyReadBy(site, parts->rest, "Erf"); erf != nullptr) {
     std::optional<double> scale = MultipleOf(site, erf->inputs[0], x);
-    return scale && IsNear(*scale, 1 / std::numbers::sqrt2) ? std::optional(gate) : std::nullopt;
+    return scale && IsNear(site, *scale, 1 / std::numbers::sqrt2) ? std::optional(gate)
+                                                                  : std::nullopt;
   }
   const Node* tanh = OnlyReadBy(site, parts->rest, "Tanh");
   if (tanh == nullptr || !IsTanhArgument(site, tanh->inputs[0], x)) return std::nullopt;
@@ -99,7 +100,7 @@ std::optional<Gate> SwishGate(const RewriteSite& site, ValueId value, ValueId x)
   const Node* sigmoid = OnlyReadBy(site, value, "Sigmoid");
   if (sigmoid == nullptr) return std::nullopt;
   std::optional<double> alpha = MultipleOf(site, sigmoid->inputs[0], x);
-  if (!alpha) return std::nullopt;
+  if (!alpha || !FitsAttribute(site, *alpha)) return std::nullopt;
   Gate gate = {.op = "Swish"};
   if (*alpha != 1) gate.attributes.Set("alpha", static_cast<float>(*alpha));
   return gate;
@@ -110,7 +111,7 @@ std::optional<Gate> HardSwishGate(const RewriteSite& site, ValueId value, ValueI
   if (const Node* line = OnlyReadBy(site, value, "HardSigmoid"); line != nullptr) {
     const double alpha = line->attributes.Float("alpha", 0.2F);
     const double beta = line->attributes.Float("beta", 0.5F);
-    const bool same = line->inputs[0] == x && IsNear(alpha, 1.0 / 6) && beta == 0.5;
+    const bool same = line->inputs[0] == x && IsNear(site, alpha, 1.0 / 6) && beta == 0.5;
     return same ? std::optional(Gate{.op = "HardSwish"}) : std::nullopt;
   }
   const Node* clip = OnlyReadBy(site, value, "Clip");
@@ -148,7 +149,7 @@ bool GatedActivation(RewriteSite& site) {
     const ValueId x = factors.factors[side];
     if (!SameType(site.before().values[x].type, site.type())) continue;
     std::optional<Gate> gate = GateOf(site, factors.factors[1 - side], x);
-    if (!gate || !IsNear(factors.number, gate->number)) continue;
+    if (!gate || !IsNear(site, factors.number, gate->number)) continue;
     return site.ReplaceBy(gate->op, {site.Now(x)}, gate->attributes);
   }
   return false;

@@ -125,6 +125,7 @@ bool NormalizationFromParts(RewriteSite& site) {
   ValueId dividend;
   std::optional<Deviation> deviation = DivisorOf(site, site.node_before(), dividend);
   if (!deviation || dividend != deviation->d) return false;
+  if (!FitsAttribute(site, deviation->epsilon)) return false;
   const std::optional<ValueId> centered = CenteredOperand(site, *deviation);
   const ValueId x = centered.value_or(deviation->d);
   if (!SameType(site.before().values[x].type, site.type())) return false;
