@@ -68,14 +68,16 @@ AOTC_INLINE float aotc_float8_to_f32(uint8_t bits, aotc_float8_format format) {
     return aotc_float8_to_f32(x.bits, aotc_float8_format{__VA_ARGS__});     \
   }                                                                         \
   AOTC_INLINE double aotc_to_f64(type x) { return (double)aotc_to_f32(x); } \
+  template <class T>                                                        \
+  AOTC_INLINE T aotc_cast_to(type x, const T *) {                           \
+    return aotc_saturate<T>(aotc_to_f64(x));                                \
+  }                                                                         \
   AOTC_INLINE type convert(float x) {                                       \
     return type{aotc_float8_from_f32(x, aotc_float8_format{__VA_ARGS__})};  \
   }                                                                         \
-  AOTC_INLINE type convert(aotc_f16 x) { return convert(aotc_to_f32(x)); }  \
-  AOTC_INLINE type convert(aotc_bf16 x) { return convert(aotc_to_f32(x)); } \
   template <class From>                                                     \
   AOTC_INLINE type convert(From x) {                                        \
-    return convert(aotc_round_to_odd((double)x));                           \
+    return convert(aotc_round_to_odd(aotc_to_f64(x)));                      \
   }
 
 AOTC_DEFINE_FLOAT8(aotc_f8e4m3fn, aotc_to_f8e4m3fn, 3, 7, 0x7e, 0x7f, 0x7f, 1)

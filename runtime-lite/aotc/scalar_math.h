@@ -273,11 +273,11 @@ AOTC_INLINE aotc_f16 aotc_to_f16(aotc_bf16 x) { return aotc_to_f16(aotc_to_f32(x
 AOTC_INLINE aotc_bf16 aotc_to_bf16(aotc_f16 x) { return aotc_to_bf16(aotc_to_f32(x)); }
 template <class From>
 AOTC_INLINE aotc_f16 aotc_to_f16(From x) {
-  return aotc_to_f16(aotc_round_to_odd((double)x));
+  return aotc_to_f16(aotc_round_to_odd(aotc_to_f64(x)));
 }
 template <class From>
 AOTC_INLINE aotc_bf16 aotc_to_bf16(From x) {
-  return aotc_to_bf16(aotc_round_to_odd((double)x));
+  return aotc_to_bf16(aotc_round_to_odd(aotc_to_f64(x)));
 }
 
 #endif  // AOTC_SCALAR_MATH_H_
