@@ -95,9 +95,14 @@ Expr HighestOf(DType dtype) { return StockCombiner("min", dtype).identity[0]; }
 Combiner ArgCombiner(DType value_type, bool maximum, bool prefer_last) {
   Expr a = Var("a0", value_type), b = Var("b0", value_type);
   Expr a_place = Var("a1"), b_place = Var("b1");
-  Expr beyond = maximum ? Lt(a, b) : Lt(b, a);
+  Expr beyond = maximum ? Lt(a, b) : Lt(b, a), same = Eq(a, b);
+  if (IsFloat(value_type)) {
+    const Expr a_is_nan = Unary(ExprOp::kIsNan, a), b_is_nan = Unary(ExprOp::kIsNan, b);
+    beyond = Or(beyond, And(Not(a_is_nan), b_is_nan));
+    same = Or(same, And(a_is_nan, b_is_nan));
+  }
   Expr preferred = prefer_last ? Lt(a_place, b_place) : Lt(b_place, a_place);
-  Expr replace = Or(beyond, And(Eq(a, b), preferred));
+  Expr replace = Or(beyond, And(same, preferred));
   Combiner combiner;
   combiner.identity = {maximum ? LowestOf(value_type) : HighestOf(value_type),
                        Expr(prefer_last ? int64_t{-1} : INT64_MAX)};

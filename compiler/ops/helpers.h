@@ -45,7 +45,8 @@ Expr ElementOf(const Constant& constant, int64_t index, DType dtype);
 Expr LowestOf(DType dtype);
 Expr HighestOf(DType dtype);
 // Combines (value, position) pairs to the greatest (least) value; among equals the first position
-// wins, or the last. The identity is beaten by every pair.
+// wins, or the last. NaN is beyond every number, as in numpy, and equal to NaN. The identity is
+// beaten by every pair.
 Combiner ArgCombiner(DType value_type, bool maximum, bool prefer_last);
 // `values` filled up to `count` with `fallback` where the attribute is absent. Error: another
 // length.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs `aotc verify` on integers at the ends of their types, against numpy: sums of rows whose
-elements are computed in the loop, where no variable says the type of a literal.
+"""Runs `aotc verify` on numbers at the ends of their types, against numpy: sums of rows whose
+elements are computed in the loop, where no variable says the type of a literal; ties and NaN.
 
     tests/verify/check_integers.py build/aotc
 """
@@ -9,61 +9,12 @@ import sys
 import tempfile
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
-from check_verify import expect_verified, save_net, write_tensors
+from net import Net
 
-FLAGS = (["--cpu", "x86-64-v3"], ["--target", "cuda"])
 ROWS, COLUMNS = 5, 17
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
-
-
-class Net:
-    """A model that grows beside the numbers that it is to compute."""
-
-    def __init__(self):
-        self.nodes, self.inputs, self.outputs, self.weights = [], [], [], []
-        self.arrays, self.results = [], []
-
-    def name(self):
-        return f"v{len(self.nodes) + len(self.inputs) + len(self.weights)}"
-
-    def info(self, name, array):
-        kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-        return helper.make_tensor_value_info(name, kind, array.shape)
-
-    def input(self, array):
-        name = self.name()
-        self.inputs.append(self.info(name, array))
-        self.arrays.append(array)
-        return name
-
-    def op(self, op, *operands, **attributes):
-        """Operands are names, or numpy scalars and arrays for constants."""
-        names = []
-        for operand in operands:
-            if not isinstance(operand, str):
-                self.weights.append(numpy_helper.from_array(np.asarray(operand), self.name()))
-                operand = self.weights[-1].name
-            names.append(operand)
-        result = self.name()
-        self.nodes.append(helper.make_node(op, names, [result], **attributes))
-        return result
-
-    def output(self, name, array):
-        result = f"y{len(self.outputs)}"
-        self.nodes.append(helper.make_node("Identity", [name], [result]))
-        self.outputs.append(self.info(result, array))
-        self.results.append(array)
-
-    def sum_of_rows(self, name, array):
-        total = array.sum(axis=1, dtype=array.dtype)
-        self.output(self.op("ReduceSum", name, np.array([1]), keepdims=0), total)
-
-    def check(self, aotc, folder):
-        save_net(folder, self.nodes, self.inputs, self.outputs, self.weights, opset=20)
-        write_tensors(folder / "test_data_set_0", self.arrays, self.results)
-        expect_verified(aotc, folder, *FLAGS)
 
 
 def as_i64(net, name):
@@ -149,10 +100,27 @@ def ties(net):
     net.output("place", position)
 
 
+def not_a_number(net):
+    """NaN is beyond every number; of several the first one counts, or the last."""
+    nan = np.nan
+    rows = np.array([[1, nan, 2, 0], [nan, 1, 2, 0], [1, 2, 0, nan], [nan] * 4, [1, 1, nan, nan],
+                     [-np.inf] * 4, [np.inf, nan, np.inf, 0]], np.float32)
+    x = net.input(rows)
+    for op, place in (("ArgMax", np.argmax), ("ArgMin", np.argmin)):
+        net.output(net.op(op, x, axis=1, keepdims=0), place(rows, axis=1))
+        last = 3 - place(rows[:, ::-1], axis=1)
+        net.output(net.op(op, x, axis=1, keepdims=0, select_last_index=1), last)
+    image = net.input(rows[:, None])
+    net.nodes.append(helper.make_node("MaxPool", [image], ["top", "spot"], kernel_shape=[4]))
+    net.output("top", rows.max(axis=1)[:, None, None])
+    spot = np.argmax(rows, axis=1) + np.arange(len(rows)) * 4
+    net.output("spot", spot[:, None, None])
+
+
 def main():
     aotc = sys.argv[1]
     with tempfile.TemporaryDirectory() as root, np.errstate(over="ignore"):
-        for build in (literals, ends_of_i64, narrow_indices, ties):
+        for build in (literals, ends_of_i64, narrow_indices, ties, not_a_number):
             net = Net()
             build(net)
             net.check(aotc, pathlib.Path(root) / build.__name__)
