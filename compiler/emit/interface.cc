@@ -62,13 +62,21 @@ class Describer {
                                              DTypeName(buffer.dtype), ", which is not supported"));
     }
     TensorPort port{.id = id, .name = buffer.value, .member = members.Unique(buffer.value)};
-    port.macro = StrCat(interface_.macro, "_", role, "_", MacroCase(port.member), "_BYTES");
+    port.macro = UniqueMacro(role, port.member);
     port.type = MemberType(buffer.dtype);
     port.element_align = std::max(1, ByteWidth(buffer.dtype));
     const auto print = [&](const Expr& dim) { return PrintUserDim(dim, program_.symbols); };
     port.text = StrCat(DTypeName(buffer.dtype), "[", StrJoin(buffer.shape, ", ", print), "]");
     for (const Expr& dim : buffer.shape) port.ranges.push_back(RangeOf(dim, bounds_));
     return port;
+  }
+
+  // Members that differ in their case alone would share one.
+  std::string UniqueMacro(std::string_view role, std::string_view member) {
+    const std::string plain = StrCat(interface_.macro, "_", role, "_", MacroCase(member));
+    std::string macro = plain;
+    for (int i = 2; !macros_.Reserve(macro); ++i) macro = StrCat(plain, "_", i);
+    return StrCat(macro, "_BYTES");
   }
 
   // The first dim of an input that is affine in this symbol alone.
@@ -95,6 +103,7 @@ class Describer {
 
   const Program& program_;
   const Bounds bounds_;
+  NameTable macros_;
   ModelInterface interface_;
 };
 

@@ -66,6 +66,17 @@ TEST(Emit, CudaFolderHasTheEmulationAndNoPool) {
   EXPECT_THAT(names, Not(testing::Contains("aotc/parallel.h")));
 }
 
+TEST(Emit, MembersThatDifferInTheirCaseAloneHaveMacrosOfTheirOwn) {
+  Program program = SampleProgram(/*cuda=*/false);
+  program.buffers[program.outputs[0]].value = "a_b";
+  program.buffers[program.outputs[1]].value = "A_b";
+  const absl::StatusOr<OutputFiles> files =
+      EmitOutput(Planned(std::move(program)), {.kernels = {SampleCpuKernels()}});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(files->at("sample.h"), HasSubstr("#define SAMPLE_OUTPUT_A_B_BYTES "));
+  EXPECT_THAT(files->at("sample.h"), HasSubstr("#define SAMPLE_OUTPUT_A_B_2_BYTES "));
+}
+
 TEST(Emit, SameProgramSameBytes) {
   EXPECT_EQ(Emit({.example = true}), Emit({.example = true}));
   EXPECT_EQ(Emit({.target = EmitTarget::kCuda}), Emit({.target = EmitTarget::kCuda}));
