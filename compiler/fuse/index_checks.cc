@@ -13,7 +13,8 @@
 namespace aotc {
 namespace {
 
-// Where an op has its indices, and the axis of input 0 that they are for.
+// Where an op has its indices, and what they are for: an axis of input 0, or with `flat` all
+// elements of output 0.
 struct IndexOperand {
   std::string_view op;
   const char* axis = "";   // name of the attribute
@@ -21,7 +22,10 @@ struct IndexOperand {
   size_t input = 1;
   int64_t fixed_axis = 0;  // where no attribute names it
   bool from_end = true;    // negative indices count from the end; else they are not valid
+  bool flat = false;
+  bool inclusive = false;  // lengths: the dim itself is valid too
 
+  ValueId DataOf(const Node& node) const { return flat ? node.outputs[0] : node.inputs[0]; }
   // As the node has it, maybe counted from the end.
   int64_t AxisOf(const Node& node) const { return node.attributes.Int(axis, fixed_axis); }
   // Counted from the start where the data has `rank` axes; not in [0, rank) where the node is
@@ -35,7 +39,9 @@ constexpr IndexOperand kOperands[] = {
     {.op = "Gather", .axis = "axis"},
     {.op = "GatherElements", .axis = "axis"},
     {.op = "GatherND", .axis = "batch_dims", .positions = true},
+    {.op = "MaxUnpool", .from_end = false, .flat = true},
     {.op = "NegativeLogLikelihoodLoss", .fixed_axis = 1, .from_end = false},
+    {.op = "ReverseSequence", .axis = "time_axis", .from_end = false, .inclusive = true},
     {.op = "RoiAlign", .input = 2, .from_end = false},
     {.op = "ScatterElements", .axis = "axis"},
     {.op = "ScatterND", .positions = true},  // from the first axis on
@@ -50,19 +56,21 @@ constexpr char kIgnored[] = "ignore_index";
 absl::StatusOr<bool> AreValid(const Graph& graph, const Node& node, const IndexOperand& operand,
                               const Bounds& bounds) {
   const Value& indices = graph.values[node.inputs[operand.input]];
-  const ValueType& data = graph.values[node.inputs[0]].type;
+  const ValueType& data = graph.values[operand.DataOf(node)].type;
   if (!indices.constant || !IsKnownType(data) || node.attributes.Has(kIgnored)) return false;
-  const auto rank = static_cast<int64_t>(data.dims.size());
+  const Shape dims = operand.flat ? Shape{ElementCount(data.dims)} : data.dims;
+  const auto rank = static_cast<int64_t>(dims.size());
   const int64_t axis = operand.AxisIn(node, rank);
   const Constant& constant = *indices.constant;
   const int64_t depth = operand.positions && !constant.dims().empty() ? constant.dims().back() : 1;
   if (axis < 0 || axis + depth > rank) return false;  // the op itself complains
   bool known = true;
   for (int64_t i = 0; i < constant.element_count(); ++i) {
-    const Expr& dim = data.dims[static_cast<size_t>(axis + i % depth)];
+    const Expr& dim = dims[static_cast<size_t>(axis + i % depth)];
     const int64_t index = constant.IntAt(i);
     const int64_t least = RangeOf(dim, bounds).min;
-    if (index >= (operand.from_end ? -least : 0) && index < least) continue;
+    const int64_t end = least + int64_t{operand.inclusive};
+    if (index >= (operand.from_end ? -least : 0) && index < end) continue;
     if (dim.IsConst()) {
       return absl::InvalidArgumentError(
           StrCat("index ", index, " is out of range: the axis has ", least, " elements"));
@@ -95,11 +103,13 @@ class KnownChecks {
 
 Node CheckOf(const Node& node, const IndexOperand& operand) {
   Node check{.op = "IndexCheck",
-             .inputs = {node.inputs[operand.input], node.inputs[0]},
+             .inputs = {node.inputs[operand.input], operand.DataOf(node)},
              .locations = node.locations};
   check.attributes.Set("axis", operand.AxisOf(node));
   check.attributes.Set("positions", int64_t{operand.positions});
   if (!operand.from_end) check.attributes.Set("from_end", int64_t{0});
+  if (operand.flat) check.attributes.Set("flat", int64_t{1});
+  if (operand.inclusive) check.attributes.Set("inclusive", int64_t{1});
   if (node.attributes.Has(kIgnored)) check.attributes.Set(kIgnored, node.attributes.Int(kIgnored));
   return check;
 }
@@ -190,7 +200,7 @@ struct Known {
 bool IsRound(const Graph& graph, const Node& node, const IndexOperand& operand, const Known& known,
              const Bounds& bounds) {
   const auto counter = known.counters.find(node.inputs[operand.input]);
-  if (counter == known.counters.end() || operand.positions) return false;
+  if (counter == known.counters.end() || operand.positions || operand.flat) return false;
   const Shape& dims = graph.values[node.inputs[0]].type.dims;
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t axis = operand.AxisIn(node, rank);

@@ -20,10 +20,12 @@ Expr DimOf(const Shape& data, size_t axis, bool positions, int64_t depth, const 
 
 // Inputs: the indices and the data, of which only the dims are read. Attributes: `axis`, and
 // `positions` where the last axis of the indices holds one index per axis from there on. The result
-// is one bool. An index of [-dim, dim) is valid, of [0, dim) with from_end=0; so is `ignore_index`.
+// is one bool. An index of [-dim, dim) is valid, of [0, dim) with from_end=0; so are the dim itself
+// with `inclusive`, and `ignore_index`. With `flat` all elements of the data are one axis.
 absl::Status IndexCheck(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor places, op.Input(0));
-  const Shape data = op.InputType(1).dims;
+  Shape data = op.InputType(1).dims;
+  if (op.attributes().Int("flat") != 0) data = {ElementCount(data)};
   const bool positions = op.attributes().Int("positions") != 0;
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 0, static_cast<int>(data.size())));
   const int64_t depth = positions ? places.dim(-1).AsInt().value_or(0) : 1;
@@ -31,10 +33,11 @@ absl::Status IndexCheck(OpContext& op) {
     return absl::InvalidArgumentError("the indices do not fit the rank of the data");
   }
   const bool from_end = op.attributes().Int("from_end", 1) != 0;
+  const int64_t inclusive = op.attributes().Int("inclusive");
   const auto valid = [&](const Indices& place) {
     const Expr index = Cast(DType::kI64, places(place));
     const Expr dim = DimOf(data, static_cast<size_t>(axis), positions, depth, place);
-    Expr inside = And(Le(from_end ? Expr(0) - dim : Expr(0), index), Lt(index, dim));
+    Expr inside = And(Le(from_end ? Expr(0) - dim : Expr(0), index), Lt(index, dim + inclusive));
     if (!op.attributes().Has("ignore_index")) return inside;
     return Or(inside, Eq(index, op.attributes().Int("ignore_index")));
   };

@@ -50,6 +50,29 @@ TEST(IndexChecks, AnIndexMayCountFromTheEnd) {
   EXPECT_FALSE(IsValid(kGather, x, Ints({2, 2}, {0, INT64_MAX, 0, 0})));
 }
 
+TEST(IndexChecks, ALengthMayBeTheDim) {
+  const std::string text = R"(
+graph @g(%x: f32[2, 5], %i: i64[2]) -> (%y) {
+  %y: f32[2, 5] = ReverseSequence(%x, %i) {batch_axis=0, time_axis=1}
+})";
+  const Constant x = Constant::Random(DType::kF32, {2, 5}, 1);
+  EXPECT_TRUE(IsValid(text, x, Ints({2}, {0, 5})));
+  EXPECT_FALSE(IsValid(text, x, Ints({2}, {6, 1})));
+  EXPECT_FALSE(IsValid(text, x, Ints({2}, {1, -1})));
+  EXPECT_FALSE(IsValid(text, x, Ints({2}, {1, INT64_MAX})));
+}
+
+TEST(IndexChecks, UnpooledPlacesCountInTheWholeOutput) {
+  const std::string text = R"(
+graph @g(%x: f32[1, 2, 1, 1], %i: i64[1, 2, 1, 1]) -> (%y) {
+  %y: f32[1, 2, 2, 2] = MaxUnpool(%x, %i) {kernel_shape=[2, 2], strides=[2, 2]}
+})";
+  const Constant x = Constant::Random(DType::kF32, {1, 2, 1, 1}, 1);
+  EXPECT_TRUE(IsValid(text, x, Ints({1, 2, 1, 1}, {0, 7})));
+  EXPECT_FALSE(IsValid(text, x, Ints({1, 2, 1, 1}, {0, 8})));
+  EXPECT_FALSE(IsValid(text, x, Ints({1, 2, 1, 1}, {-1, 7})));
+}
+
 TEST(IndexChecks, PositionsHaveADimEach) {
   const std::string text = R"(
 graph @g(%x: f32[2, 7, 3], %i: i64[2, 2]) -> (%y) {
