@@ -53,8 +53,9 @@ constexpr std::string_view kOpening = R"(
   )";
 
 constexpr std::string_view kFiles = R"(
-  // Splits a .npy file into dims and data; anything else is data alone. False: a broken header.
-  bool parse_npy(std::string *content, std::vector<int64_t> *dims) {
+  // Splits a .npy file into type, dims and data; anything else is data alone, without a type.
+  // False: a broken header.
+  bool parse_npy(std::string *content, std::string *type, std::vector<int64_t> *dims) {
     if (content->compare(0, 6, "\x93NUMPY") != 0) return true;
     if (content->size() < 12) return false;
     const unsigned char *head = (const unsigned char *)content->data();
@@ -65,9 +66,13 @@ constexpr std::string_view kFiles = R"(
     if (content->size() < start + length) return false;
     const std::string header = content->substr(start, length);
     if (header.find("'fortran_order': False") == std::string::npos) return false;
+    const size_t descr = header.find("'descr': '");
     const size_t open = header.find('(');
     const size_t close = header.find(')');
-    if (open == std::string::npos || close == std::string::npos) return false;
+    if (descr == std::string::npos || open == std::string::npos || close == std::string::npos) {
+      return false;
+    }
+    *type = header.substr(descr + 10, header.find('\'', descr + 10) - descr - 10);
     for (const char *at = header.c_str() + open + 1; at < header.c_str() + close; ++at) {
       char *end;
       const long long dim = strtoll(at, &end, 10);
@@ -109,9 +114,14 @@ constexpr std::string_view kMain = R"(
   // Fills one input from a file, or with zeros; dims come from the .npy header.
   int load_input(const aotc_value_info &info, const char *path, aotc_value *value, Memory *memory) {
     std::string content;
+    std::string type;
     std::vector<int64_t> dims;
     if (path != nullptr && !read_file(path, &content)) return fail(path, "cannot be read");
-    if (!parse_npy(&content, &dims)) return fail(path, "not a .npy file that this program reads");
+    if (!parse_npy(&content, &type, &dims)) return fail(path, "not a .npy file that this program reads");
+    const std::string wanted = numpy_type(info.dtype);
+    if (!type.empty() && !wanted.empty() && type != wanted) {
+      return fail(path, ("holds elements of type " + type + ", not " + wanted).c_str());
+    }
     if (content.size() > info.max_bytes) return fail(path, "larger than the input");
     *memory = Memory(info.max_bytes);
     memcpy(memory->data(), content.data(), content.size());

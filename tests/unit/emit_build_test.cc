@@ -308,6 +308,14 @@ TEST_F(EmitBuildTest, TheBuildFileBuilds) {
               HasSubstr("Generating done"));
   EXPECT_THAT(Run({"cmake", "--build", Path("build")}), HasSubstr("sample_example"));
   EXPECT_THAT(Run({Path("build/sample_example")}), HasSubstr("output_1.npy: copy"));
+  Write("ints.npy", std::string("\x93NUMPY\x01\0\x3a\0", 10) +
+                        "{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }\n" +
+                        std::string(16, '\0'));
+  const absl::StatusOr<ProcessResult> refused =
+      RunProcess({.argv = {Path("build/sample_example"), Path("ints.npy")}});
+  ASSERT_TRUE(refused.ok()) << refused.status();
+  EXPECT_EQ(refused->exit_code, 1);
+  EXPECT_THAT(refused->output, HasSubstr("holds elements of type <i4, not <f4"));
 }
 
 }  // namespace
