@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/ir/expr_evaluate.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -80,11 +81,6 @@ Expr WithTypedOperand(const Expr& e) {
   if (!IsOfLiterals(e.arg(0)) || !IsOfLiterals(e.arg(1))) return e;
   const Expr typed = Expr::Make({.op = ExprOp::kCast, .dtype = DType::kI64, .args = {e.arg(0)}});
   return WithArgs(e, {typed, e.arg(1)});
-}
-
-bool IsKnownNumber(const Expr& e) {
-  const Expr& scalar = e.op() == ExprOp::kBroadcast ? e.arg(0) : e;
-  return scalar.IsConst() && IsFloat(scalar.dtype()) && !std::isnan(scalar->float_value);
 }
 
 }  // namespace
@@ -258,7 +254,7 @@ CExprPrinter::Text CExprPrinter::PrintCall(const Expr& e) const {
   std::string name = StrCat("aotc_", ExprOpName(e.op()));
   std::vector<Expr> args = e.args();
   if ((e.op() == ExprOp::kMax || e.op() == ExprOp::kMin) && IsFloat(e.dtype())) {
-    if (IsKnownNumber(args[1])) std::swap(args[0], args[1]);
+    if (PutsConstantFirst(e)) std::swap(args[0], args[1]);
     if (IsKnownNumber(args[0])) name += "_known";
   }
   if (e.op() == ExprOp::kLaneSum) name = "aotc_sum_lanes";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ir/expr_evaluate.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -108,6 +109,7 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileOperator(const Expr& e) {
     AOTC_ASSIGN_OR_RETURN(Known b, Get(e.arg(1)));
     instruction.kind = RowOp::kBinary;
     instruction.b = b.reg;
+    if (PutsConstantFirst(e)) std::swap(instruction.a, instruction.b);
     level = std::max(level, b.level);
     uniform = uniform && b.reg.uniform;
   }

@@ -1,6 +1,7 @@
 #include "compiler/ir/expr_evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/ir/expr_linear.h"
 #include "compiler/ir/expr_simplify.h"
@@ -145,6 +146,15 @@ MaybeInt EvaluateInt(const Expr& e, const Values& values) {
   }
   if (e.op() == ExprOp::kLoad) return std::nullopt;
   return EvaluateOperands(e, values);
+}
+
+bool IsKnownNumber(const Expr& e) {
+  const Expr& scalar = e.op() == ExprOp::kBroadcast ? e.arg(0) : e;
+  return scalar.IsConst() && IsFloat(scalar.dtype()) && !std::isnan(scalar->float_value);
+}
+
+bool PutsConstantFirst(const Expr& e) {
+  return (e.op() == ExprOp::kMax || e.op() == ExprOp::kMin) && IsKnownNumber(e.arg(1));
 }
 
 }  // namespace aotc

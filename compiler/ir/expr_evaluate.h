@@ -20,6 +20,13 @@ int64_t WrapInt(int64_t value, DType dtype);
 // of range. Division and remainder by zero give 0.
 std::optional<int64_t> EvaluateIntOp(ExprOp op, DType dtype, std::span<const int64_t> operands);
 
+// A float constant that is not NaN, or a vector of it.
+bool IsKnownNumber(const Expr& e);
+
+// Of Max and Min of two equal floats the second is the result: that of the zeros' signs. Whether
+// the operands change places for it, so that the one that is no constant stays: ReLU(-0) is -0.
+bool PutsConstantFirst(const Expr& e);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_IR_EXPR_EVALUATE_H_
