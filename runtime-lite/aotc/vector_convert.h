@@ -124,9 +124,11 @@ AOTC_INLINE void aotc_store(int32_t *to, aotc_vf vector) { aotc_store(to, aotc_t
 
 // ---- Tails: the first `count` elements, 0 < count <= AOTC_LANES ---
 
-// Elements narrower than a lane: through a buffer of a whole vector.
+// Elements narrower than a lane: through a buffer of a whole vector, the size of which compilers
+// are told not to doubt.
 template <class Element>
 AOTC_INLINE auto aotc_load_first(const Element *from, int64_t count) {
+  if (count > AOTC_LANES) __builtin_unreachable();
   Element buffer[AOTC_LANES];
   memset(buffer, 0, sizeof buffer);
   memcpy(buffer, from, (size_t)count * sizeof(Element));
@@ -135,6 +137,7 @@ AOTC_INLINE auto aotc_load_first(const Element *from, int64_t count) {
 
 template <class Element, class Vector>
 AOTC_INLINE void aotc_store_first(Element *to, Vector vector, int64_t count) {
+  if (count > AOTC_LANES) __builtin_unreachable();
   Element buffer[AOTC_LANES];
   aotc_store(buffer, vector);
   memcpy(to, buffer, (size_t)count * sizeof(Element));
