@@ -154,6 +154,17 @@ TEST(OpValues, NonFiniteNumbersPassThroughMinAndMax) {
 }
 
 // Linear samples against the formula in doubles.
+// As what the kernels compute: ONNX's own data compares zeros as numbers, without their signs.
+TEST(OpValues, ReluKeepsTheSignOfZero) {
+  OpCase op("Relu");
+  op.Input(kF32, {3});
+  const Doubles result = Evaluate(op, {Floats({3}, {-0.0, 0.0, -1.0})});
+  ASSERT_EQ(result, Doubles({0, 0, 0}));
+  EXPECT_TRUE(std::signbit(result[0]));
+  EXPECT_FALSE(std::signbit(result[1]));
+  EXPECT_FALSE(std::signbit(result[2]));
+}
+
 TEST(OpValues, LinearResizeByAnOddFactor) {
   constexpr int64_t kIn = 5, kOut = 12;
   OpCase op("Resize");

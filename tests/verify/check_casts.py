@@ -22,7 +22,8 @@ NUMBERS = [1, 2.5, 7, 0.25, 3, 0, 1.5, 12, 5, 0.5, 96]  # in two significant bit
 
 
 def in_type(numbers, name):
-    return np.array(numbers, np.float32).astype(tensor_dtype_to_np_dtype(getattr(TensorProto, name)))
+    dtype = tensor_dtype_to_np_dtype(getattr(TensorProto, name))
+    return np.array(numbers, np.float32).astype(dtype)
 
 
 def numbers_of(source, target):
