@@ -27,7 +27,7 @@ from model_list import build_folder
 
 TARGETS = ("cpu", "cuda")
 FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": []}
-COMPILER = ("g++", "-std=c++17", "-O1")
+COMPILER = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror")
 JOBS = 2
 SAMPLED_OPSETS = 3
 LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
