@@ -128,10 +128,11 @@ def check_way(options, way, numbers):
     cases = {case.name: case for case in drawn if case is not None}
     root = build_folder() / "operator_tests" / way
     shutil.rmtree(root, ignore_errors=True)
-    if WAYS[way].form == "symbolic":
-        cases = {n: case for n, case in cases.items() if not is_refused(way, case, root / n)}
     found = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        if WAYS[way].form == "symbolic":
+            refused = pool.map(lambda item: is_refused(way, item[1], root / item[0]), cases.items())
+            cases = {n: case for (n, case), no in zip(list(cases.items()), refused) if not no}
         runs = [pool.submit(failing, way, batch, root / f"batch_{i}")
                 for i, batch in enumerate(batches_of(cases.values(), options.batch))]
         for one in concurrent.futures.as_completed(runs):
