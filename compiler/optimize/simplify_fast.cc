@@ -49,13 +49,13 @@ bool DivisionByConstant(RewriteSite& site) {
   return site.ReplaceBy("Mul", {site.node().inputs[0], factor});
 }
 
-// Magnitudes of the elements of a constant; zeros are no least ones.
+// Magnitudes of the elements of a constant, but for zeros and NaN, which stay what they are.
 NormalRange MagnitudesOf(const Constant& constant) {
   NormalRange range = {.least = INFINITY, .largest = 0};
   for (int64_t i = 0; i < constant.element_count(); ++i) {
     const double value = std::fabs(constant.FloatAt(i));
     if (value != 0) range.least = std::min(range.least, value);
-    if (!(value <= range.largest)) range.largest = value;  // NaN stays
+    range.largest = std::max(range.largest, value);
   }
   return range;
 }
