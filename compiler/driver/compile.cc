@@ -43,6 +43,15 @@ std::string AsComments(const std::string& text) {
   return result;
 }
 
+absl::StatusOr<std::string> FileSha256(const std::string& path) {
+  Sha256 hash;
+  AOTC_RETURN_IF_ERROR(VisitFile(path, [&](std::string_view piece) {
+    hash.Update(piece);
+    return true;
+  }));
+  return hash.HexDigest();
+}
+
 // The phases in order: one member function for each arrow of the picture in README.md.
 class Compilation {
  public:
@@ -192,13 +201,11 @@ class Compilation {
                      .example = options_.example,
                      .cuda_arch = CudaArchs()};
     emit.kernels = cuda_ ? CudaFiles() : CpuFiles();
-    AOTC_ASSIGN_OR_RETURN(const std::string model, ReadFile(options_.model_path));
     emit.provenance.model_name = BaseName(options_.model_path);
-    emit.provenance.model_sha256 = Sha256Hex(model);
+    AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
     for (const BindOption& bind : options_.import.binds) {
-      AOTC_ASSIGN_OR_RETURN(const std::string value, ReadFile(bind.path));
-      emit.provenance.bound_sha256[bind.name] = Sha256Hex(value);
+      AOTC_ASSIGN_OR_RETURN(emit.provenance.bound_sha256[bind.name], FileSha256(bind.path));
     }
     emit.provenance.flags = options_.flags;
     emit.provenance.passes = ran_;

@@ -34,12 +34,15 @@ uint64_t WeightsHash(const std::vector<uint8_t>& data) {
 }
 
 std::string WeightsBlob(const Program& program, uint64_t hash) {
-  std::string blob = "AOTCWGTS";
+  constexpr size_t kHeaderBytes = 64;
+  std::string blob;
+  blob.reserve(kHeaderBytes + program.weights.size());
+  blob += "AOTCWGTS";
   Append<uint32_t>(blob, 1);
   Append<uint32_t>(blob, 0x01020304u);
   Append<uint64_t>(blob, program.weights.size());
   Append<uint64_t>(blob, hash);
-  blob.resize(64, '\0');
+  blob.resize(kHeaderBytes, '\0');
   blob.append(reinterpret_cast<const char*>(program.weights.data()), program.weights.size());
   return blob;
 }

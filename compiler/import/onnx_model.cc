@@ -41,7 +41,7 @@ absl::Status ParseModel(const std::string& path, pb::ModelProto& model) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::InvalidArgumentError("cannot be opened");
   google::protobuf::LogSilencer silencer;
-  google::protobuf::io::IstreamInputStream stream(&file);
+  google::protobuf::io::IstreamInputStream stream(&file, /*block_size=*/1 << 18);
   google::protobuf::io::CodedInputStream in(&stream);
   in.SetTotalBytesLimit(INT_MAX);
   in.SetRecursionLimit(kMaxMessageDepth);

@@ -22,6 +22,7 @@ class ProgramBuilder {
   ProgramBuilder(const Graph& graph, const Scheduler& schedule, const BuildOptions& options)
       : graph_(graph), schedule_(schedule), options_(options) {
     program_.symbols = graph.symbols;
+    program_.weights.reserve(RoomForWeights(graph));
   }
 
   absl::StatusOr<Program> Build(FusedGraph fused) {
@@ -253,17 +254,16 @@ class ProgramBuilder {
     const auto key = std::tuple(id, PrintLayout(tensor.layout), tensor.dtype);
     auto found = weights_.find(key);
     if (found != weights_.end()) return found->second;
-    constexpr size_t kAlign = 64;
     std::vector<uint8_t>& blob = program_.weights;
-    blob.resize((blob.size() + kAlign - 1) / kAlign * kAlign);
-    const std::vector<uint8_t> packed = PackConstant(constant, tensor.layout, tensor.dtype);
+    blob.resize((blob.size() + kWeightsAlign - 1) / kWeightsAlign * kWeightsAlign);
+    const size_t offset = blob.size();
+    AppendPacked(constant, tensor.layout, tensor.dtype, blob);
     const BufferId buffer = AddBuffer(id, BufferKind::kWeights);
     Buffer& weights = program_.buffers[buffer];
     weights.dtype = tensor.dtype;
     weights.layout = tensor.layout;
-    weights.offset = static_cast<int64_t>(blob.size());
-    weights.bytes = static_cast<int64_t>(packed.size());
-    blob.insert(blob.end(), packed.begin(), packed.end());
+    weights.offset = static_cast<int64_t>(offset);
+    weights.bytes = static_cast<int64_t>(blob.size() - offset);
     return weights_[key] = buffer;
   }
 

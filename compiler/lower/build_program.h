@@ -2,7 +2,10 @@
 #ifndef AOTC_COMPILER_LOWER_BUILD_PROGRAM_H_
 #define AOTC_COMPILER_LOWER_BUILD_PROGRAM_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/fuse/fuse.h"
@@ -23,9 +26,16 @@ struct BuildOptions {
 absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused,
                                      const Scheduler& schedule, const BuildOptions& options = {});
 
-// The elements of `constant` in the storage of a tensor of this layout and dtype; padding is zero,
-// halos hold the fill value.
-std::vector<uint8_t> PackConstant(const Constant& constant, const Layout& layout, DType dtype);
+// Where in the weights a constant may start, in bytes.
+inline constexpr size_t kWeightsAlign = 64;
+
+// Adds the elements of `constant` in the storage of a tensor of this layout and dtype; padding is
+// zero, halos hold the fill value.
+void AppendPacked(const Constant& constant, const Layout& layout, DType dtype,
+                  std::vector<uint8_t>& blob);
+
+// Bytes that the packed constants of a graph seldom exceed: growing would copy all of them.
+size_t RoomForWeights(const Graph& graph);
 
 }  // namespace aotc
 

@@ -24,12 +24,13 @@ class Packer {
       logical_[i] = -layout_.halo[i].before;
   }
 
-  std::vector<uint8_t> Run() {
+  void AppendTo(std::vector<uint8_t>& blob) {
     int64_t count = 1;
     for (const int64_t extent : extents_) count *= extent;
-    bytes_.assign(static_cast<size_t>(StorageBytes(dtype_, count)), 0);
+    const size_t start = blob.size();
+    blob.resize(start + static_cast<size_t>(StorageBytes(dtype_, count)));
+    bytes_ = blob.data() + start;
     Walk(0);
-    return std::move(bytes_);
   }
 
  private:
@@ -50,32 +51,45 @@ class Packer {
     int64_t from = 0;
     for (size_t i = 0; i < logical_.size(); ++i) {
       if (logical_[i] < 0 || logical_[i] >= constant_.dims()[i]) {
-        if (layout_.HasHalo()) StoreElement(dtype_, bytes_.data(), to, layout_.fill);
+        if (layout_.HasHalo()) StoreElement(dtype_, bytes_, to, layout_.fill);
         return;
       }
       from += logical_[i] * strides_[i];
     }
     if (dtype_ != constant_.dtype() || IsSubByte(dtype_)) {
-      StoreElement(dtype_, bytes_.data(), to, constant_.FloatAt(from));
+      StoreElement(dtype_, bytes_, to, constant_.FloatAt(from));
       return;
     }
     const int width = ByteWidth(dtype_);
     const uint8_t* source = constant_.bytes().data() + (constant_.is_splat() ? 0 : from * width);
-    std::memcpy(bytes_.data() + to * width, source, static_cast<size_t>(width));
+    std::memcpy(bytes_ + to * width, source, static_cast<size_t>(width));
   }
 
   const Constant& constant_;
   Layout layout_;
   const DType dtype_;
   std::vector<int64_t> extents_, strides_, logical_;
-  std::vector<uint8_t> bytes_;
+  uint8_t* bytes_ = nullptr;
   int64_t next_ = 0;
 };
 
 }  // namespace
 
-std::vector<uint8_t> PackConstant(const Constant& constant, const Layout& layout, DType dtype) {
-  return Packer(constant, layout, dtype).Run();
+void AppendPacked(const Constant& constant, const Layout& layout, DType dtype,
+                  std::vector<uint8_t>& blob) {
+  if (layout.IsPlain() && dtype == constant.dtype() && !constant.is_splat()) {
+    blob.insert(blob.end(), constant.bytes().begin(), constant.bytes().end());
+  } else {
+    Packer(constant, layout, dtype).AppendTo(blob);
+  }
+}
+
+size_t RoomForWeights(const Graph& graph) {
+  size_t bytes = 0;
+  for (const Value& value : graph.values) {
+    if (value.constant) bytes += value.constant->bytes().size() + kWeightsAlign;
+  }
+  return bytes + bytes / 8;
 }
 
 }  // namespace aotc

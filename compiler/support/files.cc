@@ -51,8 +51,13 @@ bool HasContent(const fs::path& path, std::string_view content) {
   std::error_code error;
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) != content.size())
     return false;
-  const absl::StatusOr<std::string> present = ReadFile(path.string());
-  return present.ok() && *present == content;
+  std::string_view rest = content;
+  const absl::Status status = VisitFile(path.string(), [&](std::string_view piece) {
+    const bool same = rest.substr(0, piece.size()) == piece;
+    if (same) rest.remove_prefix(piece.size());
+    return same;
+  });
+  return status.ok() && rest.empty();
 }
 
 // A path beside `path` that no other process uses; what a killed one left there is removed.
@@ -99,7 +104,8 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::Status VisitFile(const std::string& path,
+                       absl::FunctionRef<bool(std::string_view piece)> visit) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status))
@@ -109,14 +115,23 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return FileError("read", path, LastError());
-  std::string content;
-  const uintmax_t size = fs::file_size(path, error);
-  if (!error) content.reserve(size);
   char buffer[1 << 16];
   while (stream.read(buffer, sizeof(buffer)) || stream.gcount() > 0) {
-    content.append(buffer, static_cast<size_t>(stream.gcount()));
+    if (!visit({buffer, static_cast<size_t>(stream.gcount())})) return absl::OkStatus();
   }
   if (stream.bad()) return FileError("read", path, LastError());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::string content;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  if (!error) content.reserve(size);
+  AOTC_RETURN_IF_ERROR(VisitFile(path, [&](std::string_view piece) {
+    content.append(piece);
+    return true;
+  }));
   return content;
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -20,6 +21,10 @@ namespace aotc {
 // The bytes of a regular file. Errors name the path: NotFound, or InvalidArgument for folders and
 // the like.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// The same bytes in pieces, until `visit` returns false: for files that need not be in memory.
+absl::Status VisitFile(const std::string& path,
+                       absl::FunctionRef<bool(std::string_view piece)> visit);
 
 // Replaces a file by way of a neighbour and a rename; one that already has this content keeps its
 // time stamp. Its folder must exist. True where the file changed.

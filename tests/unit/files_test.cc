@@ -45,6 +45,24 @@ TEST_F(FilesTest, ReadsWhatWasWritten) {
   EXPECT_EQ(Listing(), (std::set<std::string>{"x"}));
 }
 
+TEST_F(FilesTest, PiecesOfLongFilesAreTheFile) {
+  std::string bytes(300'001, 'a');
+  EXPECT_TRUE(*WriteFileIfChanged(Path("x"), bytes));
+  std::string joined;
+  EXPECT_TRUE(VisitFile(Path("x"), [&](std::string_view piece) {
+                joined += piece;
+                return true;
+              }).ok());
+  EXPECT_EQ(joined, bytes);
+  int pieces = 0;
+  EXPECT_TRUE(VisitFile(Path("x"), [&](std::string_view) { return ++pieces < 2; }).ok());
+  EXPECT_EQ(pieces, 2);
+  EXPECT_FALSE(*WriteFileIfChanged(Path("x"), bytes));
+  bytes.back() = 'b';
+  EXPECT_TRUE(*WriteFileIfChanged(Path("x"), bytes));
+  EXPECT_EQ(*ReadFile(Path("x")), bytes);
+}
+
 TEST_F(FilesTest, ErrorsNameThePath) {
   const absl::Status missing = ReadFile(Path("none")).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
