@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/rounding.h"
+
 namespace aotc {
 
 BufferId BaseOf(const Program& program, BufferId buffer) {
@@ -47,7 +49,7 @@ int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align) {
   for (const KernelVariant& variant : kernel.variants) {
     bytes = std::max(bytes, variant.loops.scratch_bytes);
   }
-  return (bytes + align - 1) / align * align;
+  return RoundUp(bytes, align);
 }
 
 }  // namespace aotc

@@ -254,16 +254,13 @@ class ProgramBuilder {
     const auto key = std::tuple(id, PrintLayout(tensor.layout), tensor.dtype);
     auto found = weights_.find(key);
     if (found != weights_.end()) return found->second;
-    std::vector<uint8_t>& blob = program_.weights;
-    blob.resize((blob.size() + kWeightsAlign - 1) / kWeightsAlign * kWeightsAlign);
-    const size_t offset = blob.size();
-    AppendPacked(constant, tensor.layout, tensor.dtype, blob);
+    const int64_t offset = AppendPacked(constant, tensor.layout, tensor.dtype, program_.weights);
     const BufferId buffer = AddBuffer(id, BufferKind::kWeights);
     Buffer& weights = program_.buffers[buffer];
     weights.dtype = tensor.dtype;
     weights.layout = tensor.layout;
-    weights.offset = static_cast<int64_t>(offset);
-    weights.bytes = static_cast<int64_t>(blob.size() - offset);
+    weights.offset = offset;
+    weights.bytes = static_cast<int64_t>(program_.weights.size()) - offset;
     return weights_[key] = buffer;
   }
 

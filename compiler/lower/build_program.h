@@ -26,13 +26,10 @@ struct BuildOptions {
 absl::StatusOr<Program> BuildProgram(const Graph& graph, FusedGraph fused,
                                      const Scheduler& schedule, const BuildOptions& options = {});
 
-// Where in the weights a constant may start, in bytes.
-inline constexpr size_t kWeightsAlign = 64;
-
-// Adds the elements of `constant` in the storage of a tensor of this layout and dtype; padding is
-// zero, halos hold the fill value.
-void AppendPacked(const Constant& constant, const Layout& layout, DType dtype,
-                  std::vector<uint8_t>& blob);
+// Adds the elements of `constant` to the blob, in the storage of a tensor of this layout and dtype;
+// padding is zero, halos hold the fill value. Where they start, in bytes: a multiple of 64.
+int64_t AppendPacked(const Constant& constant, const Layout& layout, DType dtype,
+                     std::vector<uint8_t>& blob);
 
 // Bytes that the packed constants of a graph seldom exceed: growing would copy all of them.
 size_t RoomForWeights(const Graph& graph);

@@ -6,6 +6,7 @@
 
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -198,8 +199,7 @@ LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
     if (buffer.place != BufferPlace::kScratch) continue;
     constexpr int64_t kAlign = 64;
     buffer.offset = function.scratch_bytes;
-    const int64_t bytes = buffer.elements * ByteWidth(buffer.dtype);
-    function.scratch_bytes += (bytes + kAlign - 1) / kAlign * kAlign;
+    function.scratch_bytes += RoundUp(buffer.elements * ByteWidth(buffer.dtype), kAlign);
   }
   return function;
 }

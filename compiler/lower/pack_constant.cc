@@ -2,10 +2,13 @@
 #include <cstring>
 
 #include "compiler/lower/build_program.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
 namespace {
+
+constexpr int64_t kWeightsAlign = 64;  // bytes
 
 // Walks storage in order; for each element finds the logical index by adding up storage axes.
 class Packer {
@@ -75,13 +78,16 @@ class Packer {
 
 }  // namespace
 
-void AppendPacked(const Constant& constant, const Layout& layout, DType dtype,
-                  std::vector<uint8_t>& blob) {
+int64_t AppendPacked(const Constant& constant, const Layout& layout, DType dtype,
+                     std::vector<uint8_t>& blob) {
+  const int64_t start = RoundUp(static_cast<int64_t>(blob.size()), kWeightsAlign);
+  blob.resize(static_cast<size_t>(start));
   if (layout.IsPlain() && dtype == constant.dtype() && !constant.is_splat()) {
     blob.insert(blob.end(), constant.bytes().begin(), constant.bytes().end());
   } else {
     Packer(constant, layout, dtype).AppendTo(blob);
   }
+  return start;
 }
 
 size_t RoomForWeights(const Graph& graph) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/plan/search_arena.h"
+#include "compiler/support/rounding.h"
 
 namespace aotc {
 namespace {
@@ -15,8 +16,6 @@ constexpr int64_t kSearchWork = 2'000'000'000;
 
 using Blocks = std::vector<ArenaBlock>;
 using Order = std::vector<int>;
-
-int64_t RoundUp(int64_t bytes, int64_t align) { return (bytes + align - 1) / align * align; }
 
 bool Conflict(const ArenaBlock& a, const ArenaBlock& b) {
   return a.first_step <= b.last_step && b.first_step <= a.last_step;

@@ -11,6 +11,7 @@
 #include "compiler/plan/assign_arena.h"
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/search_order.h"
+#include "compiler/support/rounding.h"
 
 namespace aotc {
 namespace {
@@ -99,8 +100,7 @@ StepGraph GraphOf(const Program& program, const Range& range) {
   StepGraph graph;
   const std::set<BufferId> local = LocalBuffers(program, range);
   for (BufferId id : program.buffers.ids()) {
-    const int64_t align = program.arena_align;
-    const int64_t bytes = (program.buffers[id].bytes + align - 1) / align * align;
+    const int64_t bytes = RoundUp(program.buffers[id].bytes, program.arena_align);
     graph.bytes.push_back(local.contains(id) ? bytes : 0);
   }
   const std::vector<std::vector<int>> before = StepDependencies(program);

@@ -7,6 +7,7 @@
 
 #include "compiler/plan/rising_search.h"
 #include "compiler/plan/skyline_search.h"
+#include "compiler/support/rounding.h"
 
 namespace aotc {
 namespace {
@@ -37,8 +38,7 @@ std::vector<SectionBlock> ToSections(const std::vector<ArenaBlock>& blocks, int6
     if (blocks[i].bytes == 0) continue;
     const auto first = std::lower_bound(steps.begin(), steps.end(), blocks[i].first_step);
     const auto behind = std::upper_bound(steps.begin(), steps.end(), blocks[i].last_step);
-    result.push_back({(blocks[i].bytes + align - 1) / align * align,
-                      static_cast<int>(first - steps.begin()),
+    result.push_back({RoundUp(blocks[i].bytes, align), static_cast<int>(first - steps.begin()),
                       static_cast<int>(behind - steps.begin()) - 1, static_cast<int>(i)});
   }
   return result;

@@ -131,8 +131,8 @@ def check_way(options, way, numbers):
     found = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         if WAYS[way].form == "symbolic":
-            refused = pool.map(lambda item: is_refused(way, item[1], root / item[0]), cases.items())
-            cases = {n: case for (n, case), no in zip(list(cases.items()), refused) if not no}
+            refused = pool.map(lambda n: is_refused(way, cases[n], root / n), cases)
+            cases = {n: cases[n] for n, is_out in zip(list(cases), list(refused)) if not is_out}
         runs = [pool.submit(failing, way, batch, root / f"batch_{i}")
                 for i, batch in enumerate(batches_of(cases.values(), options.batch))]
         for one in concurrent.futures.as_completed(runs):

@@ -4,6 +4,7 @@
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_tile_call.h"
@@ -84,7 +85,7 @@ class ContractLoops {
                           .written = true,
                           .elements = rows * isa_.lanes,
                           .offset = function_.scratch_bytes};
-        function_.scratch_bytes += (buffer.elements * ByteWidth(buffer.dtype) + 63) / 64 * 64;
+        function_.scratch_bytes += RoundUp(buffer.elements * ByteWidth(buffer.dtype), 64);
         accumulators_.push_back(function_.buffers.Add(std::move(buffer)));
       }
     }

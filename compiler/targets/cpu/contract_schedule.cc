@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/support/rounding.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -34,7 +35,7 @@ int64_t ChooseVectors(const TiledContraction& c, const Isa& isa) {
 // The multiple of `step` from `least` to about twice that which cuts `extent` most evenly.
 int64_t EvenChunk(int64_t extent, int64_t least, int64_t step) {
   if (extent <= least) return std::max<int64_t>(extent, 1);
-  auto missing = [&](int64_t chunk) { return (extent + chunk - 1) / chunk * chunk - extent; };
+  auto missing = [&](int64_t chunk) { return RoundUp(extent, chunk) - extent; };
   int64_t best = least;
   for (int64_t chunk = least; chunk <= std::min(2 * least, extent); chunk += step) {
     if (missing(chunk) < missing(best)) best = chunk;
@@ -48,7 +49,7 @@ int64_t ChooseChunk(const TiledContraction& c, int64_t tile_rows) {
   constexpr int64_t kRowsPerVisit = 64;
   const std::optional<int64_t> extent = c.row_extent.AsInt();
   if (c.outer.empty()) {
-    const int64_t least = (kRowsPerVisit + tile_rows - 1) / tile_rows * tile_rows;
+    const int64_t least = RoundUp(kRowsPerVisit, tile_rows);
     return extent ? EvenChunk(*extent, least, tile_rows) : least;
   }
   const int64_t rows = std::max<int64_t>(extent.value_or(tile_rows), 1);

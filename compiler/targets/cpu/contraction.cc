@@ -8,6 +8,7 @@
 #include "compiler/lower/access.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/statistics.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contraction_packing.h"
@@ -209,7 +210,7 @@ int64_t ChoosePanel(int64_t columns) {
   for (const int64_t panel : {32, 48, 16}) {
     // One vector per row keeps about four fifths of the speed (measured).
     const double slowness = panel == 16 ? 1.25 : 1.0;
-    const int64_t padded = (columns + panel - 1) / panel * panel;
+    const int64_t padded = RoundUp(columns, panel);
     const double cost = static_cast<double>(padded) * slowness;
     if (best_cost == 0 || cost < best_cost) {
       best = panel;
