@@ -2,6 +2,9 @@
 
     outdir = build_output.compile_model(path, "cpu", folder, {"batch": "1..4"})
     library = build_output.build_library(outdir, "cpu", folder / "model.so")
+
+CUDA is built for the host, with the emulation header: target "cuda" as it comes, "cuda-races" with
+the emulation's checks of shared memory and barriers, which end a run that breaks their rules.
 """
 import concurrent.futures
 import os
@@ -11,7 +14,8 @@ import time
 
 from model_list import build_folder
 
-CUDA_EMULATED = ["-DAOTC_CUDA_EMULATE"]
+TARGET_DEFINES = {"cpu": [], "cuda": ["-DAOTC_CUDA_EMULATE"],
+                  "cuda-races": ["-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES"]}
 
 
 class Failure(Exception):
@@ -35,14 +39,19 @@ def command(words, seconds=600, **settings):
     return done.stdout
 
 
+def target_of_aotc(target):
+    """What --target is given."""
+    return target.removesuffix("-races")
+
+
 def compile_model(model, target, folder, dims, flags=(), seconds=600):
     """FOLDER/out, written anew by build/aotc."""
     outdir = folder / "out"
     shutil.rmtree(outdir, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     bounds = [f"--dim={name}={value}" for name, value in dims.items()]
-    command([build_folder() / "aotc", model, "--target", target, "-o", outdir, "--quiet", *bounds,
-             *flags], seconds)
+    command([build_folder() / "aotc", model, "--target", target_of_aotc(target), "-o", outdir,
+             "--quiet", *bounds, *flags], seconds)
     return outdir
 
 
@@ -70,8 +79,7 @@ def compiler_cache():
 def object_command(source, outdir, target, compiler=("g++", "-std=c++17", "-O2")):
     """Words that compile one generated file, without -o."""
     language = [] if source.suffix == ".S" else ["-x", "c++"]
-    emulated = CUDA_EMULATED if target == "cuda" else []
-    return [*compiler, *emulated, "-fPIC", "-I", outdir, "-c", *language, source]
+    return [*compiler, *TARGET_DEFINES[target], "-fPIC", "-I", outdir, "-c", *language, source]
 
 
 def sources(outdir):

@@ -17,7 +17,8 @@ import numpy as np
 import model_list
 import realisations
 import reference
-from build_output import Failure, build_library, compile_model, model_name
+from build_output import (TARGET_DEFINES, Failure, build_library, compile_model, model_name,
+                          target_of_aotc)
 from model_table import CompiledModel
 
 LIMIT = 1e-4           # of the error against onnxruntime
@@ -118,13 +119,13 @@ def check(path, target, folder, options):
         print(f"  {target} {text}{run_checks(model, path, sizes, options.scale)}", flush=True)
     model.close()
     if options.named:
-        require_tiles(report, target, options.plain)
+        require_tiles(report, target_of_aotc(target), options.plain)
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help="a file, or a name of models.txt")
-    parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--target", choices=TARGET_DEFINES, default="cpu")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=LO..HI")
     parser.add_argument("--size", action="append", default=[], metavar="NAME=N,NAME=N",
                         help="symbols of one run; repeat for more runs")

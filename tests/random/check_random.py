@@ -38,6 +38,7 @@ WAYS = {
     "cpu-O0": Way("cpu", ["-O0"]),
     "cpu-plain-loops": Way("cpu", ["--no-templates"]),
     "cuda": Way("cuda", []),
+    "cuda-races": Way("cuda-races", []),
     "cuda-unfused": Way("cuda", ["--disable-pass=fuse"]),
 }
 # Instruction set -> what /proc/cpuinfo calls the feature that only it needs.
@@ -74,7 +75,7 @@ def check_task(path, task, folder):
     """Compiles and runs one model one way."""
     way, cpu = WAYS[task.way], [f"--cpu={task.cpu}"] if task.cpu else []
     outdir = compile_model(path, way.target, folder, dims_of(path), [*way.flags, *cpu])
-    if task.cpu or way.target == "cuda":
+    if task.cpu or way.target != "cpu":
         join_kernels(outdir)
     library = folder / f"{path.stem}.so"  # its own name: a process loads a path once
     build_library(outdir, way.target, library, 1)
