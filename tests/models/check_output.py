@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import check_model
+import cuda_tools
 import model_list
 import reference
 import symbols
@@ -32,12 +33,6 @@ HOST_COMPILERS = {"g++": "gcc", "clang++-14": "clang-14", "clang++-19": "clang-1
 LEVELS = ["-O0", "-O2"]
 SECOND = ["policy_quadruped", "tiny_kws_dscnn"]  # the other of two models, and its own other
 NVCC_STUB_PREFIXES = ("__device_stub_", "__fatbinwrap", "fatbinData")
-
-
-def find_nvcc():
-    usual = "/usr/local/cuda/bin/nvcc"
-    candidates = [model_list.ROOT / ".venv/bin/nvcc", shutil.which("nvcc"), usual]
-    return next((str(c) for c in candidates if c and pathlib.Path(c).exists()), None)
 
 
 def check_matrix(outdir, target, folder, quick):
@@ -63,7 +58,7 @@ def check_header(outdir, folder, quick):
 
 def check_nvcc(outdir, folder):
     """Each generated file by the real compiler, then the symbols of the host part."""
-    nvcc = find_nvcc()
+    nvcc = cuda_tools.find("nvcc")
     if nvcc is None:
         print("  cuda nvcc is not installed: not compiled with it")
         return

@@ -14,7 +14,7 @@ TABLE = FOLDER / "systems.txt"
 NUMBERS = [*range(1, 35), 36, *range(38, 43), 44, *range(46, 70), 80, 81, 83, 87, 88]
 DUE = [str(number) for number in NUMBERS]
 DUE += [f"D{n}" for n in range(1, 19)]
-STATES = ("holds", "part", "none")  # none: there is nothing here that it could apply to
+STATES = ("holds", "gpu", "none")  # none: there is nothing here that it could apply to
 
 
 def programs():

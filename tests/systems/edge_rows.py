@@ -5,34 +5,37 @@ Each table is one model with an output per row; numpy is the oracle, element by 
 import itertools
 
 import numpy as np
-from onnx import TensorProto
+from onnx.helper import np_dtype_to_tensor_dtype
 
 import cases
 from build_output import command
 from cases import expect, node
 from model_list import build_folder
 
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 TARGETS = ("cpu", "cuda")
 SIZES = (1, 2, 7, 16, 17, 61, 127, 257, 1031)
 LARGE = (65537, 1048583)  # more than the rows of a grid; many blocks, the last one short
-TOLERANCE = 1e-4
+TOLERANCE = {np.float32: 1e-4, np.float16: 2e-3}
+TENSOR_CORES = ("--arch=sm_80",)
 
 
 class Table:
-    """Nodes of many small graphs, each with inputs and an expected output of its own."""
+    """Nodes of many small graphs, each with inputs and an expected output of its own. `flags` are
+    for CUDA.
+    """
 
-    def __init__(self):
+    def __init__(self, dtype=np.float32, flags=()):
+        self.dtype, self.flags = dtype, flags
         self.nodes, self.inputs, self.weights, self.expected = [], {}, {}, {}
 
     def input(self, *dims):
         name = f"x{len(self.inputs)}"
-        self.inputs[name] = cases.floats(*dims)
+        self.inputs[name] = cases.floats(*dims).astype(self.dtype)
         return name
 
     def weight(self, *dims):
         name = f"w{len(self.weights)}"
-        self.weights[name] = cases.floats(*dims)
+        self.weights[name] = cases.floats(*dims).astype(self.dtype)
         return name
 
     def value(self, name):
@@ -43,20 +46,28 @@ class Table:
         self.nodes.append(node(op, operands, name, **attributes))
         self.expected[name] = expected
 
+    def results(self):
+        """The expected outputs in the model's types: floats, or places."""
+        return {name: array if array.dtype == np.int64 else array.astype(self.dtype)
+                for name, array in self.expected.items()}
+
     def save(self, folder, name):
-        inputs = {key: value.shape for key, value in self.inputs.items()}
-        integers = [key for key, value in self.expected.items() if value.dtype == np.int64]
-        outputs = [cases.tensor(key, value.shape, INT64 if key in integers else FLOAT)
-                   for key, value in self.expected.items()]
+        inputs, outputs = ([cases.tensor(key, array.shape, np_dtype_to_tensor_dtype(array.dtype))
+                            for key, array in arrays.items()]
+                           for arrays in (self.inputs, self.results()))
         return cases.save(folder, name, self.nodes, inputs, outputs, self.weights)
 
     def check(self, path, target, folder):
-        model = cases.load(path, target, folder)
+        flags = self.flags if target == "cuda" else ()
+        model = cases.load(path, target, folder, flags=flags)
         actual = model.run(self.inputs, fill=0xFF)
         model.close()
+        self.compare(actual, target)
+
+    def compare(self, actual, target):
         for key, expected in self.expected.items():
             off = np.abs(actual[key].astype(np.float64) - expected).max()
-            limit = TOLERANCE * max(1.0, np.abs(expected).max())
+            limit = TOLERANCE[self.dtype] * max(1.0, np.abs(expected).max())
             expect(actual[key].shape == expected.shape and off <= limit,
                    f"{target}: {self.nodes[list(self.expected).index(key)].op_type} of "
                    f"{expected.shape}: off by {off:.3g}")
@@ -73,6 +84,20 @@ def contractions():
     for batch, size in ((1, 61), (17, 1), (7, 17)):
         x, w = table.input(batch, size, 13), table.input(batch, 13, size)
         table.row("MatMul", f"{x} {w}", table.value(x) @ table.value(w))
+    return table
+
+
+def half_contractions():
+    """For tensor cores: from the smallest that they take to some off a tile of every size."""
+    table = Table(np.float16, TENSOR_CORES)
+    sizes = (12, 8, 16), (13, 17, 16), (61, 9, 23), (64, 64, 32), (65, 63, 33), (127, 129, 61)
+    for index, (rows, columns, depth) in enumerate(sizes):
+        x = table.input(rows, depth)
+        w = table.weight(depth, columns) if index % 2 else table.input(depth, columns)
+        table.row("MatMul", f"{x} {w}", table.value(x) @ table.value(w))
+    x, w = table.input(1, 17, 13, 13), table.weight(31, 17, 3, 3)
+    expected = convolve(table.value(x), table.value(w), 2, 1, 1)
+    table.row("Conv", f"{x} {w}", expected, pads=[1] * 4, strides=[2] * 2)
     return table
 
 
@@ -140,16 +165,23 @@ def elementwise():
 
 
 def check(make, folder):
-    """Compiled for both targets; and the loops of each way of writing them interpreted."""
+    """Compiled for both targets; and the loops of each way of writing them interpreted, where the
+    rounding of f16 does not hide what the order of a sum changes.
+    """
     table = make()
     path = table.save(folder, make.__name__)
-    command([build_folder() / "tests/interpret_model", path])
+    if table.dtype == np.float32:
+        command([build_folder() / "tests/interpret_model", path])
     for target in TARGETS:
         table.check(path, target, folder)
 
 
 def row64_contractions_of_odd_sizes(folder):
     check(contractions, folder)
+
+
+def row64_half_contractions_of_odd_sizes(folder):
+    check(half_contractions, folder)
 
 
 def row64_convolutions_of_odd_sizes(folder):

@@ -1,0 +1,26 @@
+"""What this machine has of CUDA: nvcc, a GPU, and compute-sanitizer.
+
+    nvcc = cuda_tools.find("nvcc")
+    print(cuda_tools.missing() or "kernels can run here, watched")
+"""
+import pathlib
+import shutil
+
+from model_list import ROOT
+
+
+def find(program):
+    """The path of a program of the CUDA toolkit, or None: scripts/setup's own comes first."""
+    environment = ROOT / ".venv"
+    candidates = [environment / "bin" / program, shutil.which(program),
+                  *environment.glob(f"lib/python*/site-packages/nvidia/*/bin/{program}"),
+                  f"/usr/local/cuda/bin/{program}"]
+    return next((str(path) for path in candidates if path and pathlib.Path(path).exists()), None)
+
+
+def missing():
+    """What a watched run of a kernel lacks here, or ""."""
+    if not list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
+        return "this machine has no NVIDIA GPU"
+    absent = [program for program in ("nvcc", "compute-sanitizer") if not find(program)]
+    return f"this machine has no {' and no '.join(absent)}" if absent else ""

@@ -1,0 +1,109 @@
+"""Runs a CUDA outdir once, each tensor in device memory of its own, of exactly its size: what reads
+or writes a byte too far leaves that memory, and what watches the program sees it.
+
+    way = Way("cuda", ("g++", "-std=c++17", "-fsanitize=address"))
+    outputs = device_run.run(outdir, way, inputs, expected)
+"""
+import collections
+
+import numpy as np
+
+from build_output import TARGET_DEFINES, command, compile_objects, model_name, sources
+
+# The compiler, of the host for targets of build_output and nvcc for "gpu", and the words before the
+# program that it makes.
+Way = collections.namedtuple("Way", "target compiler words", defaults=[()])
+CALLER = """#include <stdio.h>
+#include <stdlib.h>
+
+#include "NAME.h"
+#include "aotc/cuda_host.h"
+
+#define CHECK(call) check(call, __LINE__)
+
+static const size_t input_bytes[] = {INPUTS}, output_bytes[] = {OUTPUTS};
+static constexpr size_t inputs = sizeof input_bytes / sizeof input_bytes[0];
+static constexpr size_t outputs = sizeof output_bytes / sizeof output_bytes[0];
+static unsigned char buffer[LARGEST];
+
+static void check(int status, int line) {
+  if (status == 0) return;
+  printf("line %d: status %d\\n", line, status);
+  exit(1);
+}
+
+int main(int, char **words) {
+  void *given[inputs], *lent[outputs];
+  FILE *from = fopen(words[1], "rb"), *to = fopen(words[2], "wb");
+  CHECK(from == nullptr || to == nullptr);
+  for (size_t i = 0; i < inputs; i++) {
+    CHECK(fread(buffer, 1, input_bytes[i], from) != input_bytes[i]);
+    CHECK(cudaMalloc(&given[i], input_bytes[i]));
+    CHECK(cudaMemcpy(given[i], buffer, input_bytes[i], cudaMemcpyHostToDevice));
+  }
+  for (size_t i = 0; i < outputs; i++) {
+    CHECK(cudaMalloc(&lent[i], output_bytes[i]));
+    CHECK(cudaMemset(lent[i], 0xFF, output_bytes[i]));
+  }
+  static NAME_instance instance;
+  static const NAME_config config = {1, {}, {}, nullptr};
+  NAME_inputs in;
+  NAME_outputs out;
+  static_assert(sizeof in == sizeof given && sizeof out == sizeof lent, "a pointer each");
+  memcpy(&in, given, sizeof in);
+  memcpy(&out, lent, sizeof out);
+  CHECK(NAME_create(&instance, &config));
+  CHECK(NAME_enqueue(&instance, &in, &out, nullptr, nullptr));
+  CHECK(NAME_finish(&instance));
+  for (size_t i = 0; i < outputs; i++) {
+    CHECK(cudaMemcpy(buffer, lent[i], output_bytes[i], cudaMemcpyDeviceToHost));
+    CHECK(fwrite(buffer, 1, output_bytes[i], to) != output_bytes[i]);
+    CHECK(cudaFree(lent[i]));
+  }
+  for (void *memory : given) CHECK(cudaFree(memory));
+  CHECK(NAME_destroy(&instance));
+  CHECK(fclose(from));
+  CHECK(fclose(to));
+}
+"""
+
+
+def write_caller(outdir, inputs, outputs):
+    """Beside the outdir: the program that calls the model."""
+    bytes_in, bytes_out = ([array.nbytes for array in arrays] for arrays in (inputs, outputs))
+    values = {"NAME": model_name(outdir), "INPUTS": ", ".join(map(str, bytes_in)),
+              "OUTPUTS": ", ".join(map(str, bytes_out)), "LARGEST": str(max(bytes_in + bytes_out))}
+    text = CALLER
+    for key, value in values.items():
+        text = text.replace(key, value)
+    path = outdir.parent / "caller.cu"
+    path.write_text(text)
+    return path
+
+
+def build(outdir, caller, way):
+    program = outdir.parent / "caller"
+    words = [*way.compiler, "-I", outdir, "-o", program]
+    if way.target == "gpu":
+        command([*words, *sources(outdir), caller])
+    else:
+        objects = compile_objects(outdir, way.target, outdir.parent / "objects",
+                                  compiler=way.compiler)
+        command([*words, *TARGET_DEFINES[way.target], *objects, "-x", "c++", caller])
+    return program
+
+
+def run(outdir, way, inputs, expected):
+    """Outputs by name. Inputs and expected outputs, which give shapes and types, in the model's
+    order.
+    """
+    caller = write_caller(outdir, inputs.values(), expected.values())
+    program = build(outdir, caller, way)
+    given, results = outdir.parent / "inputs.bin", outdir.parent / "outputs.bin"
+    given.write_bytes(b"".join(array.tobytes() for array in inputs.values()))
+    command([*way.words, program, given, results])
+    data, outputs = results.read_bytes(), {}
+    for name, array in expected.items():
+        outputs[name] = np.frombuffer(data[:array.nbytes], array.dtype).reshape(array.shape)
+        data = data[array.nbytes:]
+    return outputs
