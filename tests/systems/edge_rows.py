@@ -16,16 +16,13 @@ TARGETS = ("cpu", "cuda")
 SIZES = (1, 2, 7, 16, 17, 61, 127, 257, 1031)
 LARGE = (65537, 1048583)  # more than the rows of a grid; many blocks, the last one short
 TOLERANCE = {np.float32: 1e-4, np.float16: 2e-3}
-TENSOR_CORES = ("--arch=sm_80",)
 
 
 class Table:
-    """Nodes of many small graphs, each with inputs and an expected output of its own. `flags` are
-    for CUDA.
-    """
+    """Nodes of many small graphs, each with inputs and an expected output of its own."""
 
-    def __init__(self, dtype=np.float32, flags=()):
-        self.dtype, self.flags = dtype, flags
+    def __init__(self, dtype=np.float32):
+        self.dtype = dtype
         self.nodes, self.inputs, self.weights, self.expected = [], {}, {}, {}
 
     def input(self, *dims):
@@ -58,8 +55,7 @@ class Table:
         return cases.save(folder, name, self.nodes, inputs, outputs, self.weights)
 
     def check(self, path, target, folder):
-        flags = self.flags if target == "cuda" else ()
-        model = cases.load(path, target, folder, flags=flags)
+        model = cases.load(path, target, folder)
         actual = model.run(self.inputs, fill=0xFF)
         model.close()
         self.compare(actual, target)
@@ -89,7 +85,7 @@ def contractions():
 
 def half_contractions():
     """For tensor cores: from the smallest that they take to some off a tile of every size."""
-    table = Table(np.float16, TENSOR_CORES)
+    table = Table(np.float16)
     sizes = (12, 8, 16), (13, 17, 16), (61, 9, 23), (64, 64, 32), (65, 63, 33), (127, 129, 61)
     for index, (rows, columns, depth) in enumerate(sizes):
         x = table.input(rows, depth)
@@ -182,6 +178,9 @@ def row64_contractions_of_odd_sizes(folder):
 
 def row64_half_contractions_of_odd_sizes(folder):
     check(half_contractions, folder)
+    kernels = cases.metadata(folder / "cuda/out")["kernels"]
+    found = {kernel["variants"][0]["realisation"] for kernel in kernels}
+    expect(found == {"mma_tile"}, f"half contractions on cuda are {found}")
 
 
 def row64_convolutions_of_odd_sizes(folder):

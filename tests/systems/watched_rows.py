@@ -20,7 +20,7 @@ def watched(way, folder):
     for make in TABLES:
         table = make()
         path = table.save(folder, make.__name__)
-        outdir = compile_model(path, "cuda", folder / path.stem, {}, table.flags)
+        outdir = compile_model(path, "cuda", folder / path.stem, {})
         table.compare(run(outdir, way, table.inputs, table.results()), way.target)
 
 
