@@ -11,9 +11,7 @@ from model_list import ROOT
 
 def find(program):
     """The path of a program of the CUDA toolkit, or None: scripts/setup's own comes first."""
-    environment = ROOT / ".venv"
-    candidates = [environment / "bin" / program, shutil.which(program),
-                  *environment.glob(f"lib/python*/site-packages/nvidia/*/bin/{program}"),
+    candidates = [ROOT / ".venv/bin" / program, shutil.which(program),
                   f"/usr/local/cuda/bin/{program}"]
     return next((str(path) for path in candidates if path and pathlib.Path(path).exists()), None)
 

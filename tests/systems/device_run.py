@@ -1,34 +1,37 @@
-"""Runs a CUDA outdir once, each tensor in device memory of its own, of exactly its size: what reads
-or writes a byte too far leaves that memory, and what watches the program sees it.
+"""Runs a CUDA outdir, each input and output in device memory of its own, of exactly its size: what
+reads or writes a byte too far leaves that memory, and what watches the program sees it.
 
     way = Way("cuda", ("g++", "-std=c++17", "-fsanitize=address"))
-    outputs = device_run.run(outdir, way, inputs, expected)
+    for outputs in device_run.run(outdir, way, inputs, expected): ...
 """
 import collections
+import re
 
 import numpy as np
 
-from build_output import TARGET_DEFINES, command, compile_objects, model_name, sources
+from build_output import (TARGET_DEFINES, Failure, command, compile_objects, model_name,
+                          sources)
 
-# The compiler, of the host for targets of build_output and nvcc for "gpu", and the words before the
-# program that it makes.
-Way = collections.namedtuple("Way", "target compiler words", defaults=[()])
+# The compiler, of the host for targets of build_output and nvcc for "gpu". The program runs once
+# under each tool, words that come before it; what a tool prints must match its pattern.
+Way = collections.namedtuple("Way", "target compiler tools", defaults=[[((), "")]])
 CALLER = """#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "NAME.h"
 #include "aotc/cuda_host.h"
 
-#define CHECK(call) check(call, __LINE__)
+#define CHECK(call) check(call, #call)
 
 static const size_t input_bytes[] = {INPUTS}, output_bytes[] = {OUTPUTS};
 static constexpr size_t inputs = sizeof input_bytes / sizeof input_bytes[0];
 static constexpr size_t outputs = sizeof output_bytes / sizeof output_bytes[0];
 static unsigned char buffer[LARGEST];
 
-static void check(int status, int line) {
+static void check(int status, const char *call) {
   if (status == 0) return;
-  printf("line %d: status %d\\n", line, status);
+  printf("%s: status %d\\n", call, status);
   exit(1);
 }
 
@@ -45,8 +48,9 @@ int main(int, char **words) {
     CHECK(cudaMalloc(&lent[i], output_bytes[i]));
     CHECK(cudaMemset(lent[i], 0xFF, output_bytes[i]));
   }
-  static NAME_instance instance;
-  static const NAME_config config = {1, {}, {}, nullptr};
+  NAME_instance instance;
+  NAME_config config = {};
+  config.own_arena = 1;
   NAME_inputs in;
   NAME_outputs out;
   static_assert(sizeof in == sizeof given && sizeof out == sizeof lent, "a pointer each");
@@ -93,17 +97,26 @@ def build(outdir, caller, way):
     return program
 
 
+def read_outputs(path, expected):
+    """By name, with the shapes and types that are expected."""
+    data, outputs = path.read_bytes(), {}
+    for name, array in expected.items():
+        outputs[name] = np.frombuffer(data[:array.nbytes], array.dtype).reshape(array.shape)
+        data = data[array.nbytes:]
+    return outputs
+
+
 def run(outdir, way, inputs, expected):
-    """Outputs by name. Inputs and expected outputs, which give shapes and types, in the model's
+    """Outputs by name, under each tool in turn. Inputs and expected outputs are in the model's
     order.
     """
     caller = write_caller(outdir, inputs.values(), expected.values())
     program = build(outdir, caller, way)
     given, results = outdir.parent / "inputs.bin", outdir.parent / "outputs.bin"
     given.write_bytes(b"".join(array.tobytes() for array in inputs.values()))
-    command([*way.words, program, given, results])
-    data, outputs = results.read_bytes(), {}
-    for name, array in expected.items():
-        outputs[name] = np.frombuffer(data[:array.nbytes], array.dtype).reshape(array.shape)
-        data = data[array.nbytes:]
-    return outputs
+    for words, pattern in way.tools:
+        results.unlink(missing_ok=True)
+        said = command([*words, program, given, results])
+        if not re.search(pattern, said):
+            raise Failure(f"{' '.join(map(str, words))} says: {said}")
+        yield read_outputs(results, expected)

@@ -44,7 +44,7 @@ class Table:
         self.expected[name] = expected
 
     def results(self):
-        """The expected outputs in the model's types: floats, or places."""
+        """The expected outputs in the model's types: floats, or indices."""
         return {name: array if array.dtype == np.int64 else array.astype(self.dtype)
                 for name, array in self.expected.items()}
 
