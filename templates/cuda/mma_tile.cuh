@@ -71,9 +71,7 @@ AOTC_DEVICE void aotc_mma_copy_run(AOTC_SHARED_POINTER(uint16_t) destination,
   }
   AOTC_UNROLL(8)
   for (int i = 0; i < Run; ++i) {
-    uint16_t bits = 0;
-    if (i < count) memcpy(&bits, static_cast<const char *>(source) + 2 * i, sizeof bits);
-    destination[i] = bits;
+    destination[i] = i < count ? static_cast<const aotc_f16 *>(source)[i].bits : uint16_t{0};
   }
 }
 
