@@ -199,7 +199,8 @@ class Compilation {
     EmitOptions emit{.target = cuda_ ? EmitTarget::kCuda : EmitTarget::kCpu,
                      .weights = options_.weights,
                      .example = options_.example,
-                     .cuda_arch = CudaArchs()};
+                     .cuda_arch = CudaArchs(),
+                     .least_cuda_arch = cuda_options_.least_arch};
     emit.kernels = cuda_ ? CudaFiles() : CpuFiles();
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));

@@ -1,4 +1,5 @@
 // NAME_device.cu: the few calls of the CUDA runtime that a host program needs.
+#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/code_writer.h"
 
@@ -13,6 +14,12 @@ void DeclareCudaDevice(const EmitContext& context, CodeWriter& w) {
     $NAME$_LOCAL aotc_status $name$_device_wait(struct CUstream_st *stream);
     $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
     $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);)",
+         {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  w.Line();
+  if (LateChecks(context.program) == 0) return;
+  w.Emit(R"(
+    $NAME$_LOCAL aotc_status $name$_device_allocate_pinned(void **memory, size_t bytes);
+    $NAME$_LOCAL aotc_status $name$_device_free_pinned(void *memory);)",
          {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
   w.Line();
 }
@@ -54,6 +61,19 @@ std::string EmitCudaDevice(const EmitContext& context) {
 
     aotc_status $name$_device_stream_destroy(struct CUstream_st *stream) {
       return aotc_cuda_status(cudaStreamDestroy(stream));
+    })",
+         {{"name", context.interface.prefix}});
+  if (LateChecks(context.program) == 0) return w.Take();
+  w.Line();
+  w.Emit(R"(
+    // Host memory that copies need not wait for.
+    aotc_status $name$_device_allocate_pinned(void **memory, size_t bytes) {
+      *memory = nullptr;
+      return aotc_cuda_status(cudaMallocHost(memory, bytes));
+    }
+
+    aotc_status $name$_device_free_pinned(void *memory) {
+      return memory == nullptr ? AOTC_OK : aotc_cuda_status(cudaFreeHost(memory));
     })",
          {{"name", context.interface.prefix}});
   return w.Take();

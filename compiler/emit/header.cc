@@ -93,8 +93,9 @@ class HeaderWriter {
   }
 
   std::string CudaUsage() const {
-    return StrCat(
-        "*\n* Needs a device of compute capability 7.0 or later, and toolkit 11.0 or later.");
+    const int arch = context_.options.least_cuda_arch;
+    return StrCat("*\n* Needs a device of compute capability ", arch / 10, ".", arch % 10,
+                  " or later, and toolkit 11.8 or later.");
   }
 
   void Sizes() {
@@ -268,8 +269,9 @@ class HeaderWriter {
       /* Uploads the weights and allocates what `config` (NULL: all zero) asks for. */
       aotc_status $name$_create($name$_instance *self, const $name$_config *config);
 
-      /* Queues one run. Host memory must stay as it is until finish. device_arena may be NULL where
-       * the instance owns one. */
+      /* Queues one run; an instance has one at a time. The stream and host memory must stay as they
+       * are until finish; copies of host memory that is not pinned may be waited for. device_arena
+       * may be NULL where the instance owns one. */
       aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
                                  void *device_arena, struct CUstream_st *stream);
 
@@ -283,9 +285,8 @@ class HeaderWriter {
          {"inputs", StrCat(std::max<size_t>(1, m_.inputs.size()))},
          {"outputs", StrCat(std::max<size_t>(1, m_.outputs.size()))},
          {"checks", checks == 0 ? ""
-                                : StrCat("uint8_t checks[", checks,
-                                         "]; /* of the last enqueue: 0 where an index was out of "
-                                         "range */")},
+                                : "void *checks; /* pinned bytes of the last enqueue: 0 where an "
+                                  "index was out of range */"},
          {"value", checks == 0 ? "" : ", unless an index was out of range"},
          {"weights_member", context_.LoadsWeights()
                                 ? StrCat("const ", m_.prefix, "_weights *weights; /* from load */")

@@ -89,7 +89,8 @@ class CudaHostWriter {
     }
     std::swap(body, w_);
     if (absl::StrContains(body.text(), "read_flag(")) ReadFlag();
-    w_.Line("// Queues the steps. All pointers are device memory.");
+    w_.Line(StrCat("// Queues the steps. All pointers", check_ > 0 ? " but checks" : "",
+                   " are device memory."));
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
     if (!m_.dims.empty()) StrAppend(&params, "const symbols &dims, ");
@@ -256,24 +257,34 @@ class CudaHostWriter {
 
   // Lines of finish() that wait, and look at what the checks found.
   std::string Finish() const {
-    const std::string wait = StrCat(m_.prefix, "_device_wait(self->last);");
-    if (check_ == 0) return "return " + wait;
-    return StrCat("const aotc_status status = ", wait,
-                  "\nfor (uint8_t check : self->checks) {\n"
-                  "  if (status == AOTC_OK && check == 0) return AOTC_ERROR_VALUE;\n}\n"
-                  "return status;");
+    const std::string wait = StrCat("const aotc_status status = ", m_.prefix,
+                                    "_device_wait(self->last);\nself->last = nullptr;\n");
+    if (check_ == 0) return wait + "return status;";
+    return StrCat(wait, "const uint8_t *checks = (const uint8_t *)self->checks;\n",
+                  "for (size_t i = 0; i < ", check_,
+                  "; ++i) {\n  if (status == AOTC_OK && checks[i] == 0) return "
+                  "AOTC_ERROR_VALUE;\n}\nreturn status;");
+  }
+
+  // Lines of create() that make the checks of no run.
+  std::string MakeChecks() const {
+    if (check_ == 0) return "";
+    return StrCat("if (status == AOTC_OK) status = ", m_.prefix,
+                  "_device_allocate_pinned(&self->checks, ", check_, ");\n",
+                  "if (status == AOTC_OK) memset(self->checks, 1, ", check_, ");");
   }
 
   void Lifetime() {
-    w_.Emit(R"(
+    w_.Emit(
+        R"(
       aotc_status $name$_create($name$_instance *self, const $name$_config *config) {
         if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
         *self = {};
-        $valid$
         $name$_config given = {};
         if (config != nullptr) given = *config;
         aotc_status status = AOTC_OK;
         $weights$
+        $make_checks$
         if (status == AOTC_OK && given.own_arena != 0) {
           status = $name$_device_allocate(&self->device_arena, $NAME$_DEVICE_ARENA_BYTES);
         }
@@ -299,6 +310,7 @@ class CudaHostWriter {
         if (self->owns_weights != 0) $name$_device_free(self->device_weights);
         $name$_device_free(self->device_arena);
         $name$_device_free(self->staging);
+        $free_checks$
         if (self->stream != nullptr) $name$_device_stream_destroy(self->stream);
         *self = {};
         return status;
@@ -308,11 +320,12 @@ class CudaHostWriter {
         if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
         $checked$
       })",
-            {{"name", m_.prefix},
-             {"NAME", m_.macro},
-             {"weights", BringCudaWeights(context_)},
-             {"valid", check_ > 0 ? "for (uint8_t &check : self->checks) check = 1;" : ""},
-             {"checked", Finish()}});
+        {{"name", m_.prefix},
+         {"NAME", m_.macro},
+         {"weights", BringCudaWeights(context_)},
+         {"make_checks", MakeChecks()},
+         {"free_checks", check_ > 0 ? StrCat(m_.prefix, "_device_free_pinned(self->checks);") : ""},
+         {"checked", Finish()}});
     w_.Line();
   }
 
@@ -345,7 +358,7 @@ class CudaHostWriter {
              {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
              {"sizes_out", m_.dims.empty() ? "" : ", &sizes"},
              {"arena_check", arena_check},
-             {"checks", check_ > 0 ? "self->checks, " : ""},
+             {"checks", check_ > 0 ? "(uint8_t *)self->checks, " : ""},
              {"dims", dims}});
     w_.Line();
   }

@@ -51,6 +51,7 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;                     // example/main.cpp too
   std::vector<std::string> cuda_arch = {};  // "80", "90a": for the CMakeLists.txt
+  int least_cuda_arch = 80;                 // of those: compute capability, times ten
   std::vector<KernelFile> kernels = {};
   Provenance provenance = {};
 };

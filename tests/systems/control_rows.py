@@ -183,3 +183,14 @@ def row56_flags_cross_to_the_host_by_copies(folder):
     waits = [step["kernel"] for step in steps if step.get("waits")]
     expect(waits == ["copy", "copy"], waits)
     expect("NESTED_CAPTURABLE 0" in (folder / "out" / "nested.h").read_text(), "it waits")
+
+
+def row56_checks_at_the_end_wait_for_nothing(folder):
+    """A copy to memory that is not pinned would wait, whatever its name says."""
+    ids, y = cases.tensor("ids", [4], INT64), cases.tensor("y", [4, 3])
+    path = cases.save(folder, "lookup", [node("Gather", "table ids", "y")], [ids], [y],
+                      {"table": cases.floats(5, 3)})
+    cases.aotc(path, "--target", "cuda", "-o", folder / "out")
+    expect("LOOKUP_CAPTURABLE 1" in (folder / "out/lookup.h").read_text(), "it does not wait")
+    expect("device_copy(checks + 0" in (folder / "out/lookup.cpp").read_text(), "one check")
+    expect("cudaMallocHost(" in (folder / "out/lookup_device.cu").read_text(), "pinned memory")

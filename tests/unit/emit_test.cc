@@ -66,6 +66,14 @@ TEST(Emit, CudaFolderHasTheEmulationAndNoPool) {
   EXPECT_THAT(names, Not(testing::Contains("aotc/parallel.h")));
 }
 
+TEST(Emit, CudaHeaderNamesTheLeastDeviceThatArchAsksFor) {
+  const auto header = [](int least_arch) {
+    return Emit({.target = EmitTarget::kCuda, .least_cuda_arch = least_arch}).at("sample.h");
+  };
+  EXPECT_THAT(header(80), HasSubstr("compute capability 8.0 or later, and toolkit 11.8 or later"));
+  EXPECT_THAT(header(120), HasSubstr("compute capability 12.0 or later"));
+}
+
 TEST(Emit, MembersThatDifferInTheirCaseAloneHaveMacrosOfTheirOwn) {
   Program program = SampleProgram(/*cuda=*/false);
   program.buffers[program.outputs[0]].value = "a_b";
