@@ -57,8 +57,11 @@ int main(int, char **words) {
   memcpy(&in, given, sizeof in);
   memcpy(&out, lent, sizeof out);
   CHECK(NAME_create(&instance, &config));
-  CHECK(NAME_enqueue(&instance, &in, &out, nullptr, nullptr));
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(NAME_enqueue(&instance, &in, &out, nullptr, stream));
   CHECK(NAME_finish(&instance));
+  CHECK(cudaStreamDestroy(stream));
   for (size_t i = 0; i < outputs; i++) {
     CHECK(cudaMemcpy(buffer, lent[i], output_bytes[i], cudaMemcpyDeviceToHost));
     CHECK(fwrite(buffer, 1, output_bytes[i], to) != output_bytes[i]);
