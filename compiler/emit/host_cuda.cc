@@ -271,7 +271,8 @@ class CudaHostWriter {
     if (check_ == 0) return "";
     return StrCat("if (status == AOTC_OK) status = ", m_.prefix,
                   "_device_allocate_pinned(&self->checks, ", check_, ");\n",
-                  "if (status == AOTC_OK) memset(self->checks, 1, ", check_, ");");
+                  "for (size_t i = 0; status == AOTC_OK && i < ", check_,
+                  "; ++i) ((uint8_t *)self->checks)[i] = 1;");
   }
 
   void Lifetime() {
