@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/plan/search_arena.h"
+#include "compiler/support/rounding.h"
 
 namespace aotc {
 namespace {
@@ -30,9 +31,7 @@ PoolFill::PoolFill(const std::vector<PooledBlock>& blocks, PoolLimit limit, int6
       live_(StepCount(blocks), 0),
       offsets_(blocks.size(), 0) {}
 
-int64_t PoolFill::Bytes(int block) const {
-  return (blocks_[block].place.bytes + align_ - 1) / align_ * align_;
-}
+int64_t PoolFill::Bytes(int block) const { return RoundUp(blocks_[block].place.bytes, align_); }
 
 bool PoolFill::Add(int block, int64_t& work) {
   if (limit_) {

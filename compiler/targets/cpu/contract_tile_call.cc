@@ -5,6 +5,7 @@
 
 #include "compiler/emit/c_expr.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -112,7 +113,7 @@ class TileCallBuilder {
     lanes.vectors[accumulator.variable] =
         Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = isa_.lanes, .name = "acc"});
     LaneRange range{.first = column};
-    const int64_t written = (c_.columns + c_.panel - 1) / c_.panel * c_.panel;
+    const int64_t written = RoundUp(c_.columns, c_.panel);
     if (written != c_.stored_columns) range.stored = c_.stored_columns;
     std::optional<std::vector<Stmt>> body = PaddedStatements(nest, lanes, range);
     if (!body) return absl::FailedPreconditionError("the epilogue has no vector form");
