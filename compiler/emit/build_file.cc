@@ -19,11 +19,11 @@ std::string CudaSources(const std::vector<std::string>& sources) {
 void EmitCudaLanguage(const EmitContext& context, const std::vector<std::string>& sources,
                       CodeWriter& w) {
   const std::vector<std::string>& arch = context.options.cuda_arch;
-  const std::string set_arch = arch.empty() ? ""
-                                            : StrCat(
-                                                  "if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n"
-                                                  "  set(CMAKE_CUDA_ARCHITECTURES ",
-                                                  StrJoin(arch, " "), ")\nendif()");
+  std::string set_arch;
+  if (!arch.empty()) {
+    set_arch = StrCat("if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES ",
+                      StrJoin(arch, " "), ")\nendif()");
+  }
   w.Emit(R"(
 
     option(AOTC_CUDA_EMULATE "Run the kernels on the CPU, compiled as plain C++" OFF)
