@@ -12,6 +12,10 @@ import re
 import sys
 
 TABLE = pathlib.Path(__file__).with_name("skips.txt")
+sys.path.insert(0, str(TABLE.parent / "models"))
+
+from cuda_tools import has_gpu  # noqa: E402
+
 SKIPPED = r"^\s+\d+ - (.+?)(?:\s+# GetParam.*)? \((?:Skipped|Disabled)\)$"
 RUN = r"^ *\d+/\d+ Test +#\d+: (\S+)"
 
@@ -29,7 +33,7 @@ def main():
         lack = next((table[p] for p in table if fnmatch.fnmatchcase(name, p)), None)
         wrong += lack is None
         print(f"{name}: " + (f"skipped, lacks {lack}" if lack else "skipped, not in skips.txt"))
-    if not list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
+    if not has_gpu():
         run = set(re.findall(RUN, log, re.MULTILINE))
         for name in sorted(run - skipped):
             if table.get(name) == "gpu":

@@ -16,9 +16,13 @@ def find(program):
     return next((str(path) for path in candidates if path and pathlib.Path(path).exists()), None)
 
 
+def has_gpu():
+    return any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
+
+
 def missing():
     """What a watched run of a kernel lacks here, or ""."""
-    if not list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
+    if not has_gpu():
         return "this machine has no NVIDIA GPU"
     absent = [program for program in ("nvcc", "compute-sanitizer") if not find(program)]
     return f"this machine has no {' and no '.join(absent)}" if absent else ""
