@@ -110,7 +110,7 @@ def row58_equal_kernels_are_written_once(folder):
 
 
 ODD_NAMES = ["", "int", "a b/c:0", "/layer.1/Conv", "ünïcödé", "9", "x" * 300, "main", "*/ //",
-             "a\nb", "printf", "_", "__x__"]
+             "a\nb", "printf", "_", "__x__", "right\u202eto left", "\rcr", "/* ??/", "lost\\ "]
 
 
 def row42_equal_kernels_have_equal_hashes(folder):
