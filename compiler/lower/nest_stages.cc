@@ -95,12 +95,22 @@ class PointWriter {
   bool Pointwise(const FlatStage& stage) {
     const Bounds bounds = StageBounds(nest_, stage);
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
-      std::optional<Expr> value = OverLanes(InVariable(stage.bodies[k]), LanesOrNull(), bounds);
+      const Expr point = InVariable(stage.bodies[k]);
+      std::optional<Expr> value = OverLanes(point, LanesOrNull(), bounds);
+      if (!value && IsSharedIndex(point, stage.results[k])) {
+        out_.push_back(Let(stage.results[k].variable, point));
+        continue;
+      }
       if (!value) return false;
       out_.push_back(Let(stage.results[k].variable, *value));
       if (!Define(stage.results[k], value->dtype())) return false;
     }
     return true;
+  }
+
+  // An i64 that later stages alone read, the same in all lanes: stays a scalar.
+  bool IsSharedIndex(const Expr& value, const FlatResult& result) const {
+    return value.dtype() == DType::kI64 && !result.index.valid() && !DependsOnLane(value, lanes_);
   }
 
   bool Reduction(const FlatStage& stage) {

@@ -98,7 +98,7 @@ class Vectorizer {
   }
 
  private:
-  bool DependsOnLane(const Expr& e) const { return UsesVar(e, lanes_.var) || UsesVector(e); }
+  bool DependsOnLane(const Expr& e) const { return aotc::DependsOnLane(e, lanes_); }
 
   bool UsesVector(const Expr& e) const {
     return std::any_of(lanes_.vectors.begin(), lanes_.vectors.end(),
@@ -156,10 +156,10 @@ class Vectorizer {
     return Max(Min(e, INT32_MAX), INT32_MIN);
   }
 
-  // Indices are ramps; the values of an accumulator are not.
+  // Indices are ramps.
   std::optional<Expr> Index(const Expr& e) {
     const Interval range = RangeOf(e, bounds_);
-    if (UsesVector(e) || range.min <= INT32_MIN || range.max >= INT32_MAX) return std::nullopt;
+    if (range.min <= INT32_MIN || range.max >= INT32_MAX) return std::nullopt;
     auto parts = BaseAndStride(e);
     if (!parts) return std::nullopt;
     return Expr::Make({.op = ExprOp::kRamp,
@@ -170,6 +170,7 @@ class Vectorizer {
 
   std::optional<Expr> VectorLoad(const Expr& load) {
     if (!IsVectorFloat(load.dtype()) && !IsVectorInteger(load.dtype())) return std::nullopt;
+    if (UsesVector(load.arg(0))) return std::nullopt;
     auto parts = BaseAndStride(load.arg(0));
     if (!parts) return std::nullopt;
     const auto& [base, stride] = *parts;
@@ -210,7 +211,14 @@ class Vectorizer {
 
 }  // namespace
 
+bool DependsOnLane(const Expr& e, const Lanes& lanes) {
+  return UsesVar(e, lanes.var) ||
+         std::any_of(lanes.vectors.begin(), lanes.vectors.end(),
+                     [&](const auto& vector) { return UsesVar(e, vector.first); });
+}
+
 std::optional<Expr> VectorizeExpr(const Expr& e, const Lanes& lanes, const Bounds& bounds) {
+  if (e.dtype() == DType::kI64) return std::nullopt;
   return Vectorizer(lanes, bounds).Run(e);
 }
 
