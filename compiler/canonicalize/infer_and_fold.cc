@@ -9,6 +9,7 @@
 #include "compiler/canonicalize/infer_control.h"
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/place.h"
+#include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
@@ -63,7 +64,10 @@ class Inference {
   // away.
   bool NamesOutput(const Node& node) const;
   absl::Status Visit(Rebuilder& rebuilder, const Node& node);
-  absl::Status VisitKernel(Rebuilder& rebuilder, const Node& node);
+  // A Range over floats as one over integers that is cast; false where it stays as it is.
+  bool VisitRange(Rebuilder& rebuilder, const Node& node);
+  // Infers the node that was added last, which `node` has become.
+  void InferLast(Rebuilder& rebuilder, const Node& node);
   bool InputsAreTyped(const Graph& graph, const Node& node) const;
   void SetTypes(Graph& graph, const NodeKernel& kernel);
   // True where the outputs are constants now and the node is not needed any more.
@@ -94,15 +98,39 @@ absl::StatusOr<Graph> Inference::Run() {
 
 absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
   if (ControlInference::Handles(node)) return control_.Visit(rebuilder, node);
-  return VisitKernel(rebuilder, node);
+  if (node.op == "Range" && VisitRange(rebuilder, node)) return absl::OkStatus();
+  AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
+  InferLast(rebuilder, node);
+  return absl::OkStatus();
 }
 
-absl::Status Inference::VisitKernel(Rebuilder& rebuilder, const Node& node) {
-  AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
+bool Inference::VisitRange(Rebuilder& rebuilder, const Node& node) {
+  Graph& graph = rebuilder.graph();
+  std::vector<ValueId> inputs;
+  for (ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input));
+  const std::optional<WholeRange> range = FindWholeRange(graph, inputs, known_);
+  if (!range) return false;
+  const DType dtype = graph.values[inputs[0]].type.dtype;
+  std::vector<ValueId> ends;
+  for (const Expr& end : {range->start, range->limit, range->delta}) {
+    ends.push_back(rebuilder.Emit("Elements", {}, {}, TensorType(DType::kI64, {}), node));
+    graph.values[ends.back()].elements = {end};
+    InferLast(rebuilder, node);
+  }
+  const ValueId numbers = rebuilder.Emit("Range", ends, {}, UnknownType(), node);
+  InferLast(rebuilder, node);
+  Attributes to;
+  to.Set("to", static_cast<int64_t>(dtype));
+  rebuilder.Replace(node.outputs[0], rebuilder.Emit("Cast", {numbers}, to, UnknownType(), node));
+  InferLast(rebuilder, node);
+  return true;
+}
+
+void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   Graph& graph = rebuilder.graph();
   NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
   // A finding about the producer was enough; with declared types the walk goes on.
-  if (!InputsAreTyped(graph, graph.nodes[id])) return absl::OkStatus();
+  if (!InputsAreTyped(graph, graph.nodes[id])) return;
   absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[id]);
   if (kernel.ok()) {
     absl::Status status = CheckSizes(graph, kernel->kernel);
@@ -112,16 +140,15 @@ absl::Status Inference::VisitKernel(Rebuilder& rebuilder, const Node& node) {
   if (!kernel.ok()) {
     diagnostics_.Error(PlaceOf(old_, node), MessageOf(kernel.status()),
                        HintFor(graph, graph.nodes[id]));
-    return absl::OkStatus();
+    return;
   }
   SetTypes(graph, *kernel);
-  if (NamesOutput(node)) return absl::OkStatus();
+  if (NamesOutput(node)) return;
   if (Fold(graph, node, *kernel) || NameElements(graph, id, *kernel)) {
     std::vector<NodeId>& nodes = graph.regions[rebuilder.region()].nodes;
     AOTC_CHECK(nodes.back() == id);
     nodes.pop_back();
   }
-  return absl::OkStatus();
 }
 
 absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) const {
