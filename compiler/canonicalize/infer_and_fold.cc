@@ -12,6 +12,7 @@
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/expr_text.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_bounds.h"
@@ -45,6 +46,25 @@ absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
     }
   }
   return absl::OkStatus();
+}
+
+// ONNX drops the dims of a Squeeze that are 1 when the model runs: those that it names have to be,
+// and without names no other may be. What a branch drops is trusted.
+absl::Status CheckSqueeze(const Kernel& kernel, bool has_axes) {
+  const Bounds bounds = BoundsOf(kernel.symbols);
+  const KernelTensor& from = kernel.tensors[kernel.params.front()];
+  const Shape& to = kernel.tensors[kernel.params.back()].shape;
+  if (!ProveEqual(ElementCount(from.shape), ElementCount(to), bounds)) {
+    const std::string type = PrintType(TensorType(from.dtype, from.shape));
+    return absl::InvalidArgumentError(
+        StrCat("it drops a dim of ", type, " that is not 1 at all sizes: pin that with --dim"));
+  }
+  const auto may_be_one = [&](const Expr& dim) { return Prove(Ne(dim, 1), bounds) != true; };
+  const auto found = std::ranges::find_if(to, may_be_one);
+  if (has_axes || found == to.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("its result has another rank where the dim ", PrintExpr(*found),
+             " is 1: pin that with --dim, or give it a larger least size"));
 }
 
 class Inference {
@@ -134,7 +154,11 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[id]);
   if (kernel.ok()) {
     absl::Status status = CheckSizes(graph, kernel->kernel);
-    if (bounded_) status.Update(CheckReads(kernel->kernel, rebuilder.region() == graph.main));
+    const bool always_runs = rebuilder.region() == graph.main;
+    if (bounded_) status.Update(CheckReads(kernel->kernel, always_runs));
+    if (bounded_ && always_runs && node.op == "Squeeze") {
+      status.Update(CheckSqueeze(kernel->kernel, node.inputs.size() > 1));
+    }
     if (!status.ok()) kernel = status;
   }
   if (!kernel.ok()) {

@@ -1,5 +1,6 @@
 #include "compiler/canonicalize/infer_and_fold.h"
 
+#include "compiler/support/strings.h"
 #include "gmock/gmock.h"
 #include "tests/unit/pass_case.h"
 
@@ -196,6 +197,35 @@ TEST(InferAndFold, ConstantsOutOfRangeAreTheUsersError) {
                               "expand-ops,infer-and-fold");
   EXPECT_FALSE(result.graph.ok());
   EXPECT_THAT(result.diagnostics.Render(), HasSubstr("node 'pick' (Gather, opset 13)"));
+}
+
+// ONNX drops the dims that are 1 when the model runs: no one program has both ranks.
+TEST(InferAndFold, ASqueezeDropsTheSameDimsAtAllSizes) {
+  const auto complaint = [](std::string_view squeeze, std::string_view range) {
+    const std::string text = StrCat("graph @main(%x: f32[n, 1, 4]) -> (%y) { symbol n in ", range,
+                                    " const %first: i64[1] = [0] %y = ", squeeze, " }");
+    return RunCase(ParseCase(text), "expand-ops,infer-and-fold").diagnostics.Render();
+  };
+  EXPECT_THAT(complaint("Squeeze(%x, %first)", "1..3"),
+              HasSubstr("it drops a dim of f32[n, 1, 4] that is not 1 at all sizes: pin that"));
+  EXPECT_THAT(complaint("Squeeze(%x)", "1..3"),
+              HasSubstr("its result has another rank where the dim n is 1: pin that"));
+  EXPECT_EQ(complaint("Squeeze(%x)", "2..3"), "");
+  EXPECT_EQ(complaint("Squeeze(%x)", "1..1"), "");
+  EXPECT_EQ(complaint("Squeeze(%x, %first)", "1..1"), "");
+}
+
+// Only where the dim is 1 does such a branch run.
+TEST(InferAndFold, ASqueezeInABranchIsTrusted) {
+  const PassResult result = RunCase(ParseCase(R"(graph @main(%x: f32[n, 4], %c: bool[]) -> (%y) {
+    symbol n in 1..3
+    const %first: i64[1] = [0]
+    %y = If(%c)
+      region else_branch() -> (%a) { %z = Squeeze(%x, %first) %a = Exp(%z) }
+      region then_branch() -> (%b) { %s = ReduceMax(%x, %first) {keepdims=0} %b = Neg(%s) }
+  })"),
+                                    "expand-ops,infer-and-fold");
+  EXPECT_EQ(result.diagnostics.Render(), "");
 }
 
 }  // namespace
