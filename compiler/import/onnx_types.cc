@@ -78,14 +78,18 @@ class InputTypes {
     for (const Dimension& dim : shape->dim()) {
       if (!Text(dim).empty()) symbols_.AddKnownName(Text(dim));
     }
-    for (const Dimension& dim : shape->dim()) {
+    for (int axis = 0; axis < shape->dim_size(); ++axis) {
+      const Dimension& dim = shape->dim(axis);
       if (!Text(dim).empty()) names_.merge(symbols_.NamesOf(Text(dim)));
+      if (Text(dim).empty() && !Number(dim)) unnamed_.insert(AxisName(input.name(), axis));
     }
   }
 
   std::string KnownNames() const {
-    if (names_.empty()) return "the inputs have no symbolic dims";
-    return StrCat("the symbols are ", StrJoin(names_, ", ", [](const std::string& name) {
+    std::set<std::string> all = names_;
+    all.insert(unnamed_.begin(), unnamed_.end());
+    if (all.empty()) return "the inputs have no symbolic dims";
+    return StrCat("the symbols are ", StrJoin(all, ", ", [](const std::string& name) {
                     return StrCat("'", DisplayName(name), "'");
                   }));
   }
@@ -311,7 +315,8 @@ class InputTypes {
   const ImportOptions& options_;
   SymbolTable& symbols_;
   Diagnostics& diagnostics_;
-  std::set<std::string> names_;
+  std::set<std::string> names_;                            // of dims
+  std::set<std::string> unnamed_;                          // axes, as flags name them
   std::map<AxisKey, DimBound> overrides_;                  // of dims that the model states
   std::map<std::string, std::vector<DimBound>> unranked_;  // shapes of inputs that have none
   std::vector<Expected> expected_;

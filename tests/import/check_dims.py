@@ -75,6 +75,15 @@ def check_halved(aotc, folder):
              "width=2..9")
 
 
+def check_unknown_name(aotc, folder):
+    """The names to choose from: also those that flags give to axes without one."""
+    path = folder / "unnamed.onnx"
+    write(path, [helper.make_node("Relu", ["x"], ["y"])], [tensor("x", ["batch", "?", 3, None])])
+    done = subprocess.run([str(aotc), "inspect", str(path), "--dim", "?=8"], capture_output=True,
+                          text=True, timeout=300, check=False)
+    assert "the symbols are 'batch', 'x:1', 'x:3'" in done.stdout + done.stderr, done
+
+
 def check_flattened(aotc, folder):
     """Rows of x, 4 a batch, as one row a batch beside z."""
     shape = numpy_helper.from_array(np.array([-1, 4, 5], np.int64), "shape")
@@ -105,7 +114,8 @@ def check_too_long(aotc, folder):
 def main():
     aotc = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        for check in (check_texts, check_halved, check_flattened, check_too_long):
+        for check in (check_texts, check_halved, check_unknown_name, check_flattened,
+                      check_too_long):
             check(aotc, pathlib.Path(folder))
     print(f"{len(TEXTS)} texts of dims are read as meant, 5 models agree in their dims")
 
