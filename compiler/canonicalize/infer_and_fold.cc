@@ -269,9 +269,33 @@ std::string SmallerRange(const Graph& graph, const Node& node) {
   return "";
 }
 
+// Exporters may name dims apart that are one, such as the batches of two inputs. Gives the flag
+// that says so of the first two inputs with such dims along one axis; "" where there are none.
+std::string EqualSymbols(const Graph& graph, const Node& node) {
+  const auto named = [&](const Expr& dim) {
+    return std::ranges::find_if(graph.symbols, [&](const Symbol& symbol) {
+      return dim.IsVar() && dim->name == symbol.var;
+    });
+  };
+  const Shape* first = nullptr;
+  for (ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    const Shape& dims = graph.values[input].type.dims;
+    if (first == nullptr) first = &dims;
+    for (size_t i = 0; i < dims.size() && first->size() == dims.size(); ++i) {
+      const auto a = named((*first)[i]), b = named(dims[i]);
+      if (a == b || a == graph.symbols.end() || b == graph.symbols.end()) continue;
+      return StrCat("where '", b->name, "' always equals '", a->name, "': --dim ", b->name, "=",
+                    a->name);
+    }
+  }
+  return "";
+}
+
 std::string Inference::HintFor(const Graph& graph, const Node& node) const {
   if (!IsSupportedOp(node.op)) return "docs/operators.md lists what is supported";
   if (std::string hint = SmallerRange(graph, node); !hint.empty()) return hint;
+  if (std::string hint = EqualSymbols(graph, node); !hint.empty()) return hint;
   for (ValueId input : node.inputs) {
     if (!input.valid()) continue;
     const Value& value = graph.values[input];

@@ -33,7 +33,7 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("NAME=DIMS")
       ->group("Shapes");
   AddEach(app, "--dim", texts.dims,
-          "pins or bounds a symbol: n=8, n=1..32, x:0=1..32, n=32..960:32 (a step)")
+          "pins or bounds a symbol: n=8, n=1..32, x:0=1..32, n=32..960:32 (a step), m=n (equal)")
       ->type_name("NAME=RANGE")
       ->group("Shapes");
   AddEach(app, "--keep-input", line.compile.import.keep_inputs,

@@ -44,6 +44,7 @@ class InputTypes {
   std::vector<ValueType> Run() {
     for (const auto* input : inputs_) CollectNames(*input);
     for (const BoundInput& bound : bound_) CollectNames(*bound.input);
+    for (const DimOption& option : options_.dims) Equate(option);
     for (const DimOption& option : options_.dims) ApplyDim(option);
     for (const ShapeOption& option : options_.shapes) ApplyShape(option);
     for (const BoundInput& bound : bound_) ApplyBound(bound);
@@ -100,8 +101,20 @@ class InputTypes {
     }
   }
 
+  // --dim NAME=OTHER, where either may be INPUT:AXIS.
+  void Equate(const DimOption& option) {
+    if (option.same_as.empty()) return;
+    for (const std::string& name : {option.name, option.same_as}) {
+      if (names_.contains(name) || unnamed_.contains(name)) continue;
+      if (options_.partial) return;
+      return Error(StrCat("--dim ", DisplayName(name), ": no such symbol"), KnownNames());
+    }
+    symbols_.Equate(option.name, option.same_as);
+  }
+
   // --dim NAME=..., or INPUT:AXIS=...
   void ApplyDim(const DimOption& option) {
+    if (!option.same_as.empty()) return;
     if (names_.contains(option.name)) return BindSymbol(option.name, option.bound);
     size_t colon = option.name.rfind(':');
     int axis = 0;

@@ -54,6 +54,11 @@ std::optional<std::vector<DimBound>> ParseBounds(const std::string& text) {
   return dims;
 }
 
+// Not a number or a range with a slip in it.
+bool MayBeName(std::string_view text) {
+  return !text.empty() && std::string_view("0123456789.:-+ ").find(text[0]) == text.npos;
+}
+
 // Positions where the name may end: the last `=`, else every `:` from the left (the name may
 // contain colons, and so may the value, before a step).
 std::vector<size_t> Splits(std::string_view text) {
@@ -81,8 +86,13 @@ absl::StatusOr<DimOption> ParseDimOption(std::string_view text) {
     auto bound = ParseBound(std::string(text.substr(split + 1)));
     if (bound && split > 0) return DimOption{std::string(text.substr(0, split)), *bound};
   }
+  const size_t equals = text.rfind('=');
+  if (equals != std::string_view::npos && equals > 0 && MayBeName(text.substr(equals + 1))) {
+    return DimOption{.name = std::string(text.substr(0, equals)),
+                     .same_as = std::string(text.substr(equals + 1))};
+  }
   return absl::InvalidArgumentError(
-      StrCat("--dim ", text, ": expected NAME=8, NAME=1..32 or NAME=32..960:32"));
+      StrCat("--dim ", text, ": expected NAME=8, NAME=1..32, NAME=32..960:32 or NAME=OTHER"));
 }
 
 std::string PrintDimBound(const DimBound& bound) {

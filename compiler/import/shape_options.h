@@ -4,6 +4,7 @@
 //   *ParseShapeOption("x:1..4x3x32..320");         // bounds some
 //   *ParseDimOption("height=32..960:32");          // multiples of 32
 //   *ParseDimOption("x:0=8");                      // axis 0 of input x
+//   *ParseDimOption("unk__7=unk__6");              // the same number, under two names
 //
 // Names may contain dots, colons and `=`. The least value of a range is 1 unless said: `..8`.
 #ifndef AOTC_COMPILER_IMPORT_SHAPE_OPTIONS_H_
@@ -32,8 +33,9 @@ struct ShapeOption {
 };
 
 struct DimOption {
-  std::string name;  // of a symbol, or INPUT:AXIS
-  DimBound bound;
+  std::string name;          // of a symbol, or INPUT:AXIS
+  DimBound bound = {};       // where same_as is empty
+  std::string same_as = {};  // the other name of an equal dim
 };
 
 // Errors name the flag and the grammar that it misses.

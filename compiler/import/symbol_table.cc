@@ -40,7 +40,18 @@ std::set<std::string> SymbolTable::NamesOf(const std::string& text) const {
   return IsExpression(text) ? NamesInDim(text) : std::set<std::string>{text};
 }
 
-absl::Status SymbolTable::Bind(const std::string& name, const DimBound& bound) {
+const std::string& SymbolTable::Principal(const std::string& name) const {
+  const auto found = equal_.find(name);
+  return found == equal_.end() ? name : Principal(found->second);
+}
+
+void SymbolTable::Equate(const std::string& name, const std::string& other) {
+  const std::string from = Principal(name), to = Principal(other);
+  if (from != to) equal_[from] = to;
+}
+
+absl::Status SymbolTable::Bind(const std::string& alias, const DimBound& bound) {
+  const std::string& name = Principal(alias);
   auto [found, added] = bounds_.try_emplace(name, bound);
   if (added || found->second == bound) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("dim '", DisplayName(name), "' is given as ",
@@ -48,7 +59,8 @@ absl::Status SymbolTable::Bind(const std::string& name, const DimBound& bound) {
                                            PrintDimBound(bound)));
 }
 
-Expr SymbolTable::Symbol(const std::string& name) {
+Expr SymbolTable::Symbol(const std::string& alias) {
+  const std::string& name = Principal(alias);
   if (auto found = values_.find(name); found != values_.end()) return found->second;
   auto bound = bounds_.find(name);
   if (bound != bounds_.end() && bound->second.min == bound->second.max) {
@@ -80,7 +92,7 @@ Expr SymbolTable::Dim(const std::string& text) {
 
 std::optional<Expr> SymbolTable::ExistingDim(const std::string& text) const {
   auto find = [this](const std::string& name) -> std::optional<Expr> {
-    auto found = values_.find(name);
+    auto found = values_.find(Principal(name));
     return found == values_.end() ? std::nullopt : std::optional(found->second);
   };
   return IsExpression(text) ? ParseDimText(text, find) : find(text);

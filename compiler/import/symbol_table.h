@@ -32,14 +32,16 @@ class SymbolTable {
   std::set<std::string> NamesOf(const std::string& text) const;
 
   // States the values of a symbol. Error: it has others already, from another flag.
-  absl::Status Bind(const std::string& name, const DimBound& bound);
-  bool IsBound(const std::string& name) const { return bounds_.contains(name); }
+  absl::Status Bind(const std::string& alias, const DimBound& bound);
+  // Two names stand for one symbol, before anything else is said of `name`. Nothing where they do
+  // already.
+  void Equate(const std::string& name, const std::string& other);
 
   // The dim that a text states. Symbols appear in the order of first use. A symbol without a bound
   // gets the range 1..kUnboundMax and is listed in Unbound().
   Expr Dim(const std::string& text);
-  // The symbol `name` itself, whatever characters it has.
-  Expr Symbol(const std::string& name);
+  // The symbol of that name itself, whatever characters it has.
+  Expr Symbol(const std::string& alias);
   // The same for a text whose symbols all exist already; nothing otherwise.
   std::optional<Expr> ExistingDim(const std::string& text) const;
 
@@ -50,8 +52,11 @@ class SymbolTable {
 
  private:
   bool IsExpression(const std::string& text) const;
+  // The one name of all that are equal.
+  const std::string& Principal(const std::string& name) const;
 
   std::set<std::string> known_;
+  std::map<std::string, std::string> equal_;  // to the name that stands for it
   std::map<std::string, DimBound> bounds_;
   std::map<std::string, Expr> values_;  // of the symbols that have appeared
   std::vector<aotc::Symbol> symbols_;

@@ -75,6 +75,27 @@ def check_halved(aotc, folder):
              "width=2..9")
 
 
+def check_equal(aotc, folder):
+    """Inputs whose dims exporters named apart, though the model adds one to the other."""
+    path = folder / "equal.onnx"
+    inputs = [tensor("a", ["unk__1", 3]), tensor("b", ["unk__2", 3]), tensor("c", [None, 3])]
+    write(path, [helper.make_node("Sum", ["a", "b", "c"], ["y"])], inputs)
+    flags = ["--dim", "unk__2=1..4"]
+    apart = call(aotc, "inspect", path, "--json", "--dim", "unk__1=1..4", "--dim", "c:0=1..4",
+                 *flags)
+    hint = "where 'unk__2' always equals 'unk__1': --dim unk__2=unk__1"
+    assert hint in json.dumps(apart["findings"]), apart["findings"]
+    flags += ["--dim", "unk__2=unk__1", "--dim", "c:0=unk__2"]
+    call(aotc, "verify", path, "--cpu", "x86-64", "--json", *flags)
+    report = call(aotc, "inspect", path, "--json", *flags)
+    types = [given["type"] for given in report["inputs"]]
+    assert len(set(types)) == 1 and not report["findings"], report
+    for wrong in ("unk__2=unk__3", "a:1=unk__1"):
+        done = subprocess.run([str(aotc), "inspect", str(path), "--dim", wrong],
+                              capture_output=True, text=True, timeout=300, check=False)
+        assert "no such symbol; hint: the symbols are 'c:0'," in done.stdout + done.stderr, done
+
+
 def check_unknown_name(aotc, folder):
     """The names to choose from: also those that flags give to axes without one."""
     path = folder / "unnamed.onnx"
@@ -114,10 +135,10 @@ def check_too_long(aotc, folder):
 def main():
     aotc = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        for check in (check_texts, check_halved, check_unknown_name, check_flattened,
+        for check in (check_texts, check_halved, check_equal, check_unknown_name, check_flattened,
                       check_too_long):
             check(aotc, pathlib.Path(folder))
-    print(f"{len(TEXTS)} texts of dims are read as meant, 5 models agree in their dims")
+    print(f"{len(TEXTS)} texts of dims are read as meant, 6 models agree in their dims")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ TEST(ShapeOptions, NamesMayHoldDotsColonsAndEqualsSigns) {
 }
 
 TEST(ShapeOptions, RangesHoldMultiplesOfTheirStep) {
+  EXPECT_EQ(ParseDimOption("unk__7=x:0")->name, "unk__7");
+  EXPECT_EQ(ParseDimOption("unk__7=x:0")->same_as, "x:0");
   EXPECT_EQ(ParseDimOption("h=30..1000:32")->bound, (DimBound{32, 992, 32}));
   EXPECT_EQ(PrintDimBound({32, 992, 32}), "32..992:32");
   EXPECT_EQ(PrintDimBound({8, 8, 1}), "8");
@@ -42,7 +44,7 @@ TEST(ShapeOptions, ErrorsNameTheFlag) {
   for (const char* text : {"x", "=3", "x=", "x=1x", "x=1xa", "x=4..1", "x=-1", "x=1..8:0"}) {
     EXPECT_THAT(ParseShapeOption(text).status().ToString(), HasSubstr("--shape")) << text;
   }
-  for (const char* text : {"n", "=3", "n=", "n=a", "n=8..2", "n=99999999999999999999", "n=1x2"}) {
+  for (const char* text : {"n", "=3", "n=", "n=..", "n=8..2", "n=99999999999999999999", "n=1x2"}) {
     EXPECT_THAT(ParseDimOption(text).status().ToString(), HasSubstr("--dim")) << text;
   }
 }
