@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/fuse/control.h"
+#include "compiler/fuse/joiner.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/round_counters.h"
 #include "compiler/support/status.h"
@@ -12,6 +13,8 @@
 
 namespace aotc {
 namespace {
+
+using Definitions = IdVector<ValueId, NodeId>;  // of values by nodes
 
 // Where an op has its indices, and what they are for: an axis of input 0, or with `flat` all
 // elements of output 0.
@@ -140,17 +143,24 @@ class Adder {
     AOTC_ASSIGN_OR_RETURN(FusedKernel kernel,
                           KernelOfNode(graph_, graph_.nodes[producers_[result]]));
     kernel.kernel.name = StrCat("check_indices_", count_++);
-    stored_.insert(result);
-    AOTC_RETURN_IF_ERROR(Complete(kernel));
+    AOTC_RETURN_IF_ERROR(Insert(std::move(kernel), result, fused));
     fused.checks.push_back(result);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Behind the kernels that write what this one reads.
+  absl::Status Insert(FusedKernel kernel, ValueId result, FusedGraph& fused) {
+    stored_.insert(result);
+    AOTC_RETURN_IF_ERROR(Complete(kernel, fused));
     const size_t place = PlaceOf(kernel, fused);
     fused.kernels.insert(fused.kernels.begin() + static_cast<int64_t>(place), std::move(kernel));
     return absl::OkStatus();
   }
 
- private:
-  // Merges in what computes the values that no kernel writes.
-  absl::Status Complete(FusedKernel& kernel) {
+  // Merges in what computes the values that no kernel writes; what cannot be merged gets a kernel
+  // of its own.
+  absl::Status Complete(FusedKernel& kernel, FusedGraph& fused) {
     while (true) {
       const auto missing = std::ranges::find_if(kernel.args, [&](ValueId id) {
         return !stored_.contains(id) && !graph_.values[id].constant && producers_[id].valid();
@@ -161,12 +171,22 @@ class Adder {
       const std::string name = kernel.kernel.name;
       absl::StatusOr<FusedKernel> merged = MergeKernels(producer, kernel, *missing);
       if (!merged.ok()) {
-        return absl::UnimplementedError(StrCat("the indices '", graph_.values[*missing].name,
-                                               "' cannot be checked: ", merged.status().message()));
+        const ValueId value = *missing;
+        AOTC_RETURN_IF_ERROR(Insert(ResultAlone(producer, value), value, fused));
+        continue;
       }
       kernel = *std::move(merged);
       kernel.kernel.name = name;
     }
+  }
+
+  // The kernel of a node without its other results, which another kernel may write.
+  FusedKernel ResultAlone(const FusedKernel& producer, ValueId value) {
+    Joiner joiner(producer, {value});
+    joiner.Add(producer);
+    FusedKernel alone = joiner.Finish(StrCat("source_of_indices_", count_++));
+    alone.op = producer.op;
+    return alone;
   }
 
   // Behind the last kernel that writes what this one reads.
@@ -185,7 +205,7 @@ class Adder {
   }
 
   Graph& graph_;
-  const IdVector<ValueId, NodeId> producers_;
+  const Definitions producers_;
   std::set<ValueId> stored_;  // values that have memory
   int count_ = 0;
 };
@@ -208,8 +228,42 @@ bool IsRound(const Graph& graph, const Node& node, const IndexOperand& operand, 
   return Prove(Le(counter->second, dims[static_cast<size_t>(axis)]), bounds) == true;
 }
 
+// What elements of the value are below, and not negative: where ArgMax, ArgMin and TopK give places
+// on an axis, its dim; also behind nodes that only move them. Nothing elsewhere.
+std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers, ValueId value) {
+  constexpr std::string_view kMoves[] = {"Expand",  "Flatten", "Identity",  "Reshape",  "Slice",
+                                         "Squeeze", "Tile",    "Transpose", "Unsqueeze"};
+  while (producers[value].valid()) {
+    const Node& node = graph.nodes[producers[value]];
+    const bool is_top_k = node.op == "TopK" && node.outputs[1] == value;
+    if (is_top_k || node.op == "ArgMax" || node.op == "ArgMin") {
+      const Shape& dims = graph.values[node.inputs[0]].type.dims;
+      const int64_t axis = node.attributes.Int("axis", is_top_k ? -1 : 0);
+      const int64_t place = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
+      if (place < 0 || place >= static_cast<int64_t>(dims.size())) return std::nullopt;
+      return dims[static_cast<size_t>(place)];
+    }
+    if (std::ranges::find(kMoves, node.op) == std::end(kMoves)) return std::nullopt;
+    value = node.inputs[0];
+  }
+  return std::nullopt;
+}
+
+// Whether the indices are places on an axis that is no longer than that of the data.
+bool ArePlaces(const Graph& graph, const Node& node, const IndexOperand& operand,
+               const Definitions& producers, const Bounds& bounds) {
+  if (operand.positions || operand.flat) return false;
+  const Shape& dims = graph.values[node.inputs[0]].type.dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t axis = operand.AxisIn(node, rank);
+  if (axis < 0 || axis >= rank) return false;  // the op itself complains
+  const std::optional<Expr> end = PlacesBelow(graph, producers, node.inputs[operand.input]);
+  return end && Prove(Le(*end, dims[static_cast<size_t>(axis)]), bounds) == true;
+}
+
 // The checks of one region.
-absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region, Known& known) {
+absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, const Definitions& producers,
+                                                 RegionId region, Known& known) {
   std::vector<ValueId> results;
   const Bounds bounds = BoundsOf(graph.symbols);
   const std::vector<NodeId> nodes = graph.regions[region].nodes;
@@ -223,6 +277,7 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region, 
       return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
     }
     if (*valid || IsRound(graph, node, *operand, known, bounds)) continue;
+    if (ArePlaces(graph, node, *operand, producers, bounds)) continue;
     Node check = CheckOf(node, *operand);
     if (!known.checks.Add(graph, check)) continue;
     const std::string& data = graph.values[node.inputs[operand->input]].name;
@@ -234,14 +289,15 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, RegionId region, 
 }
 
 // Those of a region and of the regions in it. A check within a branch says nothing outside.
-absl::Status AddToAll(Graph& graph, RegionId region, Known known, RegionChecks& checks) {
-  AOTC_ASSIGN_OR_RETURN(checks[region], AddToRegion(graph, region, known));
+absl::Status AddToAll(Graph& graph, const Definitions& producers, RegionId region, Known known,
+                      RegionChecks& checks) {
+  AOTC_ASSIGN_OR_RETURN(checks[region], AddToRegion(graph, producers, region, known));
   const std::vector<NodeId> nodes = graph.regions[region].nodes;
   for (NodeId id : nodes) {
     const std::map<std::string, RegionId> inner = graph.nodes[id].regions;
     AddRoundCounters(graph, graph.nodes[id], known.counters);
     for (const auto& [name, body] : inner) {
-      AOTC_RETURN_IF_ERROR(AddToAll(graph, body, known, checks));
+      AOTC_RETURN_IF_ERROR(AddToAll(graph, producers, body, known, checks));
     }
   }
   return absl::OkStatus();
@@ -251,7 +307,7 @@ absl::Status AddToAll(Graph& graph, RegionId region, Known known, RegionChecks& 
 
 absl::StatusOr<RegionChecks> AddIndexCheckNodes(Graph& graph) {
   RegionChecks checks;
-  AOTC_RETURN_IF_ERROR(AddToAll(graph, graph.main, {}, checks));
+  AOTC_RETURN_IF_ERROR(AddToAll(graph, Producers(graph), graph.main, {}, checks));
   return checks;
 }
 

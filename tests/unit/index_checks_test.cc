@@ -170,6 +170,53 @@ graph @g(%x: f32[5], %f: f32[4]) -> (%y) {
   EXPECT_EQ(check.args[1], fused->checks[0]);
 }
 
+// What gives the indices is a reduction, which a check of all of them cannot hold.
+TEST(IndexChecks, WhatCannotBeFusedIntoACheckHasAKernelOfItsOwn) {
+  Graph graph = Parse(R"(
+graph @g(%x: f32[64, 9], %z: f32[64, 7]) -> (%y) {
+  %i: i64[64, 1] = ArgMax(%x) {axis=1}
+  %y: f32[64, 1] = GatherElements(%z, %i) {axis=1}
+})");
+  absl::StatusOr<FusedGraph> fused = Fuse(graph, {});
+  ASSERT_TRUE(fused.ok()) << fused.status();
+  ASSERT_EQ(fused->kernels.size(), 1u);
+  const absl::Status status = AddIndexChecks(graph, *fused);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(fused->kernels.size(), 3u);
+  EXPECT_EQ(graph.values[fused->kernels[0].args.back()].name, "i");
+  EXPECT_EQ(graph.values[fused->kernels[1].args[0]].name, "i");
+  EXPECT_EQ(fused->kernels[1].args.back(), fused->checks[0]);
+}
+
+TEST(IndexChecks, PlacesOnAnAxisNoLongerThanThatOfTheDataAreValid) {
+  const auto count = [](const std::string& op, const std::string& dim) {
+    Graph graph = Parse(absl::Substitute(R"(
+graph @g(%x: f32[2, n], %z: f32[2, $1]) -> (%y) {
+  symbol n in 4..9
+  const %k: i64[1] = [3]
+  const %s: i64[2] = [2, 3]
+  $0
+  %t: i64[3, 2] = Transpose(%i) {perm=[1, 0]}
+  %r: i64[2, 3] = Transpose(%t) {perm=[1, 0]}
+  %y: f32[2, 3] = GatherElements(%z, %r) {axis=-1}
+})",
+                                         op, dim));
+    const absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
+    EXPECT_TRUE(checks.ok()) << checks.status();
+    return checks.ok() ? checks->size() : 99;
+  };
+  const std::string top = "_, %i: i64[2, 3] = TopK(%x, %k)";
+  EXPECT_EQ(count(top, "n"), 0);
+  EXPECT_EQ(count(top, "9"), 0);
+  EXPECT_EQ(count(top, "8"), 1);
+  const std::string first =
+      "%a: i64[2, 1] = ArgMin(%x) {axis=-1} "
+      "%i: i64[2, 3] = Expand(%a, %s)";
+  EXPECT_EQ(count(first, "n + 1"), 0);
+  EXPECT_EQ(count(first, "n - 1"), 1);
+  EXPECT_EQ(count("%i: i64[2, 3] = Cast(%x) {to=7}", "n"), 1);
+}
+
 // A loop that reads row after row: trips, start, and step of its counter.
 size_t ChecksOfRows(const std::string& trips, int start, int step) {
   Graph graph = Parse(absl::Substitute(R"(
