@@ -253,6 +253,12 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
                                c.column_block;
   if (c.stored_columns == 0)
     c.stored_columns = c.nest.outer.back().extent.AsInt().value_or(c.columns);
+  Expr lanes = 1;
+  for (const NestAxis& axis : c.nest.outer) {
+    if (std::ranges::count(c.column_axes, axis.name) > 0) lanes = lanes * axis.extent;
+  }
+  if (!ProveEqual(lanes, c.stored_columns, c.nest.bounds))
+    return Refuse("rows that read the same are merged with the columns");
   AOTC_ASSIGN_OR_RETURN(const Affine weights, WeightSteps(kernel, c, weights_load, column_name));
   c.panel_stride = Coefficient(weights, "panel");
   c.weight_offset = weights.rest;
