@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from random_integers import INTEGER_OPS
 from random_ops import OPS
 
 OPSET = 21
@@ -54,6 +55,11 @@ class GraphBuilder:
         if not found:
             return None
         return found[-1 - min(int(self.rng.geometric(0.4)) - 1, len(found) - 1)]
+
+    def integer(self, accept=lambda v: v.shape):
+        """An integer value, likewise."""
+        found = [v for v in self.values if v.dtype == "i8" and accept(v)]
+        return self.pick(found[-3:]) if found else None
 
     def axis(self, value):
         """An axis as ONNX counts it, from either end, and where it is in value.shape."""
@@ -118,7 +124,7 @@ def make_graph(rng, number):
     while len(builder.nodes) < wanted and tries < 200:
         tries += 1
         before = len(builder.values)
-        builder.pick(OPS)(builder)
+        builder.pick(OPS + INTEGER_OPS)(builder)
         too_large = any(math.prod(v.shape) > MOST_ELEMENTS for v in builder.values[before:])
         if too_large:
             break
