@@ -68,6 +68,11 @@ bool HasIntegerVectorForm(ExprOp op, DType dtype) {
   }
 }
 
+bool UsesVector(const Expr& e, const Lanes& lanes) {
+  return std::any_of(lanes.vectors.begin(), lanes.vectors.end(),
+                     [&](const auto& vector) { return UsesVar(e, vector.first); });
+}
+
 class Vectorizer {
  public:
   Vectorizer(const Lanes& lanes, const Bounds& bounds) : lanes_(lanes), bounds_(bounds) {}
@@ -77,12 +82,12 @@ class Vectorizer {
       auto found = lanes_.vectors.find(e->name);
       if (found != lanes_.vectors.end()) return found->second;
     }
-    if (!DependsOnLane(e)) return Uniform(e);
+    if (!DependsOnLane(e, lanes_)) return Uniform(e);
     if (e.dtype() == DType::kI64) return Index(e);
     if (e.op() == ExprOp::kLoad) return VectorLoad(e);
     if (e.op() == ExprOp::kCast) return VectorCast(e);
     if (e.op() == ExprOp::kSelect) {
-      if (!DependsOnLane(e.arg(0))) return UniformSelect(e);
+      if (!DependsOnLane(e.arg(0), lanes_)) return UniformSelect(e);
       if (HasGuardedLoad(e)) return std::nullopt;  // both sides would be read
     }
     if (!HasVectorForm(e.op())) return std::nullopt;
@@ -98,13 +103,6 @@ class Vectorizer {
   }
 
  private:
-  bool DependsOnLane(const Expr& e) const { return aotc::DependsOnLane(e, lanes_); }
-
-  bool UsesVector(const Expr& e) const {
-    return std::any_of(lanes_.vectors.begin(), lanes_.vectors.end(),
-                       [&](const auto& vector) { return UsesVar(e, vector.first); });
-  }
-
   std::optional<Expr> Uniform(const Expr& e) {
     const bool is_value = e.dtype() == DType::kF32 || IsVectorInteger(e.dtype());
     if (is_value) return Broadcast(e, lanes_.count);
@@ -123,6 +121,7 @@ class Vectorizer {
 
   // base and stride of an index that is affine in the lane variable.
   std::optional<std::pair<Expr, Expr>> BaseAndStride(const Expr& index) const {
+    if (UsesVector(index, lanes_)) return std::nullopt;
     std::optional<Affine> affine = AsAffine(index, {lanes_.var}, bounds_);
     if (!affine) return std::nullopt;
     auto found = affine->coefficients.find(lanes_.var);
@@ -170,7 +169,6 @@ class Vectorizer {
 
   std::optional<Expr> VectorLoad(const Expr& load) {
     if (!IsVectorFloat(load.dtype()) && !IsVectorInteger(load.dtype())) return std::nullopt;
-    if (UsesVector(load.arg(0))) return std::nullopt;
     auto parts = BaseAndStride(load.arg(0));
     if (!parts) return std::nullopt;
     const auto& [base, stride] = *parts;
@@ -212,9 +210,7 @@ class Vectorizer {
 }  // namespace
 
 bool DependsOnLane(const Expr& e, const Lanes& lanes) {
-  return UsesVar(e, lanes.var) ||
-         std::any_of(lanes.vectors.begin(), lanes.vectors.end(),
-                     [&](const auto& vector) { return UsesVar(e, vector.first); });
+  return UsesVar(e, lanes.var) || UsesVector(e, lanes);
 }
 
 std::optional<Expr> VectorizeExpr(const Expr& e, const Lanes& lanes, const Bounds& bounds) {
