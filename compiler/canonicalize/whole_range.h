@@ -2,7 +2,7 @@
 // from a limit that is a size cast to float.
 //
 //   std::optional<WholeRange> range = FindWholeRange(graph, inputs, known);   // 0.0, f32(n), 1.0
-//   range->limit                                                                  // n
+//   range->limit                                                             // n
 #ifndef AOTC_COMPILER_CANONICALIZE_WHOLE_RANGE_H_
 #define AOTC_COMPILER_CANONICALIZE_WHOLE_RANGE_H_
 

@@ -216,18 +216,6 @@ struct Known {
   RoundCounters counters = {};
 };
 
-// Whether the one index is the number of a round, which the axis has room for.
-bool IsRound(const Graph& graph, const Node& node, const IndexOperand& operand, const Known& known,
-             const Bounds& bounds) {
-  const auto counter = known.counters.find(node.inputs[operand.input]);
-  if (counter == known.counters.end() || operand.positions || operand.flat) return false;
-  const Shape& dims = graph.values[node.inputs[0]].type.dims;
-  const auto rank = static_cast<int64_t>(dims.size());
-  const int64_t axis = operand.AxisIn(node, rank);
-  if (axis < 0 || axis >= rank) return false;  // the op itself complains
-  return Prove(Le(counter->second, dims[static_cast<size_t>(axis)]), bounds) == true;
-}
-
 // What elements of the value are below, and not negative: where ArgMax, ArgMin and TopK give places
 // on an axis, its dim; also behind nodes that only move them. Nothing elsewhere.
 std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers, ValueId value) {
@@ -249,16 +237,15 @@ std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers
   return std::nullopt;
 }
 
-// Whether the indices are places on an axis that is no longer than that of the data.
-bool ArePlaces(const Graph& graph, const Node& node, const IndexOperand& operand,
-               const Definitions& producers, const Bounds& bounds) {
+// Whether the axis of the data has room for indices that are not negative and below `end`.
+bool HasRoom(const Graph& graph, const Node& node, const IndexOperand& operand, const Expr& end,
+             const Bounds& bounds) {
   if (operand.positions || operand.flat) return false;
   const Shape& dims = graph.values[node.inputs[0]].type.dims;
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t axis = operand.AxisIn(node, rank);
   if (axis < 0 || axis >= rank) return false;  // the op itself complains
-  const std::optional<Expr> end = PlacesBelow(graph, producers, node.inputs[operand.input]);
-  return end && Prove(Le(*end, dims[static_cast<size_t>(axis)]), bounds) == true;
+  return Prove(Le(end, dims[static_cast<size_t>(axis)]), bounds) == true;
 }
 
 // The checks of one region.
@@ -276,11 +263,15 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, const Definitions
       const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
       return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
     }
-    if (*valid || IsRound(graph, node, *operand, known, bounds)) continue;
-    if (ArePlaces(graph, node, *operand, producers, bounds)) continue;
+    const ValueId indices = node.inputs[operand->input];
+    const auto round = known.counters.find(indices);
+    const std::optional<Expr> end = round == known.counters.end()
+                                        ? PlacesBelow(graph, producers, indices)
+                                        : std::optional(round->second);
+    if (*valid || (end && HasRoom(graph, node, *operand, *end, bounds))) continue;
     Node check = CheckOf(node, *operand);
     if (!known.checks.Add(graph, check)) continue;
-    const std::string& data = graph.values[node.inputs[operand->input]].name;
+    const std::string& data = graph.values[indices].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));
     check.outputs = {results.back()};
     graph.AddNode(region, std::move(check));

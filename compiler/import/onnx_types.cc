@@ -101,13 +101,16 @@ class InputTypes {
     }
   }
 
+  void NoSuchSymbol(const std::string& name) {
+    if (options_.partial) return;
+    Error(StrCat("--dim ", DisplayName(name), ": no such symbol"), KnownNames());
+  }
+
   // --dim NAME=OTHER, where either may be INPUT:AXIS.
   void Equate(const DimOption& option) {
     if (option.same_as.empty()) return;
     for (const std::string& name : {option.name, option.same_as}) {
-      if (names_.contains(name) || unnamed_.contains(name)) continue;
-      if (options_.partial) return;
-      return Error(StrCat("--dim ", DisplayName(name), ": no such symbol"), KnownNames());
+      if (!names_.contains(name) && !unnamed_.contains(name)) return NoSuchSymbol(name);
     }
     symbols_.Equate(option.name, option.same_as);
   }
@@ -122,8 +125,7 @@ class InputTypes {
                     absl::SimpleAtoi(option.name.substr(colon + 1), &axis) && axis >= 0;
     const pb::ValueInfoProto* input = has_axis ? FindInput(option.name.substr(0, colon)) : nullptr;
     if (input == nullptr) {
-      if (options_.partial) return;
-      return Error(StrCat("--dim ", DisplayName(option.name), ": no such symbol"), KnownNames());
+      return NoSuchSymbol(option.name);
     }
     const pb::TensorShapeProto* shape = ShapeOf(*input);
     if (shape == nullptr || axis >= shape->dim_size()) {
