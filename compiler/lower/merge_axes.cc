@@ -71,7 +71,7 @@ void Merge(Nest& nest, size_t i) {
     for (Expr& body : stage.bodies) body = Simplify(Substitute(body, merge), nest.bounds);
     for (FlatResult& result : stage.results) {
       if (result.index.valid())
-        result.index = Simplify(Substitute(result.index, merge), nest.bounds);
+        result.index = Simplify(Substitute(result.index, merge), WithHalos(nest, nest.bounds));
     }
   }
   nest.outer.erase(nest.outer.begin() + static_cast<long>(i));
@@ -85,7 +85,7 @@ void Drop(Nest& nest, size_t i) {
     for (Expr& body : stage.bodies) body = Simplify(Substitute(body, zero), nest.bounds);
     for (FlatResult& result : stage.results) {
       if (result.index.valid())
-        result.index = Simplify(Substitute(result.index, zero), nest.bounds);
+        result.index = Simplify(Substitute(result.index, zero), WithHalos(nest, nest.bounds));
     }
   }
   if (nest.valid.valid()) nest.valid = Substitute(nest.valid, zero);

@@ -88,7 +88,33 @@ NestForm RowFormOf(const Kernel& kernel) {
   return {stages, {}, shared, false};
 }
 
+// True if the loops run past the logical extent of an axis, over padding.
+bool IsPadded(const KernelTensor& tensor, size_t axis) {
+  return std::any_of(tensor.layout.axes.begin(), tensor.layout.axes.end(),
+                     [&](const StorageAxis& storage) {
+                       return storage.axis == static_cast<int>(axis) && storage.modulus > 0 &&
+                              !ProveDivisible(tensor.shape[axis], storage.modulus);
+                     });
+}
+
+// A statistic is stored in plain layout, for which the padding of an axis that it keeps is too
+// much.
+absl::Status CheckStatistic(const Kernel& kernel, const Stage& stage, const StatisticAxes& axes) {
+  for (const Axis& kept : stage.axes) {
+    const auto found = std::find(axes.begin(), axes.end(), kept.name);
+    if (!IsPadded(kernel.tensors[MainOutput(kernel)], found - axes.begin())) continue;
+    const std::string& name = kernel.tensors[stage.results.front().tensor].name;
+    return absl::UnimplementedError(
+        StrCat("output ", name, " of kernel ", kernel.name, " keeps an axis that the layout pads"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckLayouts(const Kernel& kernel, const NestForm& form) {
+  for (size_t i = 0; i < form.statistics.size(); ++i) {
+    const Stage& stage = kernel.stages[form.stages.size() + i];
+    AOTC_RETURN_IF_ERROR(CheckStatistic(kernel, stage, form.statistics[i]));
+  }
   const Layout& main = kernel.tensors[MainOutput(kernel)].layout;
   std::set<TensorId> points;
   for (const Stage& stage : form.stages) {
@@ -263,7 +289,7 @@ class NestBuilder {
     }
     std::vector<Expr> indices = logical_;
     indices.insert(indices.end(), inner.begin(), inner.end());
-    flat.index = access_.Offset(result.tensor, indices, bounds);
+    flat.index = access_.Offset(result.tensor, indices, WithHalos(nest_, bounds));
     return flat;
   }
 
@@ -346,6 +372,14 @@ Bounds StageBounds(const Nest& nest, const FlatStage& stage) {
   Bounds bounds = nest.bounds;
   for (const Axis& axis : stage.inner) bounds.Add(axis.name, 0, axis.extent - 1);
   for (const Axis& axis : stage.reduce) bounds.Add(axis.name, 0, axis.extent - 1);
+  return bounds;
+}
+
+Bounds WithHalos(const Nest& nest, Bounds bounds) {
+  for (const NestAxis& axis : nest.outer) {
+    if (axis.halo == Halo{}) continue;
+    bounds.Add(axis.name, -axis.halo.before, axis.extent + axis.halo.after - 1);
+  }
   return bounds;
 }
 

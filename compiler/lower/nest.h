@@ -93,6 +93,10 @@ void MergeAxes(Nest& nest);
 // Bounds of the nest, then of the stage's inner and reduce axes.
 Bounds StageBounds(const Nest& nest, const FlatStage& stage);
 
+// `bounds`, which are of the nest's interior, with the halos: results have indices there too, at
+// which the fill value is stored.
+Bounds WithHalos(const Nest& nest, Bounds bounds);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_LOWER_NEST_H_

@@ -187,10 +187,11 @@ class ContractLoops {
   std::vector<Stmt> Fill(const Expr& first, const Expr& count) const {
     Nest nest = c_.nest;
     const Expr column = Var("panel") * c_.panel + Var("column");
+    const Bounds bounds = WithHalos(nest, bounds_);
     for (FlatStage& stage : nest.stages) {
       for (FlatResult& result : stage.results) {
         if (!result.index.valid()) continue;
-        result.index = Simplify(Substitute(result.index, ColumnsAt(c_, column)), bounds_);
+        result.index = Simplify(Substitute(result.index, ColumnsAt(c_, column)), bounds);
       }
     }
     const Expr columns = Min(Expr(c_.panel), Expr(c_.stored_columns) - Var("panel") * c_.panel);

@@ -48,7 +48,7 @@ void SubstituteAll(Nest& nest, const Substitution& substitution) {
     for (Expr& body : stage.bodies) body = Simplify(Substitute(body, substitution), bounds);
     for (FlatResult& result : stage.results) {
       if (result.index.valid())
-        result.index = Simplify(Substitute(result.index, substitution), bounds);
+        result.index = Simplify(Substitute(result.index, substitution), WithHalos(nest, bounds));
     }
   }
 }
