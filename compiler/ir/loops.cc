@@ -149,6 +149,20 @@ void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit)
   VisitStmts(stmt, [&](const Stmt& inner) { VisitOwnExprs(*inner, visit); });
 }
 
+std::vector<TensorId> UnusedParams(const LoopFunction& function) {
+  std::vector<TensorId> unused = function.params;
+  VisitStmts(function.body, [&](const Stmt& stmt) {
+    if (stmt.kind() == StmtKind::kStore) std::erase(unused, stmt->buffer);
+    if (stmt.kind() == StmtKind::kTile) unused.clear();
+  });
+  VisitExprs(function.body, [&](const Expr& e) {
+    Visit(e, [&](const Expr& node) {
+      if (node.op() == ExprOp::kLoad) std::erase(unused, node->tensor);
+    });
+  });
+  return unused;
+}
+
 Stmt TransformExprs(const Stmt& stmt, const ExprMap& rewrite) {
   StmtNode node = *stmt;
   node.min = Map(node.min, rewrite);

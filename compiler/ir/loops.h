@@ -193,6 +193,8 @@ Expr GridStride(const LoopFunction& function);
 // All statements and expressions in order, outer before inner (tile functors included).
 void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
 void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit);
+// Parameters that no statement reads or stores; none where a tile function is called.
+std::vector<TensorId> UnusedParams(const LoopFunction& function);
 // Rebuilds with each expression (index, value, bounds, condition) mapped; tile holes included.
 Stmt TransformExprs(const Stmt& stmt, const std::function<Expr(const Expr&)>& rewrite);
 

@@ -1,6 +1,8 @@
 #include "compiler/lower/tidy_loops.h"
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "compiler/lower/name_buffers.h"
@@ -22,6 +24,31 @@ Expr SpellDivisions(const Expr& e, const Bounds& bounds) {
   });
 }
 
+// Without the lets that no later statement of `body` reads, nor the expressions `behind` it. Loops
+// over the threads of a group read `lane` (LoopFunction::group).
+std::vector<Stmt> WithoutUnusedLets(std::vector<Stmt> body, const std::vector<Expr>& behind = {}) {
+  std::set<std::string> used;
+  const auto use = [&](const Expr& e) {
+    Visit(e, [&](const Expr& node) {
+      if (node.IsVar()) used.insert(node->name);
+    });
+  };
+  for (const Expr& e : behind) {
+    if (e.valid()) use(e);
+  }
+  for (size_t i = body.size(); i-- > 0;) {
+    if (body[i].kind() == StmtKind::kLet && !used.contains(body[i]->name)) {
+      body.erase(body.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      VisitExprs(body[i], use);
+      VisitStmts(body[i], [&](const Stmt& inner) {
+        if (inner.kind() == StmtKind::kFor && inner->loop == LoopKind::kThread) used.insert("lane");
+      });
+    }
+  }
+  return body;
+}
+
 class Tidier {
  public:
   explicit Tidier(Bounds bounds) : bounds_(std::move(bounds)) {}
@@ -35,7 +62,7 @@ class Tidier {
     }
     bounds_ = saved;
     known_ = known;
-    return result;
+    return WithoutUnusedLets(std::move(result));
   }
 
  private:
@@ -141,9 +168,9 @@ class Tidier {
     for (const Stmt& stmt : method.body) {
       for (Stmt& tidy : Run(stmt)) body.push_back(std::move(tidy));
     }
-    method.body = std::move(body);
     method.result = Tidy(method.result);
     method.result_offset = Tidy(method.result_offset);
+    method.body = WithoutUnusedLets(std::move(body), {method.result, method.result_offset});
     bounds_ = saved;
     known_ = known;
   }

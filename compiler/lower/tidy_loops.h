@@ -7,7 +7,8 @@
 namespace aotc {
 
 // Substitutes variables that have one value (loops of one iteration, lets of constants), drops
-// loops of none, decides ifs, and spells floor_div and mod of what cannot be negative as / and %.
+// loops of none and lets that nothing reads, decides ifs, and spells floor_div and mod of what
+// cannot be negative as / and %.
 Stmt TidyLoops(const Stmt& stmt, const Bounds& bounds);
 // The same for a whole function, where `task` and `thread` are not negative; then NameBuffers.
 void TidyLoops(LoopFunction& function);

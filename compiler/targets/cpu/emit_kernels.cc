@@ -45,6 +45,8 @@ Signature SignatureOf(const LoopFunction& function) {
   if (!uses_scratch) StrAppend(&signature.prologue, "(void)scratch;\n");
   for (const Symbol& symbol : function.symbols)
     StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
+  for (TensorId id : UnusedParams(function))
+    StrAppend(&signature.prologue, "(void)", function.buffers[id].name, ";\n");
   return signature;
 }
 

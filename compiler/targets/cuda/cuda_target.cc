@@ -113,6 +113,8 @@ Signature SignatureOf(const LoopFunction& function) {
   }
   signature.launch_params = signature.kernel_params;
   AddSymbols(function, signature);
+  for (TensorId id : UnusedParams(function))
+    StrAppend(&signature.prologue, "(void)", function.buffers[id].name, ";\n");
   for (const LoopBuffer& buffer : function.buffers) {
     if (buffer.elements == 0) continue;
     const std::string type = CElementType(buffer.dtype);
