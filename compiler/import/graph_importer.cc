@@ -326,13 +326,11 @@ void GraphImporter::ImportMainOutputs(Scope& scope) {
   Region& main = graph_.main_region();
   if (model_.graph().output_size() == 0) diagnostics_.Error({}, "the graph has no outputs");
   std::set<ValueId> taken(main.inputs.begin(), main.inputs.end());
-  std::set<std::string> names;
   for (const pb::ValueInfoProto& output : model_.graph().output()) {
     std::string name = DisplayName(output.name());
     ValueId id = scope.Find(output.name());
-    if (!id.valid() || !names.insert(output.name()).second) {
-      diagnostics_.Error({}, StrCat("output '", name, "' of the graph is ",
-                                    id.valid() ? "listed twice" : "not defined anywhere"));
+    if (!id.valid()) {
+      diagnostics_.Error({}, StrCat("output '", name, "' of the graph is not defined anywhere"));
       continue;
     }
     bool plain = !graph_.values[id].constant && taken.insert(id).second;

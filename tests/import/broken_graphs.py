@@ -91,12 +91,6 @@ def two_weights_one_name(folder):
                              initializers=[weight, weight]))
 
 
-@case("output 'y'")
-def output_listed_twice(folder):
-    write(folder, make_model([helper.make_node("Relu", ["x"], ["y"], name="a")],
-                             outputs=[tensor("y"), tensor("y")]))
-
-
 @case("node 'relu1'")
 def node_defines_an_input(folder):
     write(folder, make_model([helper.make_node("Relu", ["x"], ["x"], name="relu1")],

@@ -229,6 +229,8 @@ def constant_cases():
     yield shadow
     yield Case("nodes_out_of_order", 13, [node("Relu", "t"), node("Neg", "x", "t")], {"x": x},
                expected=np.maximum(-x, 0))
+    yield Case("output_listed_twice", 13, [node("Neg", "x", "n"), node("Relu", "n")], {"x": x},
+               outputs=("y", "n", "y"))
 
 
 def function_cases():
