@@ -8,6 +8,7 @@
 #include "compiler/canonicalize/fold_cap.h"
 #include "compiler/canonicalize/infer_control.h"
 #include "compiler/canonicalize/known_elements.h"
+#include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
@@ -93,7 +94,6 @@ class Inference {
   // True where the outputs are constants now and the node is not needed any more.
   bool Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel);
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
-  std::string HintFor(const Graph& graph, const Node& node) const;
 
   absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
 
@@ -163,7 +163,7 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   }
   if (!kernel.ok()) {
     diagnostics_.Error(PlaceOf(old_, node), MessageOf(kernel.status()),
-                       HintFor(graph, graph.nodes[id]));
+                       NodeHint(graph, graph.nodes[id]));
     return;
   }
   SetTypes(graph, *kernel);
@@ -249,62 +249,6 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
   node.inputs.clear();
   node.attributes = {};
   return false;
-}
-
-// A slice of 100 rows to the length of a sequence is min(length, 100) long: longer ones than the
-// model has rows for meet no partner. Gives the range that fits; "" where no dim is of that form.
-std::string SmallerRange(const Graph& graph, const Node& node) {
-  for (ValueId input : node.inputs) {
-    if (!input.valid()) continue;
-    for (const Expr& dim : graph.values[input].type.dims) {
-      if (dim.op() != ExprOp::kMin || !dim.arg(0).IsVar() || !dim.arg(1).IsConst()) continue;
-      const int64_t most = *dim.arg(1).AsInt();
-      for (const Symbol& symbol : graph.symbols) {
-        if (symbol.name != dim.arg(0)->name || most < symbol.min) continue;
-        return StrCat("the model has room for '", symbol.name, "' up to ", most, ": --dim ",
-                      symbol.name, "=", symbol.min, "..", most);
-      }
-    }
-  }
-  return "";
-}
-
-// Exporters may name dims apart that are one, such as the batches of two inputs. Gives the flag
-// that says so of the first two inputs with such dims along one axis; "" where there are none.
-std::string EqualSymbols(const Graph& graph, const Node& node) {
-  const auto named = [&](const Expr& dim) {
-    return std::ranges::find_if(graph.symbols, [&](const Symbol& symbol) {
-      return dim.IsVar() && dim->name == symbol.var;
-    });
-  };
-  const Shape* first = nullptr;
-  for (ValueId input : node.inputs) {
-    if (!input.valid()) continue;
-    const Shape& dims = graph.values[input].type.dims;
-    if (first == nullptr) first = &dims;
-    for (size_t i = 0; i < dims.size() && first->size() == dims.size(); ++i) {
-      const auto a = named((*first)[i]), b = named(dims[i]);
-      if (a == b || a == graph.symbols.end() || b == graph.symbols.end()) continue;
-      return StrCat("where '", b->name, "' always equals '", a->name, "': --dim ", b->name, "=",
-                    a->name);
-    }
-  }
-  return "";
-}
-
-std::string Inference::HintFor(const Graph& graph, const Node& node) const {
-  if (!IsSupportedOp(node.op)) return "docs/operators.md lists what is supported";
-  if (std::string hint = SmallerRange(graph, node); !hint.empty()) return hint;
-  if (std::string hint = EqualSymbols(graph, node); !hint.empty()) return hint;
-  for (ValueId input : node.inputs) {
-    if (!input.valid()) continue;
-    const Value& value = graph.values[input];
-    bool shape_like = IsInteger(value.type.dtype) && value.type.dims.size() <= 1;
-    if (shape_like && !value.constant && !value.elements) {
-      return "fix the dims that it is computed from with --shape, or bound them with --dim";
-    }
-  }
-  return "onnx.shape_inference.infer_shapes(model, strict_mode=True) shows what ONNX makes of it";
 }
 
 // What a loop carries for nothing would be in the way of what it carries.

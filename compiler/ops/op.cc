@@ -18,7 +18,12 @@ std::string KernelName(const Node& node) {
 // "which node 'shape_of' (Shape, opset 13) computes at run time", for a value that is not known.
 std::string WhyUnknown(const Graph& graph, ValueId value) {
   NodeId producer = Producers(graph)[value];
-  if (!producer.valid()) return "which is an input of the graph";
+  if (!producer.valid()) {
+    const bool is_inner = std::ranges::any_of(graph.regions, [&](const Region& region) {
+      return &region != &graph.main_region() && std::ranges::count(region.inputs, value) > 0;
+    });
+    return is_inner ? "which is an input of a subgraph" : "which is an input of the graph";
+  }
   const Node& node = graph.nodes[producer];
   if (node.locations.empty()) return StrCat("which a node ", node.op, " computes at run time");
   return StrCat("which ", Describe(node.locations[0]), " computes at run time");

@@ -212,11 +212,35 @@ def check_names(aotc, root):
     return 7
 
 
+def check_hints(aotc, root):
+    """What has to be known at compile time, and is an input or computed from one: the flag."""
+    end = helper.make_node("Cast", ["last"], ["end"], to=TensorProto.INT64)
+    given = helper.make_tensor_value_info("last", TensorProto.FLOAT, [1])
+    flag = helper.make_tensor_value_info("flag", TensorProto.BOOL, [])
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    zero = numpy_helper.from_array(np.zeros(1, np.int64), "zero")
+    cases = {"last": ([end, helper.make_node("Slice", ["x", "zero", "end"], ["y"])], given,
+                      np.array([2], np.float32)),
+             "flag": ([helper.make_node("Dropout", ["x", "", "flag"], ["y"])], flag,
+                      np.array(False))}
+    for name, (nodes, info, value) in cases.items():
+        run = Run(aotc, root / f"hint_{name}")
+        graph = helper.make_graph(nodes, "g", [x, info], [y], [zero])
+        run.write(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+        code, _, errors = run.compile()
+        assert code == 1 and f"; hint: --bind {name}=FILE gives" in errors, errors
+        np.save(run.folder / f"{name}.npy", value)
+        code, _, errors = run.compile("--bind", f"{name}={name}.npy")
+        assert code == 0, errors
+    return len(cases)
+
+
 def main():
     aotc = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        checks = (check_kinds, check_interface, check_broken_files, check_names)
+        checks = (check_kinds, check_interface, check_broken_files, check_names, check_hints)
         count = sum(check(aotc, root) for check in checks)
     print(f"{count} cases of --bind hold")
 

@@ -147,7 +147,7 @@ TEST(InferAndFold, AllComplaintsInOneRun) {
                               "supported; hint: docs/operators.md"));
   EXPECT_THAT(text, HasSubstr("node 'second' (MatMul, opset 13)"));
   EXPECT_THAT(text, HasSubstr("node 'fourth' (Reshape, opset 13)"));
-  EXPECT_THAT(text, HasSubstr("--dim"));
+  EXPECT_THAT(text, HasSubstr("--bind n=FILE"));
 }
 
 TEST(InferAndFold, InputsNeedTypes) {

@@ -1,0 +1,17 @@
+// What the author of a model can do about a node that cannot be compiled as it stands.
+#ifndef AOTC_COMPILER_CANONICALIZE_NODE_HINT_H_
+#define AOTC_COMPILER_CANONICALIZE_NODE_HINT_H_
+
+#include <string>
+
+#include "compiler/ir/graph.h"
+
+namespace aotc {
+
+// The hint of the error about `node`, whose inputs are typed: the flag that fixes a dim, equates
+// two, or gives an input of the graph its value, where one would do.
+std::string NodeHint(const Graph& graph, const Node& node);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_CANONICALIZE_NODE_HINT_H_
