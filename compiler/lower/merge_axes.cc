@@ -61,19 +61,24 @@ bool CanMerge(const Nest& nest, const Accesses& accesses, size_t i) {
   return true;
 }
 
+void SubstituteAll(Nest& nest, const Substitution& substitution) {
+  const Bounds stored = WithHalos(nest, nest.bounds);
+  for (FlatStage& stage : nest.stages) {
+    for (Expr& body : stage.bodies) body = Simplify(Substitute(body, substitution), nest.bounds);
+    for (FlatResult& result : stage.results) {
+      if (result.index.valid())
+        result.index = Simplify(Substitute(result.index, substitution), stored);
+    }
+  }
+}
+
 // outer -> 0 and inner -> the joint counter: coefficients agree, so every index keeps its value.
 void Merge(Nest& nest, size_t i) {
   const Substitution merge = {{nest.outer[i].name, Expr(0)}};
   const Expr extent = Simplify(nest.outer[i].extent * nest.outer[i + 1].extent, nest.bounds);
   nest.outer[i + 1].extent = extent;
   nest.bounds.Add(nest.outer[i + 1].name, 0, extent - 1);
-  for (FlatStage& stage : nest.stages) {
-    for (Expr& body : stage.bodies) body = Simplify(Substitute(body, merge), nest.bounds);
-    for (FlatResult& result : stage.results) {
-      if (result.index.valid())
-        result.index = Simplify(Substitute(result.index, merge), WithHalos(nest, nest.bounds));
-    }
-  }
+  SubstituteAll(nest, merge);
   nest.outer.erase(nest.outer.begin() + static_cast<long>(i));
 }
 
@@ -81,13 +86,7 @@ void Merge(Nest& nest, size_t i) {
 void Drop(Nest& nest, size_t i) {
   nest.bounds.Add(nest.outer[i].name, 0, 0);
   const Substitution zero = {{nest.outer[i].name, Expr(0)}};
-  for (FlatStage& stage : nest.stages) {
-    for (Expr& body : stage.bodies) body = Simplify(Substitute(body, zero), nest.bounds);
-    for (FlatResult& result : stage.results) {
-      if (result.index.valid())
-        result.index = Simplify(Substitute(result.index, zero), WithHalos(nest, nest.bounds));
-    }
-  }
+  SubstituteAll(nest, zero);
   if (nest.valid.valid()) nest.valid = Substitute(nest.valid, zero);
   if (nest.padded.valid()) nest.padded = Substitute(nest.padded, zero);
   nest.outer.erase(nest.outer.begin() + static_cast<long>(i));

@@ -88,21 +88,19 @@ NestForm RowFormOf(const Kernel& kernel) {
   return {stages, {}, shared, false};
 }
 
-// True if the loops run past the logical extent of an axis, over padding.
-bool IsPadded(const KernelTensor& tensor, size_t axis) {
-  return std::any_of(tensor.layout.axes.begin(), tensor.layout.axes.end(),
-                     [&](const StorageAxis& storage) {
-                       return storage.axis == static_cast<int>(axis) && storage.modulus > 0 &&
-                              !ProveDivisible(tensor.shape[axis], storage.modulus);
-                     });
+// True if a loop over `storage` runs past the logical extent of its axis, over padding.
+bool IsPadded(const KernelTensor& tensor, const StorageAxis& storage) {
+  return storage.modulus > 0 && !ProveDivisible(tensor.shape[storage.axis], storage.modulus);
 }
 
 // A statistic is stored in plain layout, for which the padding of an axis that it keeps is too
 // much.
 absl::Status CheckStatistic(const Kernel& kernel, const Stage& stage, const StatisticAxes& axes) {
-  for (const Axis& kept : stage.axes) {
-    const auto found = std::find(axes.begin(), axes.end(), kept.name);
-    if (!IsPadded(kernel.tensors[MainOutput(kernel)], found - axes.begin())) continue;
+  const KernelTensor& main = kernel.tensors[MainOutput(kernel)];
+  for (const StorageAxis& storage : main.layout.axes) {
+    const bool is_kept = std::ranges::any_of(
+        stage.axes, [&](const Axis& axis) { return axis.name == axes[storage.axis]; });
+    if (!is_kept || !IsPadded(main, storage)) continue;
     const std::string& name = kernel.tensors[stage.results.front().tensor].name;
     return absl::UnimplementedError(
         StrCat("output ", name, " of kernel ", kernel.name, " keeps an axis that the layout pads"));
@@ -173,9 +171,8 @@ class NestBuilder {
     nest_.fill = main.layout.fill;
     for (const StorageAxis& axis : axes) AddStorageAxis(main, last, axis);
     for (const StorageAxis& axis : axes) {
-      if (axis.modulus == 0) continue;
+      if (!IsPadded(main, axis)) continue;
       const Expr test = Lt(logical_[axis.axis], main.shape[axis.axis]);
-      if (ProveDivisible(main.shape[axis.axis], axis.modulus)) continue;
       const bool is_first = !nest_.valid.valid();
       nest_.padded = is_first ? logical_[axis.axis] : Expr();
       nest_.logical = is_first ? main.shape[axis.axis] : Expr();
