@@ -30,12 +30,14 @@ const Node* IfFirstOutput(const Node& node, ValueId value) {
 }
 
 absl::StatusOr<Graph> RewriteOnce(const Graph& graph, std::span<const RewriteRule> rules,
-                                  bool& changed) {
+                                  Survey survey, bool& changed) {
   ProducerIndex producers;
   const GraphFacts facts(graph);
+  absl::flat_hash_set<ValueId> marked;
+  if (survey != nullptr) marked = survey(graph, facts);
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     if (!node.regions.empty() || UsedOutputs(node).size() != 1) return false;
-    RewriteSite site(rebuilder, producers, facts, node);
+    RewriteSite site(rebuilder, producers, facts, marked, node);
     const bool fired =
         std::any_of(rules.begin(), rules.end(), [&](RewriteRule rule) { return rule(site); });
     changed |= fired;
@@ -76,10 +78,11 @@ std::vector<ValueId> UsedOutputs(const Node& node) {
 }
 
 RewriteSite::RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const GraphFacts& facts,
-                         const Node& old)
+                         const absl::flat_hash_set<ValueId>& marked, const Node& old)
     : rebuilder_(rebuilder),
       producers_(producers),
       facts_(facts),
+      marked_(marked),
       old_(old),
       node_(old),
       output_(UsedOutputs(old)[0]) {
@@ -168,13 +171,14 @@ bool RewriteSite::ReplaceBy(std::string_view op, std::vector<ValueId> inputs,
   return ReplaceBy(Emit(op, std::move(inputs), std::move(attributes), type()));
 }
 
-absl::StatusOr<Graph> RewriteUntilDone(const Graph& graph, std::span<const RewriteRule> rules) {
+absl::StatusOr<Graph> RewriteUntilDone(const Graph& graph, std::span<const RewriteRule> rules,
+                                       Survey survey) {
   // Rules look upwards, so that a chain is done in one round; what they leave takes a few more.
   constexpr int kMostRounds = 64;
   Graph current = graph;
   for (int round = 0; round < kMostRounds; ++round) {
     bool changed = false;
-    AOTC_ASSIGN_OR_RETURN(Graph next, RewriteOnce(current, rules, changed));
+    AOTC_ASSIGN_OR_RETURN(Graph next, RewriteOnce(current, rules, survey, changed));
     if (!changed) return current;
     current = std::move(next);
   }

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/graph_rebuild.h"
@@ -45,13 +46,18 @@ struct GraphFacts {
   IdVector<ValueId, RegionId> regions;  // of the producers
 };
 
+// What rules ask of more than a node and what is above it: which values of that graph have a
+// property that only the whole graph shows.
+using Survey = absl::flat_hash_set<ValueId> (*)(const Graph& graph, const GraphFacts& facts);
+
 // The outputs of a node of the old graph that anything reads.
 std::vector<ValueId> UsedOutputs(const Node& node);
 
 class RewriteSite {
  public:
+  // `marked` are the values that the pass's survey found, if it makes one.
   RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const GraphFacts& facts,
-              const Node& old);
+              const absl::flat_hash_set<ValueId>& marked, const Node& old);
 
   // The node with the inputs that it would have in the graph in work.
   const Node& node() const { return node_; }
@@ -75,6 +81,7 @@ class RewriteSite {
   int ReadersBefore(ValueId value_before) const { return facts_.uses[value_before]; }
   // How many read what this node reads there, this node included.
   int Readers(size_t index) const { return facts_.uses[old_.inputs[index]]; }
+  bool IsMarked(size_t index) const { return marked_.contains(old_.inputs[index]); }
   // The node whose first output an input is; null for inputs of the graph, constants and other
   // outputs, which patterns know nothing of. Only until the next Emit.
   const Node* Producer(size_t index) const;
@@ -95,6 +102,7 @@ class RewriteSite {
   Rebuilder& rebuilder_;
   ProducerIndex& producers_;
   const GraphFacts& facts_;
+  const absl::flat_hash_set<ValueId>& marked_;
   const Node& old_;
   Node node_;
   ValueId output_;  // in the old graph
@@ -105,7 +113,8 @@ using RewriteRule = bool (*)(RewriteSite& site);
 
 // Each round leaves a valid graph: rules that go round in circles, which tests would show as a
 // second run that changes something, are stopped after many.
-absl::StatusOr<Graph> RewriteUntilDone(const Graph& graph, std::span<const RewriteRule> rules);
+absl::StatusOr<Graph> RewriteUntilDone(const Graph& graph, std::span<const RewriteRule> rules,
+                                       Survey survey = nullptr);
 
 }  // namespace aotc
 

@@ -3,10 +3,12 @@
 //
 //   Relu(Transpose(%x))                         =>   Transpose(Relu(%x))
 //   Add(Transpose(%x), Transpose(%y))           =>   Transpose(Add(%x, %y))
+//   Pad(Transpose(%x), pads)                    =>   Transpose(Pad(%x, pads in that order))
 //   ReduceMax(Transpose(%x), last axis)         =>   ReduceMax(%x, where that axis comes from)
 //   Transpose(Transpose(%x))                    =>   %x, or one Transpose
 //
-// A transpose that others read stays where it is, and none gets a larger tensor than it had.
+// A transpose that several read moves only where fewer are left then (transpose_regions.h), and
+// none gets a larger tensor than it had, but by pads.
 #ifndef AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
 #define AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
 
