@@ -2,8 +2,8 @@
 
 namespace aotc {
 
-std::vector<int64_t> PermutationOf(const Node& transpose, size_t rank) {
-  std::vector<int64_t> perm = transpose.attributes.Ints("perm");
+Permutation PermutationOf(const Node& transpose, size_t rank) {
+  Permutation perm = transpose.attributes.Ints("perm");
   const auto axes = static_cast<int64_t>(rank);
   if (!transpose.attributes.Has("perm")) {
     for (int64_t d = axes - 1; d >= 0; --d) perm.push_back(d);
@@ -12,42 +12,41 @@ std::vector<int64_t> PermutationOf(const Node& transpose, size_t rank) {
   return perm;
 }
 
-Attributes PermutationAttribute(const std::vector<int64_t>& perm) {
+Attributes PermutationAttribute(const Permutation& perm) {
   Attributes attributes;
   attributes.Set("perm", perm);
   return attributes;
 }
 
-bool IsIdentityPermutation(const std::vector<int64_t>& perm) {
+bool IsIdentityPermutation(const Permutation& perm) {
   for (size_t d = 0; d < perm.size(); ++d) {
     if (perm[d] != static_cast<int64_t>(d)) return false;
   }
   return true;
 }
 
-std::vector<int64_t> Compose(const std::vector<int64_t>& first,
-                             const std::vector<int64_t>& second) {
-  std::vector<int64_t> both;
+Permutation Compose(const Permutation& first, const Permutation& second) {
+  Permutation both;
   both.reserve(second.size());
   for (int64_t axis : second) both.push_back(first[static_cast<size_t>(axis)]);
   return both;
 }
 
-std::vector<int64_t> InversePermutation(const std::vector<int64_t>& perm) {
-  std::vector<int64_t> inverse(perm.size());
+Permutation InversePermutation(const Permutation& perm) {
+  Permutation inverse(perm.size());
   for (size_t d = 0; d < perm.size(); ++d) {
     inverse[static_cast<size_t>(perm[d])] = static_cast<int64_t>(d);
   }
   return inverse;
 }
 
-Shape PermuteShape(const Shape& dims, const std::vector<int64_t>& perm) {
+Shape PermuteShape(const Shape& dims, const Permutation& perm) {
   Shape result;
   for (int64_t axis : perm) result.push_back(dims[static_cast<size_t>(axis)]);
   return result;
 }
 
-bool KeepsOrder(const Shape& dims, const std::vector<int64_t>& perm, const Bounds& bounds) {
+bool KeepsOrder(const Shape& dims, const Permutation& perm, const Bounds& bounds) {
   int64_t last = -1;
   for (int64_t axis : perm) {
     if (ProveEqual(dims[static_cast<size_t>(axis)], 1, bounds)) continue;

@@ -29,9 +29,7 @@ std::optional<Permutation> PermutationAbove(const RewriteSite& site, size_t inde
 // An operand in the order before the transpose. Bounds of Clip and values of Pad stay scalars.
 ValueId Passed(RewriteSite& site, size_t index, const Permutation& perm) {
   if (!site.HasInput(index)) return {};
-  if (const Node* transpose = OwnTranspose(site, index); transpose != nullptr) {
-    return transpose->inputs[0];
-  }
+  if (PermutationAbove(site, index) == perm) return site.Producer(index)->inputs[0];
   const ValueId value = site.node().inputs[index];
   Shape dims = site.InputType(index).dims;
   if (ElementCount(dims).IsInt(1)) return value;

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "compiler/optimize/elementwise.h"
-#include "compiler/optimize/permutation.h"
 
 namespace aotc {
 namespace {
@@ -47,7 +46,7 @@ std::optional<Permutation> PassedByElementwise(const Graph& graph, const Node& n
 }
 
 std::optional<Permutation> PassedByConcat(const Node& node, TransposeAbove above) {
-  const std::optional<Permutation> perm = above(0);
+  std::optional<Permutation> perm = above(0);
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (above(i) != perm) return std::nullopt;
   }

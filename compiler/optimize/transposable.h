@@ -2,16 +2,13 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_TRANSPOSABLE_H_
 #define AOTC_COMPILER_OPTIMIZE_TRANSPOSABLE_H_
 
-#include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "compiler/ir/graph.h"
+#include "compiler/optimize/permutation.h"
 
 namespace aotc {
-
-using Permutation = std::vector<int64_t>;
 
 // The permutation of the transpose that gives an input of a node, if that transpose may move.
 using TransposeAbove = absl::FunctionRef<std::optional<Permutation>(size_t index)>;

@@ -86,7 +86,7 @@ class RegionSurvey {
     perms_[result] = perm;
     if (node.op == "Transpose") return;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!PermAt(node, i)) continue;
+      if (PermAt(node, i) != perm) continue;
       const ValueId root = Find(node.inputs[i]);
       if (root != result) joined_[root] = result;
     }
@@ -112,7 +112,7 @@ class RegionSurvey {
         const Permutation perm = PermutationOf(reader, perms_[value]->size());
         cancelled += IsIdentityPermutation(Compose(*perms_[value], perm)) ? 1 : 0;
       }
-      inside += reader.op == "Transpose" || takes_in || IsPassed(reader) ? 1 : 0;
+      inside += reader.op == "Transpose" || takes_in || Passes(reader, *perms_[value]) ? 1 : 0;
     }
     const bool all_inside = inside == facts_.uses[value];
     const bool is_transpose = graph_.nodes[facts_.producers[value]].op == "Transpose";
@@ -120,8 +120,8 @@ class RegionSurvey {
     return cancelled - (all_inside ? 0 : 1);
   }
 
-  bool IsPassed(const Node& node) const {
-    return node.outputs.size() == 1 && perms_[node.outputs[0]].has_value();
+  bool Passes(const Node& node, const Permutation& perm) const {
+    return node.outputs.size() == 1 && perms_[node.outputs[0]] == perm;
   }
 
   const Graph& graph_;
@@ -129,9 +129,8 @@ class RegionSurvey {
   const Bounds bounds_;
   IdVector<ValueId, std::vector<NodeId>> readers_;  // in its region, once for each input
   IdVector<ValueId, std::optional<Permutation>> perms_;
-  IdVector<ValueId, ValueId>
-      joined_;                    // a value of the same region, up to the one that stands for it
-  IdVector<ValueId, int> gains_;  // of the region, at that value
+  IdVector<ValueId, ValueId> joined_;  // another value of the region: see Find
+  IdVector<ValueId, int> gains_;       // of the region that a value stands for
 };
 
 }  // namespace

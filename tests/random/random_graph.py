@@ -15,6 +15,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from random_integers import INTEGER_OPS
+from random_layouts import LAYOUT_OPS
 from random_ops import OPS
 
 OPSET = 21
@@ -124,7 +125,7 @@ def make_graph(rng, number):
     while len(builder.nodes) < wanted and tries < 200:
         tries += 1
         before = len(builder.values)
-        builder.pick(OPS + INTEGER_OPS)(builder)
+        builder.pick(OPS + INTEGER_OPS + LAYOUT_OPS)(builder)
         too_large = any(math.prod(v.shape) > MOST_ELEMENTS for v in builder.values[before:])
         if too_large:
             break
