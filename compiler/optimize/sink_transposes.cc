@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/optimize/permutation.h"
@@ -62,6 +63,17 @@ Attributes PassedAttributes(const Node& node, const Permutation& perm) {
   return attributes;
 }
 
+// Does the node before the transpose, which is left behind it where it moves an axis.
+bool ReplaceByOpAndTranspose(RewriteSite& site, std::vector<ValueId> inputs, Attributes attributes,
+                             const Permutation& perm) {
+  const ValueType before =
+      TensorType(site.type().dtype, PermuteShape(site.type().dims, InversePermutation(perm)));
+  const ValueId result =
+      site.Emit(site.node().op, std::move(inputs), std::move(attributes), before);
+  if (IsIdentityPermutation(perm)) return site.ReplaceBy(result);
+  return site.ReplaceBy("Transpose", {result}, PermutationAttribute(perm));
+}
+
 bool PastOps(RewriteSite& site) {
   const std::optional<Permutation> perm =
       PermutationPassed(site.graph(), site.node(), site.type().dims,
@@ -72,11 +84,8 @@ bool PastOps(RewriteSite& site) {
   for (size_t i = 0; i < site.node().inputs.size(); ++i) {
     inputs.push_back(is_pad && i == 1 ? PassedPads(site, *perm) : Passed(site, i, *perm));
   }
-  const ValueType before =
-      TensorType(site.type().dtype, PermuteShape(site.type().dims, InversePermutation(*perm)));
-  const ValueId result =
-      site.Emit(site.node().op, inputs, PassedAttributes(site.node(), *perm), before);
-  return site.ReplaceBy("Transpose", {result}, PermutationAttribute(*perm));
+  return ReplaceByOpAndTranspose(site, std::move(inputs), PassedAttributes(site.node(), *perm),
+                                 *perm);
 }
 
 // A reduction finds its axes elsewhere; those that are left may have to be put in order.
@@ -103,11 +112,7 @@ bool IntoReduction(RewriteSite& site) {
     axis = std::ranges::lower_bound(sorted, axis) - sorted.begin();
   }
   const ValueId list = site.EmitConstant("_axes", Constant::Ints(mapped));
-  const ValueType before =
-      TensorType(site.type().dtype, PermuteShape(site.type().dims, InversePermutation(order)));
-  const ValueId result = site.Emit(site.node().op, {source, list}, site.node().attributes, before);
-  if (IsIdentityPermutation(order)) return site.ReplaceBy(result);
-  return site.ReplaceBy("Transpose", {result}, PermutationAttribute(order));
+  return ReplaceByOpAndTranspose(site, {source, list}, site.node().attributes, order);
 }
 
 }  // namespace

@@ -4,13 +4,7 @@ What exporters of channels-last models write: a transpose, ops that read its res
 times, and transposes back, where the axes are those again that the ops around it have.
 """
 
-from random_ops import SMOOTH
-
-
-def turn(g, x, order):
-    """x with its axes, all but the leading dim, in that order."""
-    perm = [*range(g.lead), *(i + g.lead for i in order)]
-    return g.add("Transpose", [x], [x.shape[i] for i in order], x.exact, perm=perm)
+from random_ops import SMOOTH, turn
 
 
 def gate(g, x):

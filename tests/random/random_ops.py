@@ -245,11 +245,15 @@ def softmax(g):
     g.add(g.pick(["Softmax", "LogSoftmax"]), [x], x.shape, axis=g.axis(x)[0])
 
 
+def turn(g, x, order):
+    """x with its axes, all but the leading dim, in that order."""
+    perm = [*range(g.lead), *(i + g.lead for i in order)]
+    return g.add("Transpose", [x], [x.shape[i] for i in order], x.exact, perm=perm)
+
+
 def transpose(g):
     x = g.value()
-    order = [int(i) for i in g.rng.permutation(len(x.shape))]
-    perm = [*range(g.lead), *(i + g.lead for i in order)]
-    g.add("Transpose", [x], [x.shape[i] for i in order], x.exact, perm=perm)
+    turn(g, x, [int(i) for i in g.rng.permutation(len(x.shape))])
 
 
 def reshape(g):
