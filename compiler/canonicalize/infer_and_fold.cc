@@ -43,7 +43,7 @@ absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
       if (outside.empty()) continue;
       const std::string_view advice = kernel.symbols.empty() ? "" : kLargerSize;
       return absl::InvalidArgumentError(
-          StrCat("it reads an element that an empty input does not have (", outside, ")", advice));
+          StrCat("it reads an element that an empty tensor does not have (", outside, ")", advice));
     }
   }
   return absl::OkStatus();

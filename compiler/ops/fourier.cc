@@ -120,11 +120,22 @@ absl::Status Dft(OpContext& op) {
   return absl::OkStatus();
 }
 
-// [batch, frames, bins, 2]: transforms of windows that start frame_step apart.
-absl::Status Stft(OpContext& op) {
+// [batch, length, 1 or 2]. Real numbers may come without their last axis: PyTorch writes them so,
+// and onnxruntime takes them.
+absl::StatusOr<Tensor> SignalOf(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  if (x.rank() == 2) {
+    x = op.b().Compute(x.dtype(), {x.dim(0), x.dim(1), 1},
+                       [&](const Indices& i) { return x.Stored({i[0], i[1]}); });
+  }
   AOTC_RETURN_IF_ERROR(RequireComplex(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 3, 3));
+  return x;
+}
+
+// [batch, frames, bins, 2]: transforms of windows that start frame_step apart.
+absl::Status Stft(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, SignalOf(op));
   AOTC_ASSIGN_OR_RETURN(const Expr step, ScalarOr(op, 1, 0));
   Tensor window;
   if (op.HasInput(2)) {

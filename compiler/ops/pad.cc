@@ -83,6 +83,26 @@ absl::StatusOr<Expr> FillValue(OpContext& op, const Tensor& x) {
   return fill(Indices(static_cast<size_t>(fill.rank()), Expr(0)));
 }
 
+// Modes that repeat elements take negative pads first: what these leave of x, and the pads that are
+// left to add.
+Tensor DropPads(OpContext& op, const Tensor& x, Pads& pads) {
+  const Pads given = pads;
+  Shape kept;
+  bool drops = false;
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    pads.begin[d] = Simplify(Max(given.begin[d], 0), op.bounds());
+    pads.end[d] = Simplify(Max(given.end[d], 0), op.bounds());
+    const Expr change = given.begin[d] + given.end[d] - pads.begin[d] - pads.end[d];
+    kept.push_back(Simplify(x.shape()[d] + change, op.bounds()));
+    drops = drops || !ProveEqual(change, 0, op.bounds());
+  }
+  if (!drops) return x;
+  return op.b().Compute(x.dtype(), kept, [&](Indices i) {
+    for (size_t d = 0; d < i.size(); ++d) i[d] = i[d] + pads.begin[d] - given.begin[d];
+    return x.Stored(i);
+  });
+}
+
 absl::Status Pad(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Pads pads, PadsOf(op, x.rank()));
@@ -107,20 +127,13 @@ absl::Status Pad(OpContext& op) {
       return Select(inside, x(indices), fill);
     };
   } else {
-    // Negative pads drop elements first; what is left is repeated.
-    Shape dropped, kept;
-    for (size_t d = 0; d < x.shape().size(); ++d) {
-      dropped.push_back(Simplify(Max(-pads.begin[d], 0), op.bounds()));
-      const Expr behind = Max(-pads.end[d], 0);
-      kept.push_back(Simplify(x.shape()[d] - dropped[d] - behind, op.bounds()));
-    }
-    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, kept, pads)));
-    body = [&, fold, dropped, kept](const Indices& i) {
+    x = DropPads(op, x, pads);
+    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, x.shape(), pads)));
+    body = [&, fold](const Indices& i) {
       Indices indices;
       for (size_t d = 0; d < i.size(); ++d) {
-        bool unpadded = pads.begin[d].IsInt(0) && pads.end[d].IsInt(0);
-        const Expr place = i[d] - pads.begin[d] - dropped[d];
-        indices.push_back(unpadded ? i[d] : dropped[d] + fold(place, kept[d]));
+        const bool unpadded = pads.begin[d].IsInt(0) && pads.end[d].IsInt(0);
+        indices.push_back(unpadded ? i[d] : fold(i[d] - pads.begin[d], x.shape()[d]));
       }
       return x.Stored(indices);
     };

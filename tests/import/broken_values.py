@@ -83,6 +83,16 @@ def pad_with_an_edge_of_exactly_nothing(folder):
     write_node(folder, "Pad", (np.array([1, 0, 1, 0]),), dims=("n", 3), mode="edge")
 
 
+@case("node 'broken' (Pad")
+def pad_that_reflects_what_it_drops(folder):
+    write_node(folder, "Pad", (np.array([0, -3, 0, 2]),), mode="reflect")
+
+
+@case("node 'broken' (Pad", flags=("--dim", "n=1..8"))
+def pad_that_wraps_what_it_drops(folder):
+    write_node(folder, "Pad", (np.array([3, 0, -2, 0]),), dims=("n", 3), mode="wrap")
+
+
 @case("node 'broken' (Resize", flags=EMPTY_AT_LEAST)
 def resize_of_nothing(folder):
     write_node(folder, "Resize", (None, None, np.array([8, 3])), dims=("n", 3), mode="linear")

@@ -137,6 +137,8 @@ def attribute_cases():
     for mode in ("edge", "reflect", "wrap"):  # what is dropped is not repeated
         yield Case(f"pad19_{mode}_drops", 19, node("Pad", "xp", mode=mode), {"x": x},
                    {"p": np.array([0, 0, -1, -2, 0, 0, 2, 2])})
+    yield Case("stft17_reals", 17, node("STFT", ["x", "step", "window"]),  # no axis of numbers
+               {"x": floats(2, 20)}, {"step": np.array(3), "window": floats(8)})
     yield Case("slice9", 9, node("Slice", "x", starts=[1, -3], ends=[9, -1], axes=[0, 3]), {"x": x})
     yield Case("slice9_default_axes", 9, node("Slice", "x", starts=[0, 1], ends=[1, 3]), {"x": x})
     yield Case("squeeze11", 11, [node("Unsqueeze", "x", "u", axes=[0, 3]),
