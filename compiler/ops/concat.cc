@@ -23,17 +23,32 @@ absl::StatusOr<std::vector<Tensor>> ConcatOperands(OpContext& op) {
   return parts;
 }
 
-// The element of the first part that ends after index i[axis].
-Expr ElementOfParts(const std::vector<Tensor>& parts, size_t axis, const Indices& i) {
-  std::vector<Expr> ends;
-  Expr end = 0;
-  for (const Tensor& part : parts) ends.push_back(end = end + part.shape()[axis]);
-  Expr result;
-  for (size_t p = parts.size(); p-- > 0;) {
-    Indices indices = i;
-    if (p > 0) indices[axis] = i[axis] - ends[p - 1];
-    Expr element = parts[p].Stored(indices);
-    result = result.valid() ? Select(Lt(i[axis], ends[p]), element, result) : element;
+// Longer chains of choices are halved: what reads them takes time, and nests, with their depth.
+constexpr size_t kLongestChain = 16;
+
+struct Parts {
+  std::vector<Tensor> tensors;
+  std::vector<Expr> ends;  // of each along the axis
+  size_t axis = 0;
+
+  // The element at i of part p.
+  Expr Element(size_t p, Indices i) const {
+    if (p > 0) i[axis] = i[axis] - ends[p - 1];
+    return tensors[p].Stored(i);
+  }
+};
+
+// The element of the first of the parts begin .. end - 1 that ends after index i[axis].
+Expr ElementOfParts(const Parts& parts, size_t begin, size_t end, const Indices& i) {
+  const Expr& at = i[parts.axis];
+  if (end - begin > kLongestChain) {
+    const size_t middle = begin + (end - begin) / 2;
+    return Select(Lt(at, parts.ends[middle - 1]), ElementOfParts(parts, begin, middle, i),
+                  ElementOfParts(parts, middle, end, i));
+  }
+  Expr result = parts.Element(end - 1, i);
+  for (size_t p = end - 1; p-- > begin;) {
+    result = Select(Lt(at, parts.ends[p]), parts.Element(p, i), result);
   }
   return result;
 }
@@ -55,8 +70,11 @@ absl::Status Concat(OpContext& op) {
   }
   for (Expr& dim : shape) dim = Simplify(dim, op.bounds());
   if (filled.empty()) filled.push_back(parts[0]);
+  Parts all = {.tensors = filled, .ends = {}, .axis = static_cast<size_t>(axis)};
+  Expr end = 0;
+  for (const Tensor& part : filled) all.ends.push_back(end = end + part.shape()[all.axis]);
   op.SetOutput(0, op.b().Compute(parts[0].dtype(), shape, [&](const Indices& i) {
-    return ElementOfParts(filled, static_cast<size_t>(axis), i);
+    return ElementOfParts(all, 0, all.tensors.size(), i);
   }));
   return absl::OkStatus();
 }
