@@ -10,7 +10,10 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kMostGroups = 16;
+// ResNeXt has up to 64 groups, RegNet up to 55. A convolution of 32 groups takes a tenth to a
+// twentieth of the time in parts, one of 64 groups an eighth; the time that the concatenation of
+// the parts takes to compile grows faster than their number.
+constexpr int64_t kMostGroups = 64;
 
 struct GroupedConvolution {
   int64_t groups = 1;

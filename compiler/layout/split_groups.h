@@ -16,7 +16,7 @@
 namespace aotc {
 
 // Needs types. Convolutions stay as they are whose groups have one input channel (a depthwise tile
-// is made for these), whose weights are not constant, or that have more than 16 groups.
+// is made for these), whose weights are not constant, or that have more than 64 groups.
 absl::StatusOr<Graph> SplitGroups(const Graph& graph);
 
 // The pass: for targets whose tiles read blocks of channels.

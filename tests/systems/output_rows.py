@@ -230,6 +230,20 @@ def row36_a_concat_of_1000_inputs(folder):
                 expect(8 * params.count(",") < 4000, "more parameters than a kernel may have")
 
 
+def row36_a_concat_of_55_groups(folder):
+    """Choices between many parts do not nest so deep that clang-format gives up: a convolution in
+    groups of one channel, whose parts the blocks of channels of the next one gather."""
+    rng = np.random.default_rng(36)
+    groups = helper.make_node("Conv", ["x", "w"], ["g"], group=55, name="groups")
+    nodes = [groups, node("Sigmoid", "g", "s"), node("Conv", "s last", "y")]
+    weights = {"w": rng.standard_normal((55, 3, 3, 1, 1), np.float32) / 3,
+               "last": rng.standard_normal((24, 55, 1, 1, 1), np.float32) / 8}
+    path = cases.save(folder, "many", nodes, {"x": [2, 165, 6, 4, 5]}, {"y": [2, 24, 4, 4, 5]},
+                      weights)
+    for target in TARGETS:
+        cases.numbers_agree(path, target, folder)
+
+
 def index_widths(outdir):
     """Types that the kernels of an outdir count in, on which metadata.json and sources agree."""
     kernels = "".join(p.read_text() for p in outdir.glob("*_kernels*"))

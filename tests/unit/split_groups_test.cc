@@ -54,5 +54,18 @@ TEST(SplitGroups, KeepsDepthwiseAndUngroupedConvolutions) {
   EXPECT_EQ(CountOf(*split, "Slice"), 0);
 }
 
+TEST(SplitGroups, DividesTheGroupsOfResNeXtAndNotHundreds) {
+  const Graph graph = Parse(R"air(
+    graph @main(%x: f32[1, 128, 5, 5], %u: f32[1, 130, 5, 5]) -> (%y, %z) {
+      const %w: f32[128, 2, 1, 1] = random(seed=1)
+      const %v: f32[130, 2, 1, 1] = random(seed=2)
+      %y: f32[1, 128, 5, 5] = Conv(%x, %w) {group=64}
+      %z: f32[1, 130, 5, 5] = Conv(%u, %v) {group=65}
+    })air");
+  const absl::StatusOr<Graph> split = SplitGroups(graph);
+  ASSERT_TRUE(split.ok()) << split.status();
+  EXPECT_EQ(CountOf(*split, "Conv"), 65);
+}
+
 }  // namespace
 }  // namespace aotc
