@@ -57,24 +57,23 @@ absl::Status Concat(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> parts, ConcatOperands(op));
   AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", 0, parts[0].rank()));
   Shape shape = parts[0].shape();
-  std::vector<Tensor> filled;  // without the empty ones
+  Parts filled = {.tensors = {}, .ends = {}, .axis = static_cast<size_t>(axis)};  // no empty ones
+  Expr& total = shape[filled.axis];
+  total = 0;
   for (size_t p = 0; p < parts.size(); ++p) {
     for (int d = 0; d < parts[p].rank(); ++d) {
       if (d != axis && !ProveEqual(parts[p].dim(d), parts[0].dim(d), op.bounds())) {
         return absl::InvalidArgumentError(StrCat("operand ", p, " has another dim along axis ", d));
       }
     }
-    if (!parts[p].dim(axis).IsInt(0)) filled.push_back(parts[p]);
-    Expr& total = shape[static_cast<size_t>(axis)];
-    if (p > 0) total = total + parts[p].dim(axis);
+    if (parts[p].dim(axis).IsInt(0)) continue;
+    filled.tensors.push_back(parts[p]);
+    filled.ends.push_back(total = total + parts[p].dim(axis));
   }
   for (Expr& dim : shape) dim = Simplify(dim, op.bounds());
-  if (filled.empty()) filled.push_back(parts[0]);
-  Parts all = {.tensors = filled, .ends = {}, .axis = static_cast<size_t>(axis)};
-  Expr end = 0;
-  for (const Tensor& part : filled) all.ends.push_back(end = end + part.shape()[all.axis]);
+  if (filled.tensors.empty()) filled = {{parts[0]}, {0}, filled.axis};
   op.SetOutput(0, op.b().Compute(parts[0].dtype(), shape, [&](const Indices& i) {
-    return ElementOfParts(all, 0, all.tensors.size(), i);
+    return ElementOfParts(filled, 0, filled.tensors.size(), i);
   }));
   return absl::OkStatus();
 }
