@@ -49,6 +49,17 @@ bool HasEndlessLine(const std::string& code) {
   return false;
 }
 
+// Whether parentheses nest so deep that clang-format leaves their line as it was written.
+bool NestsDeep(const std::string& code) {
+  constexpr int kDeepest = 50;
+  int depth = 0;
+  for (const char c : code) {
+    depth = c == ';' ? 0 : depth + int{c == '('} - int{c == ')'};
+    if (depth > kDeepest) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind) {
@@ -58,7 +69,7 @@ absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind)
   clang::format::FormattingAttemptStatus attempt;
   const clang::tooling::Replacements edits =
       clang::format::reformat(OutputStyle(kind), code, {everything}, FileName(kind), &attempt);
-  if (!attempt.FormatComplete)
+  if (!attempt.FormatComplete && !NestsDeep(code))
     return absl::InternalError(StrCat("clang-format gave up at line ", attempt.Line));
   llvm::Expected<std::string> result = clang::tooling::applyAllReplacements(code, edits);
   if (!result) return absl::InternalError(llvm::toString(result.takeError()));

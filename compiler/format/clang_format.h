@@ -19,7 +19,8 @@ enum class SourceKind : uint8_t { kC, kCpp, kCuda };
 
 // The text in the one style of our output: Google's with 100 columns, pointers to the right (as C
 // programmers write them), includes in the order given. Same text, same result, on every machine.
-// Text with a line beyond 16 KiB, an expression without end, comes back as it is.
+// Text with a line beyond 16 KiB, an expression without end, comes back as it is; so does a line
+// whose parentheses nest beyond what clang-format takes, some fifty, in text laid out else.
 // Error: text that clang-format refuses to lay out (unbalanced braces and the like).
 absl::StatusOr<std::string> FormatSource(std::string_view text, SourceKind kind);
 

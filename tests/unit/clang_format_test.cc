@@ -42,6 +42,16 @@ TEST(ClangFormat, LeavesLinesThatAreNestedWithoutEnd) {
   EXPECT_EQ(Format(text), text);
 }
 
+// A line that clang-format gives up on is no reason to refuse a model.
+TEST(ClangFormat, LeavesLinesThatNestDeep) {
+  std::string choice = "0";
+  for (int i = 0; i < 80; ++i) choice = "(i<" + std::to_string(i) + "?x:" + choice + ")";
+  const std::string line = "return " + choice + ";";
+  const std::string formatted = Format("float f(){\n" + line + "\n}\nint  g( ){return 1;}");
+  EXPECT_NE(formatted.find(line), std::string::npos);
+  EXPECT_NE(formatted.find("int g() { return 1; }"), std::string::npos);
+}
+
 TEST(ClangFormat, SecondRunChangesNothing) {
   const std::string once = Format(
       "extern \"C\" {typedef struct{const float*image;}net_inputs; int32_t net_run(const "
