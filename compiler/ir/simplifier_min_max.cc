@@ -26,6 +26,30 @@ bool Absorbs(const Expr& operand, const Expr& e, ExprOp op) {
   return std::any_of(inner.begin(), inner.end(), [&](const Expr& o) { return Same(o, operand); });
 }
 
+// In max(max(a, 0) - 2, 0) the operand max(a, 0) - 2 has the part a - 2 and a constant that 0
+// beats: the part takes its place.
+void OpenBeatenConstants(ExprOp op, std::vector<Expr>& operands) {
+  std::optional<int64_t> bound;
+  for (const Expr& operand : operands) bound = bound ? bound : operand.AsInt();
+  for (size_t i = 0; bound && i < operands.size(); ++i) {
+    const std::optional<Sum> sum = SumOf(operands[i]);
+    if (!sum || sum->terms.size() != 1 || sum->terms[0].coefficient != 1) continue;
+    const std::vector<Expr>& factors = sum->terms[0].factors;
+    if (factors.size() != 1 || factors[0].op() != op) continue;
+    std::vector<Expr> parts;
+    Flatten(factors[0], op, parts);
+    const auto end = std::remove_if(parts.begin(), parts.end(), [&](const Expr& part) {
+      const std::optional<int64_t> value = (part + sum->constant).AsInt();
+      return value && (op == ExprOp::kMax ? *value <= *bound : *value >= *bound);
+    });
+    if (end == parts.end()) continue;
+    parts.erase(end, parts.end());
+    for (Expr& part : parts) part = part + sum->constant;
+    operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i--));
+    operands.insert(operands.end(), parts.begin(), parts.end());
+  }
+}
+
 // Common divisor of all coefficients and constants.
 int64_t CommonGcd(const std::vector<Sum>& sums) {
   int64_t gcd = 0;
@@ -54,6 +78,7 @@ Expr Simplifier::RewriteMinMax(const Expr& e) {
   ExprOp op = e.op();
   std::vector<Expr> operands;
   Flatten(e, op, operands);
+  OpenBeatenConstants(op, operands);
   std::vector<Sum> sums;
   for (const Expr& operand : operands) {
     std::optional<Sum> sum = Polynomial(operand);

@@ -15,10 +15,11 @@ struct AxisRange {
   int64_t step = 1;
 };
 
+constexpr int64_t kFar = int64_t{1} << 40;
+
 // A position as users write it (negative from the end, any size) within [low, high] of an axis of
 // `dim`. Sizes beyond the range of dims are settled here: the integer algebra never sees them.
 Expr ClampPosition(const Expr& position, const Expr& dim, const Expr& low, const Expr& high) {
-  constexpr int64_t kFar = int64_t{1} << 40;
   if (std::optional<int64_t> value = position.AsInt()) {
     if (*value >= kFar) return high;
     if (*value <= -kFar) return low;
@@ -27,11 +28,22 @@ Expr ClampPosition(const Expr& position, const Expr& dim, const Expr& low, const
   return Clamp(Select(Lt(position, 0), position + dim, position), low, high);
 }
 
+// How many positions there are from `start` to `end` on an axis of `dim`. Where numbers say from
+// which end they count, in one term for each of them: slices of slices would else get sizes that
+// grow with the square of their number and more.
+Expr Extent(const Expr& start, const Expr& end, const Expr& dim) {
+  const Expr first = ClampPosition(start, dim, 0, dim), last = ClampPosition(end, dim, 0, dim);
+  const std::optional<int64_t> from = start.AsInt(), to = end.AsInt();
+  if (!from || !to || *from < 0 || *from >= kFar || *to <= -kFar) return Max(last - first, 0);
+  if (*to < 0) return Max(dim + *to - *from, 0);
+  return Max((*to >= kFar ? dim : Min(dim, end)) - *from, 0);
+}
+
 AxisRange RangeOfAxis(const Expr& start, const Expr& end, int64_t step, const Expr& dim) {
   AxisRange range = {.step = step};
   if (step > 0) {
     range.start = ClampPosition(start, dim, 0, dim);
-    range.size = CeilDiv(ClampPosition(end, dim, 0, dim) - range.start, step);
+    range.size = CeilDiv(Extent(start, end, dim), step);
   } else {
     range.start = Min(ClampPosition(start, dim, 0, dim - 1), dim - 1);  // -1 where there is none
     range.size = CeilDiv(range.start - ClampPosition(end, dim, -1, dim - 1), -step);

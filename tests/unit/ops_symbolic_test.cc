@@ -148,5 +148,38 @@ TEST(SymbolicKernels, AgreeWithStaticOnes) {
   }
 }
 
+// Elements of a slice of n, found one by one between the ends to which ONNX clamps start and end.
+// (With a negative step, a start before the first element means that element; Python's slices are
+// empty there.)
+int64_t CountSliced(int64_t n, int64_t start, int64_t end, int64_t step) {
+  const auto place = [n](int64_t i, int64_t low, int64_t high) {
+    return std::min(std::max(i < 0 ? i + n : i, low), high);
+  };
+  const int64_t first = place(start, 0, step > 0 ? n : n - 1);
+  const int64_t last = step > 0 ? place(end, 0, n) : place(end, -1, n - 1);
+  int64_t count = 0;
+  for (int64_t i = first; step > 0 ? i < last : i > last; i += step) ++count;
+  return count;
+}
+
+TEST(SymbolicKernels, SlicesHaveTheLengthsOfTheStandard) {
+  for (int64_t step : {-3, -1, 1, 2}) {
+    for (int64_t start = -10; start <= 10; ++start) {
+      for (int64_t end = -10; end <= 10; ++end) {
+        OpCase op("Slice", 1);
+        op.Symbol("n", 0, 8).Input(kF32, {Var("n")}).Known(Ints({start})).Known(Ints({end}));
+        const absl::StatusOr<NodeKernel> built = op.Known(Ints({0})).Known(Ints({step})).Build();
+        ASSERT_TRUE(built.ok()) << built.status();
+        const Kernel& kernel = built->kernel;
+        const Expr& length = kernel.tensors[kernel.params.back()].shape[0];
+        for (int64_t n = 0; n <= 8; ++n) {
+          EXPECT_EQ(EvaluateInt(length, {{"n", n}}), CountSliced(n, start, end, step))
+              << "[" << start << ":" << end << ":" << step << "] of " << n;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace aotc
