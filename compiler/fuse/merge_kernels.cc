@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/fuse/copies.h"
+#include "compiler/fuse/inline_stages.h"
 #include "compiler/fuse/joiner.h"
 #include "compiler/fuse/turn_rows.h"
 #include "compiler/ir/program_access.h"
@@ -59,43 +60,6 @@ bool ReadByContraction(const Kernel& kernel, TensorId tensor) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
     return IsContraction(stage) && Reads(stage, tensor);
   });
-}
-
-// Replaces loads of a pointwise stage's result by its body.
-void Substitute(Kernel& kernel, TensorId tensor) {
-  const Stage* source = DefiningStage(kernel, tensor);
-  const Stage definition = *source;
-  size_t component = 0;
-  while (definition.results[component].tensor != tensor) ++component;
-  auto inline_loads = [&](const Expr& body) {
-    return Transform(body, [&](const Expr& node) {
-      if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
-      if (node.op() != ExprOp::kLoad || node->tensor != tensor) return node;
-      Substitution axes;
-      for (size_t i = 0; i < definition.axes.size(); ++i)
-        axes[definition.axes[i].name] = node.arg(i);
-      return aotc::Substitute(definition.body[component], axes);
-    });
-  };
-  for (Stage& stage : kernel.stages) {
-    const Bounds bounds = StageBounds(kernel, stage);
-    for (Expr& body : stage.body) {
-      if (Reads(stage, tensor)) body = Simplify(inline_loads(body), bounds);
-    }
-  }
-}
-
-// Replaces loads of the temps that the first `count` stages make, but for `kept`: a temp left
-// behind an inlined one would be computed for a whole row where one element is read.
-void InlineProducer(Kernel& kernel, size_t count, TensorId kept) {
-  for (size_t s = count; s-- > 0;) {
-    const std::vector<StageResult> results = kernel.stages[s].results;
-    for (const StageResult& result : results) {
-      if (kernel.tensors[result.tensor].role == TensorRole::kTemp && result.tensor != kept) {
-        Substitute(kernel, result.tensor);
-      }
-    }
-  }
 }
 
 // Every merge rewrites the kernel: without a limit, long chains would take quadratic time.
@@ -172,7 +136,7 @@ absl::StatusOr<FusedKernel> MergeInlined(const FusedKernel& producer, const Fuse
                                          ValueId value) {
   Joiner joiner = Join(producer, consumer);
   const bool repeats = ReadsPerElement(joiner.kernel(), joiner.TensorOf(value)) > 1.0;
-  InlineProducer(joiner.kernel(), producer.kernel.stages.size(), {});
+  AOTC_RETURN_IF_ERROR(InlineStages(joiner.kernel(), producer.kernel.stages.size(), {}));
   FusedKernel merged = Finish(std::move(joiner), producer, consumer);
   const bool is_free = IsCopy(producer.kernel) &&
                        ReadsNeighbours(merged.kernel, TensorOf(merged, producer.args.front()));
@@ -191,7 +155,7 @@ absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKe
   const TensorId edge = joiner.TensorOf(value);
   const size_t rank = joiner.kernel().tensors[edge].shape.size();
   if (!HasReduction(producer.kernel)) {
-    InlineProducer(joiner.kernel(), producer.kernel.stages.size(), edge);
+    AOTC_RETURN_IF_ERROR(InlineStages(joiner.kernel(), producer.kernel.stages.size(), edge));
   }
   FusedKernel merged = Finish(std::move(joiner), producer, consumer);
   constexpr int64_t kFewestRows = 16;

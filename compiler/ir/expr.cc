@@ -247,6 +247,12 @@ bool UsesVar(const Expr& e, std::string_view name) {
   return found;
 }
 
+int64_t TermCount(const Expr& e) {
+  int64_t count = 0;
+  Visit(e, [&](const Expr&) { ++count; });
+  return count;
+}
+
 std::vector<Expr> LoadsOf(const Expr& e) {
   std::vector<Expr> loads;
   Visit(e, [&](const Expr& node) {

@@ -219,6 +219,11 @@ void Visit(const Expr& e, const std::function<void(const Expr&)>& visit);
 // Names of the variables in `e`.
 std::set<std::string> FreeVars(const Expr& e);
 bool UsesVar(const Expr& e, std::string_view name);
+// Nodes of `e` as a tree: what its text would write.
+int64_t TermCount(const Expr& e);
+// Limit of an expression that others are substituted into. Each of a chain of x * sigmoid(x)
+// doubles what it reads: thirty of them would give a statement of 10^9 terms.
+inline constexpr int64_t kMostTerms = 512;
 // All kLoad nodes of `e` in order of first visit; equal ones once.
 std::vector<Expr> LoadsOf(const Expr& e);
 

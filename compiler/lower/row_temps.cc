@@ -9,6 +9,7 @@ namespace aotc {
 namespace {
 
 constexpr int64_t kSharedBytes = 40 * 1024;  // of the 48 KiB that every block has
+constexpr int64_t kMostRepeatedTerms = 32;  // a chain of x * sigmoid(x) would double them each time
 
 // What a pointwise stage stored at an element, in place of a load of that element.
 class StoredValue {
@@ -53,6 +54,23 @@ class StoredValue {
   std::vector<Expr> strides_ = {};
 };
 
+// Terms that inlining the stage would write again: every load of its result but the first of a body
+// gets another copy of its own body.
+int64_t RepeatedTerms(const Nest& nest, size_t index) {
+  const FlatStage& writer = nest.stages[index];
+  int64_t most = 0;
+  for (size_t s = index + 1; s < nest.stages.size(); ++s) {
+    for (const Expr& body : nest.stages[s].bodies) {
+      int64_t loads = 0;
+      Visit(body, [&](const Expr& e) {
+        loads += int64_t{e.op() == ExprOp::kLoad && e->tensor == writer.results[0].tensor};
+      });
+      most = std::max(most, loads - 1);
+    }
+  }
+  return most * TermCount(writer.bodies[0]);
+}
+
 // Replaces loads of a pointwise temp of a row nest by what was stored.
 void InlineTemp(Nest& nest, size_t index) {
   const FlatStage writer = nest.stages[index];
@@ -69,6 +87,11 @@ void InlineTemp(Nest& nest, size_t index) {
 bool IsTempStage(const Nest& nest, const FlatStage& stage) {
   return stage.reduce.empty() && stage.bodies.size() == 1 && !stage.inner.empty() &&
          nest.buffers[stage.results[0].tensor].place == BufferPlace::kScratch;
+}
+
+// A temp that its readers can compute without repeating much.
+bool CanInline(const Nest& nest, size_t index) {
+  return IsTempStage(nest, nest.stages[index]) && RepeatedTerms(nest, index) <= kMostRepeatedTerms;
 }
 
 int64_t Iterations(const FlatStage& stage, const Bounds& bounds) {
@@ -104,9 +127,8 @@ bool IsReadOnce(const Nest& nest, size_t writer) {
 
 void InlineSingleReads(Nest& nest) {
   for (size_t s = 0; s < nest.stages.size();) {
-    const FlatStage& stage = nest.stages[s];
-    const DType dtype = stage.results[0].dtype;
-    if (IsTempStage(nest, stage) && ComputeType(dtype) == dtype && IsReadOnce(nest, s)) {
+    const DType dtype = nest.stages[s].results[0].dtype;
+    if (CanInline(nest, s) && ComputeType(dtype) == dtype && IsReadOnce(nest, s)) {
       InlineTemp(nest, s);
     } else {
       ++s;
@@ -209,7 +231,7 @@ void OverwriteTemps(Nest& nest) {
 
 absl::Status PlaceTemps(Nest& nest, int64_t rows) {
   for (size_t s = 0; s < nest.stages.size() && TempBytes(nest) * rows > kSharedBytes;) {
-    if (IsTempStage(nest, nest.stages[s])) {
+    if (CanInline(nest, s)) {
       InlineTemp(nest, s);
     } else {
       ++s;

@@ -28,6 +28,11 @@ class Net:
         self.weights.append(numpy_helper.from_array(value.astype(np.float32), name))
         return name
 
+    def integers(self, values):
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.asarray(values, np.int64), name))
+        return name
+
     def conv(self, value, channels=8):
         return self.add("Conv", [value, self.weight(channels, channels, 3, 3)], pads=[1, 1, 1, 1])
 
@@ -37,6 +42,50 @@ def elementwise(net, value, nodes):
     for i in range(nodes):
         value = net.add(ops[i % len(ops)], [value])
     return value
+
+
+def gate(net, value, kind):
+    """x times a function of x, in one of several forms: each reads x twice."""
+    if kind % 3 == 0:
+        return net.add("HardSwish", [value])
+    if kind % 3 == 1:
+        return net.add("Mul", [value, net.add("Sigmoid", [value])])
+    return net.add("Max", [value, net.add("Neg", [value])])
+
+
+def gates(net, value, nodes):
+    """Elementwise, and each value is read more than once."""
+    while net.count + 2 <= nodes:
+        value = gate(net, value, net.count)
+    return value
+
+
+def moved_gates(net, value, nodes):
+    """Gates with copies between them, which read at other indices than their own."""
+    start, middle, end, axis = (net.integers([n]) for n in (0, 1, 1 << 30, 0))
+    while net.count + 5 <= nodes:
+        value = gate(net, value, net.count)
+        parts = [net.add("Slice", [value, a, b, axis]) for a, b in ((middle, end), (start, middle))]
+        value = net.add("Concat", parts, axis=0)
+    return value
+
+
+def row_gates(net, value, nodes):
+    """Softmax over what a few gates give."""
+    while net.count + 9 <= nodes:
+        for kind in range(4):
+            value = gate(net, value, kind)
+        value = net.add("Softmax", [value], axis=-1)
+    return value
+
+
+def places(net, value, nodes):
+    """A walk of indices through a table, which each step reads at what the last one found."""
+    value = net.add("Cast", [value], to=TensorProto.INT64)
+    table = net.integers(np.roll(np.arange(50), 7))
+    while net.count + 2 <= nodes:
+        value = net.add("Gather", [table, value])
+    return net.add("Cast", [value], to=TensorProto.FLOAT)
 
 
 def conv(net, value, nodes):
@@ -86,6 +135,10 @@ def wide(net, value, nodes):
 
 FAMILIES = {
     "elementwise": (elementwise, [4, 64]),
+    "gates": (gates, [4, 64]),
+    "moved_gates": (moved_gates, [40, 8]),
+    "row_gates": (row_gates, [32, 40]),
+    "places": (places, [40]),
     "conv": (conv, [1, 8, 6, 6]),
     "matmul": (matmul, [4, 16]),
     "varied": (varied, [4, 16]),

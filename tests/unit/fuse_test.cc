@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/graph_text.h"
+#include "compiler/support/strings.h"
 #include "gtest/gtest.h"
 
 namespace aotc {
@@ -32,6 +33,31 @@ TEST(Fuse, AConcatHoldsNoPartWhole) {
   ASSERT_FALSE(fused.kernels.empty());
   for (const FusedKernel& fused_kernel : fused.kernels) {
     EXPECT_FALSE(HasTemps(fused_kernel.kernel)) << fused_kernel.kernel.name;
+  }
+}
+
+// Each x * sigmoid(x) would double what the slice reads.
+TEST(Fuse, AChainThatRepeatsWhatItReadsStaysShort) {
+  constexpr int kGates = 25;
+  std::string text =
+      "graph @main(%x0: f32[64, 64]) -> (%y) {\n"
+      "const %one: i64[1] = [1]\n"
+      "const %end: i64[1] = [64]\n";
+  for (int i = 0; i < kGates; ++i) {
+    StrAppend(&text, "%s", i, ": f32[64, 64] = Sigmoid(%x", i,
+              ") loc(\"s (Sigmoid, opset 21)\")\n");
+    StrAppend(&text, "%x", i + 1, ": f32[64, 64] = Mul(%x", i, ", %s", i,
+              ") loc(\"m (Mul, opset 21)\")\n");
+  }
+  StrAppend(&text, "%y: f32[63, 64] = Slice(%x", kGates,
+            ", %one, %end) loc(\"slice (Slice, opset 21)\")\n}");
+  const FusedGraph fused = FuseText(text);
+  ASSERT_FALSE(fused.kernels.empty());
+  EXPECT_LE(fused.kernels.size(), 3U);
+  for (const FusedKernel& fused_kernel : fused.kernels) {
+    for (const Stage& stage : fused_kernel.kernel.stages) {
+      for (const Expr& body : stage.body) EXPECT_LE(TermCount(body), kMostTerms);
+    }
   }
 }
 
