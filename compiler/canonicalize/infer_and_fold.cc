@@ -24,6 +24,7 @@
 namespace aotc {
 namespace {
 
+constexpr int64_t kMostDimTerms = 256;  // longer ones take minutes to reason about
 constexpr std::string_view kLargerSize = ": give --dim a larger least size";
 
 // Padding or an interpolation has nothing to repeat where its input is empty, nor is there an
@@ -181,6 +182,14 @@ absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) con
     const KernelTensor& tensor = kernel.tensors[id];
     const std::optional<std::vector<int64_t>> dims = StaticDims(tensor.shape);
     if (tensor.role != TensorRole::kOutput || (!dims && !bounded_)) continue;
+    for (const Expr& dim : tensor.shape) {
+      const int64_t terms = TermCount(dim);
+      if (terms <= kMostDimTerms) continue;
+      return absl::InvalidArgumentError(StrCat("a dim of its result is an expression of ", terms,
+                                               " terms over the symbolic dims, more than ",
+                                               kMostDimTerms, ": pin one of them, such as --dim ",
+                                               graph.symbols[0].name, "=", graph.symbols[0].max));
+    }
     const std::string result =
         StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)));
     if (const std::optional<std::string> at = NegativeAt(tensor.shape, graph.symbols)) {

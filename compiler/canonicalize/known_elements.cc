@@ -1,5 +1,6 @@
 #include "compiler/canonicalize/known_elements.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
@@ -37,6 +38,12 @@ std::vector<Expr> ElementsOf(const Constant& constant) {
   return elements;
 }
 
+// Whether every element is one that is worth knowing: a size that no one could read is not.
+bool AreShort(const std::vector<Expr>& elements) {
+  return std::ranges::all_of(elements,
+                             [](const Expr& element) { return TermCount(element) <= kMostTerms; });
+}
+
 }  // namespace
 
 std::optional<std::vector<Expr>> KnownElements::Find(const Graph& graph, ValueId id) const {
@@ -59,7 +66,7 @@ bool KnownElements::Infer(Graph& graph, const NodeKernel& kernel) {
     inputs.push_back(*std::move(elements));
   }
   auto outputs = EvaluateSymbolically(kernel.kernel, inputs, BoundsOf(graph.symbols));
-  if (!outputs.ok()) return false;
+  if (!outputs.ok() || !std::ranges::all_of(*outputs, AreShort)) return false;
   bool complete = true;
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {
     Value& value = graph.values[kernel.outputs[i]];

@@ -111,3 +111,30 @@ def rotary_embedding_without_angles(folder):
     places = tensor("places", (1, 2), TensorProto.INT64)
     node = helper.make_node("RotaryEmbedding", ["x", "cos", "sin", "places"], ["y"], name="broken")
     write(folder, make_model([node], [x, cos, sin, places], [tensor("y", (1, 2, 2, 4))], opset=23))
+
+
+@case("terms over the symbolic dims", flags=("--dim", "n=1..9"))
+def sizes_that_double_without_end(folder):
+    """Each step appends every second row: its size reads that of the step before twice."""
+    nodes, value = [], "x"
+    for step in range(30):
+        half, value, before = f"half{step}", f"all{step}", value
+        nodes.append(helper.make_node("Slice", [before, "one", "far", "rows", "two"], [half]))
+        nodes.append(helper.make_node("Concat", [before, half], [value], axis=0))
+    constants = {"one": 1, "far": 1 << 40, "rows": 0, "two": 2}
+    initializers = [numpy_helper.from_array(np.array([number]), name)
+                    for name, number in constants.items()]
+    write(folder, make_model(nodes, [tensor("x", ("n", 3))], [tensor(value, ("m", 3))],
+                             initializers))
+
+
+@case("needs input 1 ('length') at compile time", flags=("--dim", "n=1..9"))
+def a_length_squared_without_end(folder):
+    nodes = [helper.make_node("Shape", ["x"], ["n0"], start=0, end=1)]
+    nodes += [helper.make_node("Mul", [f"n{step}", f"n{step}"], [f"n{step + 1}"])
+              for step in range(40)]
+    nodes += [helper.make_node("Min", ["n40", "most"], ["length"]),
+              helper.make_node("Expand", ["most", "length"], ["y"])]
+    write(folder, make_model(nodes, [tensor("x", ("n", 3))],
+                             [tensor("y", ("m",), TensorProto.INT64)],
+                             [numpy_helper.from_array(np.array([100]), "most")]))
