@@ -216,11 +216,26 @@ struct Known {
   RoundCounters counters = {};
 };
 
+// What the elements of a constant are below, if none is negative and they are few enough to look.
+std::optional<Expr> EndOf(const Constant& table) {
+  constexpr int64_t kMostElements = 1 << 16;
+  const int64_t count = table.is_splat() ? 1 : table.element_count();
+  if (IsFloat(table.dtype()) || table.element_count() == 0 || count > kMostElements) return {};
+  int64_t most = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (table.IntAt(i) < 0) return std::nullopt;
+    most = std::max(most, table.IntAt(i));
+  }
+  return Expr(most) + 1;
+}
+
 // What elements of the value are below, and not negative: where ArgMax, ArgMin and TopK give places
-// on an axis, its dim; also behind nodes that only move them. Nothing elsewhere.
+// on an axis, its dim; of a constant, what is beyond its largest one; also behind nodes that only
+// move them, such as lookups in a table. Nothing elsewhere.
 std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers, ValueId value) {
-  constexpr std::string_view kMoves[] = {"Expand",  "Flatten", "Identity",  "Reshape",  "Slice",
-                                         "Squeeze", "Tile",    "Transpose", "Unsqueeze"};
+  constexpr std::string_view kMoves[] = {"Expand",   "Flatten",  "Gather",    "GatherElements",
+                                         "GatherND", "Identity", "Reshape",   "Slice",
+                                         "Squeeze",  "Tile",     "Transpose", "Unsqueeze"};
   while (producers[value].valid()) {
     const Node& node = graph.nodes[producers[value]];
     const bool is_top_k = node.op == "TopK" && node.outputs[1] == value;
@@ -234,7 +249,8 @@ std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers
     if (std::ranges::find(kMoves, node.op) == std::end(kMoves)) return std::nullopt;
     value = node.inputs[0];
   }
-  return std::nullopt;
+  const std::optional<Constant>& constant = graph.values[value].constant;
+  return constant ? EndOf(*constant) : std::nullopt;
 }
 
 // Whether the axis of the data has room for indices that are not negative and below `end`.

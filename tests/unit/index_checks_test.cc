@@ -217,6 +217,26 @@ graph @g(%x: f32[2, n], %z: f32[2, $1]) -> (%y) {
   EXPECT_EQ(count("%i: i64[2, 3] = Cast(%x) {to=7}", "n"), 1);
 }
 
+// x[table[i]]: the check of i is left, and that of the table's elements where they may not fit.
+TEST(IndexChecks, WhatATableHoldsIsKnown) {
+  const auto count = [](const std::string& table, int rows) {
+    Graph graph = Parse(absl::Substitute(R"(
+graph @g(%x: f32[$1, 3], %i: i64[2, 1]) -> (%y) {
+  const %table: i64[4] = [$0]
+  %t: i64[2, 1] = Gather(%table, %i) {axis=0}
+  %s: i64[2] = Squeeze(%t)
+  %y: f32[2, 3] = Gather(%x, %s) {axis=0}
+})",
+                                         table, rows));
+    const absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
+    EXPECT_TRUE(checks.ok()) << checks.status();
+    return checks.ok() ? checks->size() : 99;
+  };
+  EXPECT_EQ(count("5, 0, 8, 2", 9), 1);
+  EXPECT_EQ(count("5, 0, 8, 2", 8), 2);
+  EXPECT_EQ(count("5, -1, 8, 2", 9), 2);
+}
+
 // A loop that reads row after row: trips, start, and step of its counter.
 size_t ChecksOfRows(const std::string& trips, int start, int step) {
   Graph graph = Parse(absl::Substitute(R"(
