@@ -157,6 +157,16 @@ std::string ActualBytes(const Program& program, BufferId id) {
   return HostExpr(bytes, BoundsOf(program.symbols));
 }
 
+namespace {
+
+// Variants may call a parameter by other names: "r1" is "r1_data" beside a loop over r1.
+bool TakeTheSame(const LoopFunction& a, const LoopFunction& b) {
+  return a.params == b.params &&
+         std::ranges::equal(a.symbols, b.symbols, {}, &Symbol::var, &Symbol::var);
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const Step& step) {
   const Program& program = context.program;
   std::string text;
@@ -169,7 +179,7 @@ absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const St
   for (const Symbol& symbol : variants[0].loops.symbols)
     StrAppend(&text, "dims.", symbol.var, ", ");
   for (const KernelVariant& variant : variants) {
-    if (KernelParameters(variant) == KernelParameters(variants[0])) continue;
+    if (TakeTheSame(variant.loops, variants[0].loops)) continue;
     return absl::InternalError(StrCat("variants of kernel ",
                                       program.kernels[step.kernel].kernel.name,
                                       " take different parameters"));

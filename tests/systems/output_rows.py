@@ -150,6 +150,16 @@ def row60_kernel_names_suit_every_node_name(folder):
         expect(names == [kernel["name"] for kernel in again["kernels"]], "names change")
 
 
+def row60_values_may_be_named_like_variables(folder):
+    """Rows of 40 leave a rest to 16 lanes, but not to 8: kernels for one machine may have a loop
+    over r1, and those for another one none."""
+    nodes = [node("Sub", "x r1", "i1"), node("ReduceLogSumExp", "i1", "acc", axes=[1]),
+             node("Sub", "i1 acc", "task"), node("Softmax", "task", "lane")]
+    path = cases.save(folder, "names", nodes, {"x": [32, 40], "r1": [40]}, {"lane": [32, 40]})
+    for target in TARGETS:
+        cases.numbers_agree(path, target, folder)
+
+
 def row80_large_constants_are_no_literals(folder):
     """They lie in the weights, once, and no source holds more than a few numbers of them."""
     table = cases.floats(40, 40)
