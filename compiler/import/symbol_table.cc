@@ -16,6 +16,16 @@ constexpr const char* kLocals[] = {
     "e",        "acc",         "x",    "column", "element", "lanes",    "tile_m",  "tile_n",
     "tile_row", "tile_column", "at_m", "at_n",   "at_k",    "position", "scratch", "tasks"};
 
+// What lowering makes variables of, behind the name of a tensor or an axis: "acc_value", "i1_v".
+constexpr std::string_view kEndings[] = {"_bits", "_c",    "_chunk", "_element", "_factor",
+                                         "_g",    "_halo", "_i",     "_kept",    "_lanes",
+                                         "_next", "_o",    "_v",     "_value"};
+
+bool MayBeOfLowering(std::string_view name) {
+  return std::ranges::any_of(kEndings,
+                             [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
 }  // namespace
 
 SymbolTable::SymbolTable() {
@@ -78,6 +88,7 @@ Expr SymbolTable::Symbol(const std::string& alias) {
     symbol.max = bound->second.max / symbol.step;
   }
   std::string suffix = symbol.step == 1 ? "" : StrCat("_", symbol.step);
+  if (MayBeOfLowering(CleanIdentifier(name))) suffix += "_dim";
   symbol.var = vars_.Unique(StrCat(name, suffix), "dim");
   symbols_.push_back(symbol);
   return values_[name] = Var(symbol.var) * symbol.step;

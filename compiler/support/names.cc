@@ -183,6 +183,11 @@ bool IsLimitMacro(std::string_view word) {
   return false;
 }
 
+// What runtime-lite calls its own: aotc_load, AOTC_OK.
+bool IsOfRuntime(std::string_view word) {
+  return word.starts_with("aotc_") || word.starts_with("AOTC_");
+}
+
 bool IsWord(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 }  // namespace
@@ -212,7 +217,7 @@ std::string CleanIdentifier(std::string_view text, std::string_view fallback) {
   }
   if (result.empty()) return std::string(fallback);
   if (absl::ascii_isdigit(result[0])) result.insert(0, "m");
-  if (IsReservedWord(result)) result += '_';
+  if (IsReservedWord(result) || IsOfRuntime(result)) result += '_';
   return result;
 }
 
@@ -221,7 +226,10 @@ std::string ModelPrefix(std::string_view text) {
   std::string result(text);
   std::replace_if(result.begin(), result.end(), [](char c) { return !IsWord(c); }, '_');
   if (absl::ascii_isdigit(result[0])) result.insert(0, "m");
-  if (IsReservedWord(result) || result == "main") result += "_model";
+  // Not case by case: macros and guards of headers are in capitals.
+  const std::string lower = absl::AsciiStrToLower(result);
+  if (IsReservedWord(result) || IsOfRuntime(lower) || result == "main") result += "_model";
+  if (lower == "aotc") result += "_model_model";  // aotc_model is of the runtime as well
   return result;
 }
 

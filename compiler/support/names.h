@@ -23,11 +23,12 @@ bool IsIdentifier(std::string_view name);
 bool IsReservedWord(std::string_view word);
 
 // Letters, digits and single underscores, none of them at the ends; `m` before a digit; `fallback`
-// where nothing is left; `_` after reserved words.
+// where nothing is left; `_` after reserved words and what begins like a name of runtime-lite.
 std::string CleanIdentifier(std::string_view text, std::string_view fallback = "value");
 
 // The prefix of all that a compiled model defines: every character outside [A-Za-z0-9_] made `_`,
-// `m` put before a digit, `_model` added to reserved words and `main`; "model" for an empty text.
+// `m` put before a digit, `_model` added to reserved words, names of runtime-lite and `main`;
+// "model" for an empty text.
 std::string ModelPrefix(std::string_view text);
 
 // "mobilenet" -> "MOBILENET".

@@ -152,12 +152,13 @@ def row60_kernel_names_suit_every_node_name(folder):
 
 def row60_values_may_be_named_like_variables(folder):
     """Rows of 40 leave a rest to 16 lanes, but not to 8: kernels for one machine may have a loop
-    over r1, and those for another one none."""
+    over r1, and those for another one none. The temps of a softmax are called acc and t."""
     nodes = [node("Sub", "x r1", "i1"), node("ReduceLogSumExp", "i1", "acc", axes=[1]),
-             node("Sub", "i1 acc", "task"), node("Softmax", "task", "lane")]
-    path = cases.save(folder, "names", nodes, {"x": [32, 40], "r1": [40]}, {"lane": [32, 40]})
+             node("Sub", "i1 acc", "aotc_load"), node("Softmax", "aotc_load", "lane")]
+    rows = {"x": ["t_value", 40], "r1": [40]}
+    path = cases.save(folder, "aotc", nodes, rows, {"lane": ["t_value", 40]})
     for target in TARGETS:
-        cases.numbers_agree(path, target, folder)
+        cases.numbers_agree(path, target, folder, {"t_value": "1..40"}, {"t_value": 33})
 
 
 def row80_large_constants_are_no_literals(folder):

@@ -11,6 +11,8 @@ TEST(Names, CleanIdentifiersAreLegalEverywhere) {
   EXPECT_EQ(CleanIdentifier("3d"), "m3d");
   EXPECT_EQ(CleanIdentifier("float"), "float_");
   EXPECT_EQ(CleanIdentifier("threadIdx"), "threadIdx_");
+  EXPECT_EQ(CleanIdentifier("aotc_load"), "aotc_load_");
+  EXPECT_EQ(CleanIdentifier("AOTC_OK"), "AOTC_OK_");
   EXPECT_EQ(CleanIdentifier("linux"), "linux_");
   EXPECT_EQ(CleanIdentifier("\xc3\xa9t\xc3\xa9"), "t");
   EXPECT_EQ(CleanIdentifier("***"), "value");
@@ -39,6 +41,8 @@ TEST(Names, ModelPrefixesFollowTheDocument) {
   EXPECT_EQ(ModelPrefix("main"), "main_model");
   EXPECT_EQ(ModelPrefix("class"), "class_model");
   EXPECT_EQ(ModelPrefix(""), "model");
+  EXPECT_EQ(ModelPrefix("aotc-pool"), "aotc_pool_model");
+  EXPECT_EQ(ModelPrefix("AOTC"), "AOTC_model_model");
   EXPECT_EQ(MacroCase("mobilenet_v2"), "MOBILENET_V2");
 }
 
