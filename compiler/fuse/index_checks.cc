@@ -220,7 +220,9 @@ struct Known {
 std::optional<Expr> EndOf(const Constant& table) {
   constexpr int64_t kMostElements = 1 << 16;
   const int64_t count = table.is_splat() ? 1 : table.element_count();
-  if (IsFloat(table.dtype()) || table.element_count() == 0 || count > kMostElements) return {};
+  if (IsFloat(table.dtype()) || table.element_count() == 0 || count > kMostElements) {
+    return std::nullopt;
+  }
   int64_t most = 0;
   for (int64_t i = 0; i < count; ++i) {
     if (table.IntAt(i) < 0) return std::nullopt;

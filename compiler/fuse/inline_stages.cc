@@ -79,6 +79,7 @@ absl::Status InlineStages(Kernel& kernel, size_t count, TensorId kept) {
           Inline(kernel, {.tensor = tensor, .axes = stage.axes, .value = stage.body[i]}));
       ++inlined;
     }
+    // Stages before it need not be inlined into one that nothing reads any more.
     const bool is_read = inlined < stage.results.size();
     if (!is_read) kernel.stages.erase(kernel.stages.begin() + static_cast<int64_t>(s));
   }

@@ -10,19 +10,8 @@
 namespace aotc {
 namespace {
 
-// Names that kernels give to variables of their own.
-constexpr const char* kLocals[] = {
-    "task",     "thread",      "lane", "place",  "number",  "row",      "point",   "run",
-    "e",        "acc",         "x",    "column", "element", "lanes",    "tile_m",  "tile_n",
-    "tile_row", "tile_column", "at_m", "at_n",   "at_k",    "position", "scratch", "tasks"};
-
-// What lowering makes variables of, behind the name of a tensor or an axis: "acc_value", "i1_v".
-constexpr std::string_view kEndings[] = {"_bits", "_c",    "_chunk", "_element", "_factor",
-                                         "_g",    "_halo", "_i",     "_kept",    "_lanes",
-                                         "_next", "_o",    "_v",     "_value"};
-
 bool MayBeOfLowering(std::string_view name) {
-  return std::ranges::any_of(kEndings,
+  return std::ranges::any_of(kLoopEndings,
                              [name](std::string_view ending) { return name.ends_with(ending); });
 }
 
@@ -75,9 +64,6 @@ Expr SymbolTable::Symbol(const std::string& alias) {
   auto bound = bounds_.find(name);
   if (bound != bounds_.end() && bound->second.min == bound->second.max) {
     return values_[name] = Expr(bound->second.min);
-  }
-  if (symbols_.empty()) {
-    for (const char* local : kLocals) vars_.Reserve(local);
   }
   aotc::Symbol symbol{.name = DisplayName(name), .max = kUnboundMax};
   if (bound == bounds_.end()) {

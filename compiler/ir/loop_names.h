@@ -14,14 +14,19 @@ namespace aotc {
 
 inline constexpr std::string_view kLoopNames[] = {
     // Statements of lowering and of the rules.
-    "acc", "column", "e", "element", "group", "halo", "halo_round", "k_at", "lane", "m_at", "n_at",
-    "number", "panel", "place", "point", "row", "row_chunk", "row_count", "rows_done", "rows_left",
-    "run", "task", "task_row", "thread", "tile", "tile_column", "tile_m", "tile_n", "tile_row",
-    "tile_vector", "x",
+    "acc", "at_k", "at_m", "at_n", "column", "e", "element", "group", "halo", "halo_round", "k_at",
+    "lane", "lanes", "m_at", "n_at", "number", "panel", "place", "point", "position", "row",
+    "row_chunk", "row_count", "rows_done", "rows_left", "run", "task", "task_row", "thread", "tile",
+    "tile_column", "tile_m", "tile_n", "tile_row", "tile_vector", "x",
     // Axes of kernels.
     "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
     // Parameters of emitted functions.
     "config", "scratch", "stream", "task_begin", "task_end", "tasks"};
+
+// What they put behind the name of a tensor or an axis: "acc_value", "i1_v".
+inline constexpr std::string_view kLoopEndings[] = {
+    "_bits", "_c",    "_chunk", "_element", "_factor", "_g", "_halo",
+    "_i",    "_kept", "_lanes", "_next",    "_o",      "_v", "_value"};
 
 }  // namespace aotc
 

@@ -11,7 +11,8 @@
 namespace aotc {
 
 // Turns temps of one element to a row (a reduction that keeps its axis) into variables, and
-// computes pointwise temps where they are read, if one load reads each element once.
+// computes pointwise temps where they are read, if one load reads each element once and stands at
+// few places of an expression.
 void KeepFewTemps(Nest& nest);
 
 // Lets pointwise stages write over a temp that they read last, each element at its own place. Only
@@ -19,7 +20,8 @@ void KeepFewTemps(Nest& nest);
 void OverwriteTemps(Nest& nest);
 
 // Puts the temps of a row nest in shared memory, a slice for each of the block's `rows`. Where they
-// do not fit, pointwise ones are computed again by each reader. Error: what is left does not fit.
+// do not fit, pointwise ones are computed again by each reader, within limits. Error: what is left
+// does not fit.
 absl::Status PlaceTemps(Nest& nest, int64_t rows);
 
 }  // namespace aotc

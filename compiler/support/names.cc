@@ -29,13 +29,6 @@ constexpr std::string_view kReserved[] = {"EOF",
                                           "alignof",
                                           "and",
                                           "and_eq",
-                                          "aotc_model",
-                                          "aotc_parallel",
-                                          "aotc_status",
-                                          "aotc_string",
-                                          "aotc_tensor",
-                                          "aotc_value",
-                                          "aotc_value_info",
                                           "asm",
                                           "assert",
                                           "auto",
@@ -199,7 +192,8 @@ bool IsIdentifier(std::string_view name) {
 }
 
 bool IsReservedWord(std::string_view word) {
-  return std::binary_search(std::begin(kReserved), std::end(kReserved), word) || IsLimitMacro(word);
+  return std::binary_search(std::begin(kReserved), std::end(kReserved), word) ||
+         IsLimitMacro(word) || IsOfRuntime(word);
 }
 
 std::string CleanIdentifier(std::string_view text, std::string_view fallback) {
@@ -217,7 +211,7 @@ std::string CleanIdentifier(std::string_view text, std::string_view fallback) {
   }
   if (result.empty()) return std::string(fallback);
   if (absl::ascii_isdigit(result[0])) result.insert(0, "m");
-  if (IsReservedWord(result) || IsOfRuntime(result)) result += '_';
+  if (IsReservedWord(result)) result += '_';
   return result;
 }
 

@@ -19,16 +19,16 @@ namespace aotc {
 bool IsIdentifier(std::string_view name);
 
 // Whether C, C++ or CUDA give the word a meaning of its own, or a header or compiler defines it as
-// a macro, or the sources that we emit use it as a type.
+// a macro, or it begins like a name of runtime-lite.
 bool IsReservedWord(std::string_view word);
 
 // Letters, digits and single underscores, none of them at the ends; `m` before a digit; `fallback`
-// where nothing is left; `_` after reserved words and what begins like a name of runtime-lite.
+// where nothing is left; `_` after reserved words.
 std::string CleanIdentifier(std::string_view text, std::string_view fallback = "value");
 
 // The prefix of all that a compiled model defines: every character outside [A-Za-z0-9_] made `_`,
-// `m` put before a digit, `_model` added to reserved words, names of runtime-lite and `main`;
-// "model" for an empty text.
+// `m` put before a digit, `_model` added to reserved words, in
+// capitals or not those of runtime-lite, and to `main`; "model" for an empty text.
 std::string ModelPrefix(std::string_view text);
 
 // "mobilenet" -> "MOBILENET".

@@ -161,6 +161,7 @@ TEST(ExprSimplify, DecidesMinMaxAndSelect) {
          {"max(max(c - 4, 0) - 2, 0)", "max(c - 6, 0)"},
          {"max(max(c - 4, 0) - 2, -1)", "max(c - 6, -1)"},
          {"max(max(c - 4, 0) + 1, 0)", "max(c - 4, 0) + 1"},
+         {"max(max(%t[c], 0) - 2, 0)", "max(max(%t[c], 0) - 2, 0)"},  // %t[c] - 2 may wrap
          {"min(min(c, 9) + 2, 11)", "min(c + 2, 11)"},
          {"min(min(c, 9) + 2, 12)", "min(c, 9) + 2"},
          {"abs(c)", "c"},
