@@ -1,5 +1,6 @@
 #include "compiler/ops/resize_geometry.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -45,6 +46,30 @@ absl::StatusOr<std::vector<float>> KnownFloats(const OpContext& op, size_t index
 // Numbers beyond it, and those whose inverse is, have no fraction of 64-bit integers.
 constexpr float kMostScale = 1U << 30;
 
+int64_t RoundedLength(int64_t in, float scale) {
+  return static_cast<int64_t>(static_cast<float>(in) * scale);
+}
+
+// The operator's text counts the region's length instead of the input's; ONNX's inference of
+// shapes, its reference and onnxruntime do not. The product is one of floats, as in onnxruntime: 90
+// elements by 1.3 are 116. Error: it is not that of integers for some size of a symbolic dim.
+absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Bounds& bounds) {
+  constexpr int64_t kMostLength = int64_t{1} << 31, kMostCompared = 1 << 16;
+  const Fraction fraction = SimplestFraction(scale);
+  const Expr length = Simplify(FloorDiv(in * fraction.numerator, fraction.denominator), bounds);
+  const Interval range = RangeOf(in, bounds);
+  if (range.min == range.max && range.max < kMostLength) return RoundedLength(range.max, scale);
+  const int64_t p = *fraction.numerator.AsInt(), q = *fraction.denominator.AsInt();
+  for (int64_t n = std::max<int64_t>(range.min, 0); n <= std::min(range.max, kMostCompared); ++n) {
+    const int64_t exact = n * p / q, rounded = RoundedLength(n, scale);
+    if (exact == rounded) continue;
+    return absl::UnimplementedError(StrCat("a scale of ", scale, " needs a known length (", n,
+                                           " elements give ", rounded, " as floats are rounded, ",
+                                           exact, " exactly): pin the dim with --dim"));
+  }
+  return length;
+}
+
 absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
                        const std::vector<size_t>& axes, std::vector<ResizedAxis>& result) {
   if (scales.size() != axes.size()) {
@@ -57,38 +82,35 @@ absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
     }
     ResizedAxis& axis = result[axes[k]];
     axis.scale = SimplestFraction(scales[k]);
-    // The operator's text counts the region's length instead of the input's; ONNX's inference of
-    // shapes, its reference and onnxruntime do not.
-    axis.out =
-        Simplify(FloorDiv(axis.in * axis.scale.numerator, axis.scale.denominator), op.bounds());
+    AOTC_ASSIGN_OR_RETURN(axis.out, ScaledLength(axis.in, scales[k], op.bounds()));
     axis.resized = scales[k] != 1;
   }
   return absl::OkStatus();
 }
 
 // One scale for all axes, that of the axis with the least (greatest) ratio; lengths round to the
-// nearest.
+// nearest, as floats do in onnxruntime.
 absl::Status KeepAspectRatio(const std::vector<size_t>& axes, bool not_larger,
                              std::vector<ResizedAxis>& result) {
   const ResizedAxis* chosen = nullptr;
-  auto number = [](const Expr& e) { return e.AsInt().value_or(-1); };
+  auto number = [](const Expr& e) { return static_cast<float>(e.AsInt().value_or(-1)); };
+  float ratio = 0;
   for (size_t k : axes) {
     const ResizedAxis& axis = result[k];
     if (number(axis.in) < 1 || number(axis.out) < 0) {
       return absl::UnimplementedError("keep_aspect_ratio_policy needs static dims");
     }
-    if (chosen == nullptr) chosen = &axis;
-    int64_t here = number(axis.out) * number(chosen->in),
-            best = number(chosen->out) * number(axis.in);
-    if (not_larger ? here < best : here > best) chosen = &axis;
+    const float own = number(axis.out) / number(axis.in);
+    if (chosen != nullptr && (not_larger ? own >= ratio : own <= ratio)) continue;
+    chosen = &axis;
+    ratio = own;
   }
   if (chosen == nullptr) return absl::OkStatus();
-  Fraction scale = chosen->scale;
+  const Fraction scale = chosen->scale;
   for (size_t k : axes) {
     ResizedAxis& axis = result[k];
     axis.scale = scale;
-    axis.out = Simplify(
-        FloorDiv(axis.in * scale.numerator * 2 + scale.denominator, scale.denominator * 2));
+    axis.out = static_cast<int64_t>(std::round(ratio * number(axis.in)));
   }
   return absl::OkStatus();
 }

@@ -187,6 +187,18 @@ def resize(draw):
                 known=(1, 2, 3), steps=0 if mode == "nearest" else 2)
 
 
+def resize_long(draw):
+    """A scale by which the length becomes a whole number, but for the rounding of their product.
+    onnxruntime copies where all lengths stay, whatever the scale.
+    """
+    parts = draw.pick([3, 5, 6, 7, 9, 10, 11, 20])
+    length, scale = parts * draw.dim(1, 120 // parts), (draw.dim(0, 40) * parts + 1) / parts
+    scale += draw.dim(0, parts - 2) / parts
+    mode = draw.pick(["half_pixel", "asymmetric", "align_corners"])
+    return Node("Resize", [draw.floats([1, length]), None, vector(1, scale, dtype="f4")],
+                {"mode": "linear", "coordinate_transformation_mode": mode}, known=(1, 2), steps=2)
+
+
 def grid_sample(draw):
     rank = draw.pick([2, 2, 3])
     mode = draw.pick(["linear", "nearest", "cubic"][:3 if rank == 2 else 2])
@@ -244,5 +256,5 @@ def space(draw):
 
 FAMILIES = (conv, conv_transpose, conv_transpose, conv_transpose, max_pool, max_pool, average_pool,
             average_pool, lp_pool, global_pool, qlinear_conv, qlinear_conv, conv_integer, lrn,
-            resize, resize, resize, resize, resize, grid_sample, grid_sample, affine_grid,
-            roi_align, col2im, space)
+            resize, resize, resize, resize, resize, resize_long, grid_sample, grid_sample,
+            affine_grid, roi_align, col2im, space)

@@ -182,6 +182,21 @@ TEST(OpShapes, ConvTransposeWithSamePadsReachesAsFarAsItsKernel) {
   EXPECT_EQ(op.OutputType(), "f32[1, 1, 12, 14]");
 }
 
+// The lengths that onnxruntime 1.31 gives, of which 117, 63 and 7 are the exact ones.
+TEST(OpShapes, ResizeRoundsLengthsAsFloats) {
+  auto resized = [](const Expr& length, float scale) {
+    OpCase op("Resize");
+    op.Symbol("n", 1, 89).Symbol("m", 1, 90).Input(kF32, {length}).Absent();
+    return op.Known(Constant::Splat(kF32, {1}, scale)).OutputType();
+  };
+  EXPECT_EQ(resized(90, 1.3F), "f32[116]");
+  EXPECT_EQ(resized(30, 2.1F), "f32[62]");
+  EXPECT_EQ(resized(10, 0.7F), "f32[7]");
+  EXPECT_EQ(resized(Var("n"), 1.3F), "f32[n + floor_div(n*3, 10)]");
+  EXPECT_THAT(resized(Var("m"), 1.3F),
+              HasSubstr("90 elements give 116 as floats are rounded, 117"));
+}
+
 TEST(OpShapes, ResizeOfARegionScalesTheWholeInput) {
   OpCase op("Resize");
   op.Input(DType::kF32, {10}).Known(Constant::Splat(DType::kF32, {2}, 0.5));
