@@ -46,7 +46,7 @@ def make_inputs(path, sizes, seed, scales=None):
             made[name] = scale * (image_like(rng, shape) if image else rng.standard_normal(shape))
         else:
             made[name] = rng.integers(0, int(scale), shape)
-        made[name] = np.ascontiguousarray(made[name], dtype)
+        made[name] = np.asarray(made[name], dtype, order="C")  # scalars stay scalars
     return made
 
 
