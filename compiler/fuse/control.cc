@@ -62,10 +62,11 @@ FusedKernel KernelOfControl(const Graph& graph, NodeId id) {
   const auto add = [&](ValueId value, TensorRole role) {
     if (!value.valid() || graph.values[value].constant || !known.insert(value).second) return;
     const Value& of = graph.values[value];
-    fused.kernel.params.push_back(fused.kernel.tensors.Add({.name = names.Unique(of.name),
-                                                            .dtype = of.type.dtype,
-                                                            .shape = of.type.dims,
-                                                            .role = role}));
+    fused.kernel.params.push_back(
+        fused.kernel.tensors.Add({.name = names.Unique(ShortIdentifier(of.name)),
+                                  .dtype = of.type.dtype,
+                                  .shape = of.type.dims,
+                                  .role = role}));
     fused.args.push_back(value);
   };
   // The trip count of a Repeat is an expression of the program, not a value in memory.

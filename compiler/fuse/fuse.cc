@@ -242,11 +242,6 @@ class Fuser {
   std::map<ValueId, size_t> producer_;           // value -> index in placed_
 };
 
-void GiveUniqueName(std::string& name, NameTable& names) {
-  constexpr size_t kLongestName = 48;
-  name = names.Unique(name.substr(name.size() - std::min(name.size(), kLongestName)));
-}
-
 }  // namespace
 
 absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
@@ -278,7 +273,9 @@ absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) 
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuser(graph, graph.main, options).Run());
   NameTable names;
   VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
-    for (FusedKernel& kernel : part.kernels) GiveUniqueName(kernel.kernel.name, names);
+    for (FusedKernel& kernel : part.kernels) {
+      kernel.kernel.name = names.Unique(ShortIdentifier(kernel.kernel.name));
+    }
   });
   return fused;
 }

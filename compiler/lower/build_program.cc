@@ -107,7 +107,7 @@ class ProgramBuilder {
     if (!options_.has_device) return AddBuffer(condition, BufferKind::kArena);
     const BufferId flag = AddBuffer(condition, BufferKind::kHost);
     std::string& name = program_.buffers[flag].name;
-    name = names_.Unique(StrCat(CleanIdentifier(graph_.values[condition].name), "_on_host"));
+    name = names_.Unique(StrCat(ShortIdentifier(graph_.values[condition].name), "_on_host"));
     return flag;
   }
 
@@ -215,7 +215,7 @@ class ProgramBuilder {
 
   BufferId AddBuffer(ValueId id, BufferKind kind) {
     const Value& value = graph_.values[id];
-    Buffer buffer{.name = names_.Unique(CleanIdentifier(value.name)),
+    Buffer buffer{.name = names_.Unique(ShortIdentifier(value.name)),
                   .value = value.output_name.empty() ? value.name : value.output_name,
                   .dtype = value.type.dtype,
                   .shape = value.type.dims,

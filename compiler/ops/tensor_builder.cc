@@ -53,7 +53,7 @@ Expr Tensor::operator()(const Indices& indices) const {
 TensorBuilder::TensorBuilder(std::string kernel_name) { kernel_.name = std::move(kernel_name); }
 
 std::string TensorBuilder::UniqueName(std::string_view name) const {
-  std::string base = CleanIdentifier(name, "t");
+  std::string base = ShortIdentifier(name, "t");
   auto taken = [&](const std::string& candidate) {
     return std::any_of(kernel_.tensors.begin(), kernel_.tensors.end(),
                        [&](const KernelTensor& tensor) { return tensor.name == candidate; });

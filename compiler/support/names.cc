@@ -215,6 +215,15 @@ std::string CleanIdentifier(std::string_view text, std::string_view fallback) {
   return result;
 }
 
+std::string ShortIdentifier(std::string_view text, std::string_view fallback) {
+  constexpr size_t kLongest = 48, kLongestPart = 24;
+  std::string whole = CleanIdentifier(text, fallback);
+  if (whole.size() <= kLongest) return whole;
+  const std::string end = whole.substr(whole.size() - kLongest);
+  const size_t gap = end.find('_');  // before it, maybe the rest of a word
+  return CleanIdentifier(gap < kLongestPart ? end.substr(gap) : end);
+}
+
 std::string ModelPrefix(std::string_view text) {
   if (text.empty()) return "model";
   std::string result(text);

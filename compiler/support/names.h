@@ -26,6 +26,10 @@ bool IsReservedWord(std::string_view word);
 // where nothing is left; `_` after reserved words.
 std::string CleanIdentifier(std::string_view text, std::string_view fallback = "value");
 
+// At most 49 characters of the clean form: whole words from its end, where that is what differs in
+// the names of exporters that join those of nodes and scopes.
+std::string ShortIdentifier(std::string_view text, std::string_view fallback = "value");
+
 // The prefix of all that a compiled model defines: every character outside [A-Za-z0-9_] made `_`,
 // `m` put before a digit, `_model` added to reserved words, in
 // capitals or not those of runtime-lite, and to `main`; "model" for an empty text.

@@ -161,6 +161,21 @@ def row60_values_may_be_named_like_variables(folder):
         cases.numbers_agree(path, target, folder, {"t_value": "1..40"}, {"t_value": 33})
 
 
+def row60_long_names_give_short_identifiers(folder):
+    """Names that join those of scopes and nodes, and end alike; comments hold them whole."""
+    scope = "StatefulPartitionedCall/model/" * 4
+    first, second, last = (f"{scope}{i};{scope}dense/MatMul" for i in range(3))
+    nodes = [node("Softmax", "x", first), node("Softmax", first, second, axis=0),
+             node("Softmax", second, last)]
+    path = cases.save(folder, "net", nodes, {"x": [5, 7]}, {last: [5, 7]})
+    for target in TARGETS:
+        cases.numbers_agree(path, target, folder, {}, {})
+        for source in [*folder.rglob("net_kernels_*.cu"), *folder.rglob("net_kernels_*.cpp")]:
+            code = re.sub(r"//.*", "", source.read_text())
+            longest = max(re.findall(r"\w+", code), key=len)
+            expect(len(longest) <= 80, f"{source}: {longest}")
+
+
 def row80_large_constants_are_no_literals(folder):
     """They lie in the weights, once, and no source holds more than a few numbers of them."""
     table = cases.floats(40, 40)

@@ -19,6 +19,17 @@ TEST(Names, CleanIdentifiersAreLegalEverywhere) {
   EXPECT_EQ(CleanIdentifier("", "node"), "node");
 }
 
+TEST(Names, ShortIdentifiersAreWordsFromTheEnd) {
+  const std::string scopes = "a/scope/of/many/words/with/a/name/of/its/own;";
+  EXPECT_EQ(ShortIdentifier("/layer.1/Conv:0"), "layer_1_Conv_0");
+  EXPECT_EQ(ShortIdentifier(scopes + "Call/dense/MatMul"),
+            "words_with_a_name_of_its_own_Call_dense_MatMul");
+  EXPECT_EQ(ShortIdentifier(scopes + "3d/filter/of/nine/more/words/and/a/few/for/it"),
+            "m3d_filter_of_nine_more_words_and_a_few_for_it");
+  EXPECT_EQ(ShortIdentifier(std::string(60, 'x')), std::string(48, 'x'));
+  EXPECT_EQ(ShortIdentifier("", "t"), "t");
+}
+
 TEST(Names, ReservedWordsAreFoundFromFirstToLast) {
   for (const char* word : {"EOF", "_Bool", "alignas", "blockDim", "int", "main_", "xor_eq"}) {
     EXPECT_EQ(IsReservedWord(word), std::string(word) != "main_") << word;
