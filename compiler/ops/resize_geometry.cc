@@ -56,7 +56,6 @@ int64_t RoundedLength(int64_t in, float scale) {
 absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Bounds& bounds) {
   constexpr int64_t kMostLength = int64_t{1} << 31, kMostCompared = 1 << 16;
   const Fraction fraction = SimplestFraction(scale);
-  const Expr length = Simplify(FloorDiv(in * fraction.numerator, fraction.denominator), bounds);
   const Interval range = RangeOf(in, bounds);
   if (range.min == range.max && range.max < kMostLength) return RoundedLength(range.max, scale);
   const int64_t p = *fraction.numerator.AsInt(), q = *fraction.denominator.AsInt();
@@ -67,7 +66,7 @@ absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Bounds& bou
                                            " elements give ", rounded, " as floats are rounded, ",
                                            exact, " exactly): pin the dim with --dim"));
   }
-  return length;
+  return Simplify(FloorDiv(in * fraction.numerator, fraction.denominator), bounds);
 }
 
 absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
