@@ -17,7 +17,7 @@ import numpy as np
 import model_list
 import realisations
 import reference
-from build_output import (TARGET_DEFINES, Failure, build_library, compile_model, model_name,
+from build_output import (TARGET_OPTIONS, Failure, build_library, compile_model, model_name,
                           target_of_aotc)
 from model_table import CompiledModel
 
@@ -125,7 +125,7 @@ def check(path, target, folder, options):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help="a file, or a name of models.txt")
-    parser.add_argument("--target", choices=TARGET_DEFINES, default="cpu")
+    parser.add_argument("--target", choices=TARGET_OPTIONS, default="cpu")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=LO..HI")
     parser.add_argument("--size", action="append", default=[], metavar="NAME=N,NAME=N",
                         help="symbols of one run; repeat for more runs")

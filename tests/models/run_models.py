@@ -17,7 +17,7 @@ import sys
 import time
 
 import model_list
-from build_output import TARGET_DEFINES, quiet_environment
+from build_output import TARGET_OPTIONS, quiet_environment
 
 CHECKER = pathlib.Path(__file__).with_name("check_model.py")
 LIMIT_SECONDS = 3000  # of one model on one target
@@ -68,7 +68,7 @@ def parse_arguments():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--sample", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--target", choices=TARGET_DEFINES, action="append")
+    parser.add_argument("--target", choices=TARGET_OPTIONS, action="append")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from build_output import (TARGET_DEFINES, Failure, command, compile_objects, model_name,
+from build_output import (TARGET_OPTIONS, Failure, command, compile_objects, model_name,
                           sources)
 
 # The compiler, of the host for targets of build_output and nvcc for "gpu". The program runs once
@@ -96,7 +96,7 @@ def build(outdir, caller, way):
     else:
         objects = compile_objects(outdir, way.target, outdir.parent / "objects",
                                   compiler=way.compiler)
-        command([*words, *TARGET_DEFINES[way.target], *objects, "-x", "c++", caller])
+        command([*words, *TARGET_OPTIONS[way.target], *objects, "-x", "c++", caller])
     return program
 
 
