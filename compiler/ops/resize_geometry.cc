@@ -54,12 +54,13 @@ int64_t RoundedLength(int64_t in, float scale) {
 // shapes, its reference and onnxruntime do not. The product is one of floats, as in onnxruntime: 90
 // elements by 1.3 are 116. Error: it is not that of integers for some size of a symbolic dim.
 absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Bounds& bounds) {
-  constexpr int64_t kMostLength = int64_t{1} << 31, kMostCompared = 1 << 16;
+  constexpr int64_t kMostLength = int64_t{1} << 30, kMostCompared = 1 << 16;
   const Fraction fraction = SimplestFraction(scale);
   const Interval range = RangeOf(in, bounds);
   if (range.min == range.max && range.max < kMostLength) return RoundedLength(range.max, scale);
   const int64_t p = *fraction.numerator.AsInt(), q = *fraction.denominator.AsInt();
-  for (int64_t n = std::max<int64_t>(range.min, 0); n <= std::min(range.max, kMostCompared); ++n) {
+  const int64_t least = std::clamp<int64_t>(range.min, 0, kMostLength);
+  for (int64_t n = least; n <= std::min(range.max, least + kMostCompared); ++n) {
     const int64_t exact = n * p / q, rounded = RoundedLength(n, scale);
     if (exact == rounded) continue;
     return absl::UnimplementedError(StrCat("a scale of ", scale, " needs a known length (", n,

@@ -186,7 +186,8 @@ TEST(OpShapes, ConvTransposeWithSamePadsReachesAsFarAsItsKernel) {
 TEST(OpShapes, ResizeRoundsLengthsAsFloats) {
   auto resized = [](const Expr& length, float scale) {
     OpCase op("Resize");
-    op.Symbol("n", 1, 89).Symbol("m", 1, 90).Input(kF32, {length}).Absent();
+    op.Symbol("n", 1, 89).Symbol("m", 1, 90).Symbol("far", 90'000, INT64_MAX);
+    op.Input(kF32, {length}).Absent();
     return op.Known(Constant::Splat(kF32, {1}, scale)).OutputType();
   };
   EXPECT_EQ(resized(90, 1.3F), "f32[116]");
@@ -195,6 +196,7 @@ TEST(OpShapes, ResizeRoundsLengthsAsFloats) {
   EXPECT_EQ(resized(Var("n"), 1.3F), "f32[n + floor_div(n*3, 10)]");
   EXPECT_THAT(resized(Var("m"), 1.3F),
               HasSubstr("90 elements give 116 as floats are rounded, 117"));
+  EXPECT_THAT(resized(Var("far"), 1.3F), HasSubstr("needs a known length (90"));
 }
 
 TEST(OpShapes, ResizeOfARegionScalesTheWholeInput) {
