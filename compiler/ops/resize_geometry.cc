@@ -53,9 +53,9 @@ int64_t RoundedLength(int64_t in, float scale) {
 // The operator's text counts the region's length instead of the input's; ONNX's inference of
 // shapes, its reference and onnxruntime do not. The product is one of floats, as in onnxruntime: 90
 // elements by 1.3 are 116. Error: it is not that of integers for some size of a symbolic dim.
-absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Bounds& bounds) {
+absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Fraction& fraction,
+                                  const Bounds& bounds) {
   constexpr int64_t kMostLength = int64_t{1} << 30, kMostCompared = 1 << 16;
-  const Fraction fraction = SimplestFraction(scale);
   const Interval range = RangeOf(in, bounds);
   if (range.min == range.max && range.max < kMostLength) return RoundedLength(range.max, scale);
   const int64_t p = *fraction.numerator.AsInt(), q = *fraction.denominator.AsInt();
@@ -82,7 +82,7 @@ absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
     }
     ResizedAxis& axis = result[axes[k]];
     axis.scale = SimplestFraction(scales[k]);
-    AOTC_ASSIGN_OR_RETURN(axis.out, ScaledLength(axis.in, scales[k], op.bounds()));
+    AOTC_ASSIGN_OR_RETURN(axis.out, ScaledLength(axis.in, scales[k], axis.scale, op.bounds()));
     axis.resized = scales[k] != 1;
   }
   return absl::OkStatus();
