@@ -17,15 +17,17 @@ import time
 from model_list import build_folder
 
 
-def fused_products():
-    """What makes g++ contract a * b + c, which it does wherever an instruction is there for it."""
+def has_feature(name):
+    """Whether this machine is known to have it, by the name of /proc/cpuinfo."""
     info = pathlib.Path("/proc/cpuinfo")
-    return ["-mfma"] if info.exists() and " fma " in info.read_text() else []
+    return info.exists() and f" {name} " in info.read_text()
 
 
+# What makes g++ contract a * b + c, which it does wherever an instruction is there for it.
+FUSED_PRODUCTS = ["-mfma"] if has_feature("fma") else []
 TARGET_OPTIONS = {"cpu": [], "cuda": ["-DAOTC_CUDA_EMULATE"],
                   "cuda-races": ["-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES",
-                                 *fused_products()]}
+                                 *FUSED_PRODUCTS]}
 
 
 class Failure(Exception):

@@ -25,8 +25,8 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import random_graph  # noqa: E402
 import reference  # noqa: E402
-from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
-                          model_name)
+from build_output import (Failure, build_library, compile_model, has_feature,  # noqa: E402
+                          join_kernels, model_name)
 from check_model import compare, require_steady  # noqa: E402
 from model_list import build_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -50,8 +50,7 @@ Task = collections.namedtuple("Task", "seed way cpu")  # cpu: an instruction set
 @functools.cache
 def known_cpus():
     """Of this machine."""
-    text = pathlib.Path("/proc/cpuinfo").read_text()
-    return [cpu for cpu, feature in CPUS.items() if f" {feature} " in text]
+    return [cpu for cpu, feature in CPUS.items() if has_feature(feature)]
 
 
 def tasks_of(options, batch):
