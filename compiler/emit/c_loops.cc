@@ -7,11 +7,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
+#include "compiler/emit/c_tiles.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
+
+// Name of the object that takes the results of a tile.
+constexpr std::string_view kEpilogue = "epilogue";
 
 // What a function object captures: variables by type, buffers.
 struct Captures {
@@ -138,46 +142,43 @@ class Emitter {
   }
 
   void EmitTile(const TileCall& tile, std::string& out) {
-    text_.headers.insert(tile.header);
-    std::vector<std::string> args;
-    for (const TileArgument& argument : tile.args) args.push_back(EmitArgument(argument, out));
-    std::string name = tile.function;
-    if (!tile.template_args.empty()) {
-      StrAppend(&name, "<", absl::StrJoin(tile.template_args, ", "), ">");
+    const TileRow* row = FindTile(spelling_.tiles, tile.tile);
+    AOTC_CHECK(row != nullptr) << tile.tile;
+    text_.headers.insert(std::string(row->header));
+    TileText text{.value = [&](const Expr& e) { return printer_.Print(e); },
+                  .pointer = [&](TensorId id, const Expr& at) { return printer_.Pointer(id, at); },
+                  .element = [&](TensorId id) { return CElementType(function_.buffers[id].dtype); },
+                  .index = CValueType(function_.index)};
+    for (const TileOperand& operand : tile.operands) {
+      text.objects.push_back(EmitOperand(operand, *row, out));
     }
     if (tile.state.empty()) {
-      StrAppend(&out, name, "(", absl::StrJoin(args, ", "), ");\n");
+      StrAppend(&out, SpellTile(*row, tile, text), ";\n");
     } else {
-      EmitStateCall(tile, name, args, out);
+      EmitStateCall(*row, tile, std::move(text), out);
     }
   }
 
   // variable = f(variable, arguments); several variables go through a struct.
-  void EmitStateCall(const TileCall& tile, const std::string& function,
-                     const std::vector<std::string>& args, std::string& out) {
-    const std::string rest = absl::StrJoin(args, ", ");
+  void EmitStateCall(const TileRow& row, const TileCall& tile, TileText text, std::string& out) {
     if (tile.state.size() == 1) {
-      StrAppend(&out, tile.state[0], " = ", function, "(", tile.state[0], ", ", rest, ");\n");
+      text.state = tile.state[0];
+      StrAppend(&out, tile.state[0], " = ", SpellTile(row, tile, text), ";\n");
       return;
     }
     const std::string all = StrCat("all", objects_++), state = combiner_type_ + "::state";
-    StrAppend(&out, "const ", state, " ", all, " = ", function, "(", state, "{",
-              absl::StrJoin(tile.state, ", "), "}, ", rest, ");\n");
+    text.state = StrCat(state, "{", absl::StrJoin(tile.state, ", "), "}");
+    StrAppend(&out, "const ", state, " ", all, " = ", SpellTile(row, tile, text), ";\n");
     for (size_t k = 0; k < tile.state.size(); ++k) {
       StrAppend(&out, tile.state[k], " = ", all, ".v", k, ";\n");
     }
   }
 
-  std::string EmitArgument(const TileArgument& argument, std::string& out) {
-    if (const Expr* e = std::get_if<Expr>(&argument)) return printer_.Print(*e);
-    if (const TilePointer* p = std::get_if<TilePointer>(&argument)) {
-      return printer_.Pointer(p->buffer, p->offset);
-    }
-    if (const TileRecord* record = std::get_if<TileRecord>(&argument)) return EmitRecord(*record);
-    if (const TileCombiner* combiner = std::get_if<TileCombiner>(&argument)) {
-      return EmitCombiner(*combiner);
-    }
-    return EmitObject(std::get<TileObject>(argument), out);
+  // What stands for an operand that is no view.
+  std::string EmitOperand(const TileOperand& operand, const TileRow& row, std::string& out) {
+    if (const auto* combiner = std::get_if<TileCombiner>(&operand)) return EmitCombiner(*combiner);
+    const auto* object = std::get_if<TileObject>(&operand);
+    return object == nullptr ? "" : EmitObject(*object, row, out);
   }
 
   // Writes the struct before the kernel; returns a value of it.
@@ -215,31 +216,15 @@ class Emitter {
     return combiner_type_ + "{}";
   }
 
-  std::string EmitRecord(const TileRecord& record) const {
-    std::vector<std::string> groups;
-    for (const std::vector<TileField>& group : record.groups) {
-      std::vector<std::string> fields;
-      for (const TileField& field : group) {
-        const TilePointer* pointer = std::get_if<TilePointer>(&field);
-        fields.push_back(pointer != nullptr ? printer_.Pointer(pointer->buffer, pointer->offset)
-                                            : printer_.Print(std::get<Expr>(field)));
-      }
-      groups.push_back(absl::StrJoin(fields, ", "));
-    }
-    const std::string type =
-        record.of ? StrCat(record.type, "<", CElementType(*record.of), ">") : record.type;
-    if (groups.size() == 1) return StrCat(type, "{", groups[0], "}");
-    return StrCat(type, "{{", absl::StrJoin(groups, "}, {"), "}}");
-  }
-
   // Writes the struct before the kernel and an instance of it before the call; returns its name.
-  std::string EmitObject(const TileObject& object, std::string& out) {
+  std::string EmitObject(const TileObject& object, const TileRow& row, std::string& out) {
+    const bool derives = object.name == kEpilogue && !row.epilogue_base.empty();
     Captures captures = CapturesOf(object);
     const std::string type = StrCat(function_.name, "_", object.name, objects_);
     const std::string instance = StrCat(object.name, objects_++);
     std::string fields;
     std::vector<std::string> values;
-    if (!object.base.empty()) values.push_back("{}");
+    if (derives) values.push_back("{}");
     for (TensorId id : captures.buffers) {
       const LoopBuffer& buffer = function_.buffers[id];
       StrAppend(&fields, buffer.written ? "" : "const ", CElementType(buffer.dtype), " *",
@@ -255,8 +240,8 @@ class Emitter {
       StrAppend(&methods, "enum { ", name, " = ", value, " };\n");
     }
     for (const TileFunctor& method : object.methods) EmitMethod(method, methods);
-    StrAppend(&text_.objects, "struct ", type, object.base.empty() ? "" : " : " + object.base,
-              " {\n", fields, methods, "};\n\n");
+    StrAppend(&text_.objects, "struct ", type, derives ? " : " : "",
+              derives ? row.epilogue_base : "", " {\n", fields, methods, "};\n\n");
     StrAppend(&out, "const ", type, " ", instance, " = {", absl::StrJoin(values, ", "), "};\n");
     return instance;
   }

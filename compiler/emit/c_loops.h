@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compiler/ir/loops.h"
+#include "compiler/schedule/tile.h"
 
 namespace aotc {
 
@@ -24,6 +25,7 @@ struct CSpelling {
   std::string object_qualifier = {};  // before methods of function objects: "AOTC_MEMBER"
   std::string barrier = {};           // statement of kBarrier
   bool vectors = false;               // lanes are printed as vector types
+  TileTable tiles = {};               // what calls of tile functions are written by
 };
 
 // Text of one task of `function`. Names of objects start with the function's name.

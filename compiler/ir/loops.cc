@@ -26,32 +26,20 @@ TileFunctor Map(TileFunctor functor, const ExprMap& rewrite) {
   return functor;
 }
 
-// Calls `see` on every expression of the record's fields.
-template <class Record, class See>
-void ForEachField(Record& record, const See& see) {
-  for (auto& group : record.groups) {
-    for (auto& field : group) {
-      if (auto* e = std::get_if<Expr>(&field)) see(*e);
-      if (auto* p = std::get_if<TilePointer>(&field)) see(p->offset);
-    }
+TileOperand Map(TileOperand operand, const ExprMap& rewrite) {
+  if (TileView* view = std::get_if<TileView>(&operand)) {
+    view->offset = Map(view->offset, rewrite);
+    for (Expr& stride : view->strides) stride = Map(stride, rewrite);
   }
-}
-
-TileArgument Map(TileArgument argument, const ExprMap& rewrite) {
-  if (Expr* e = std::get_if<Expr>(&argument)) *e = Map(*e, rewrite);
-  if (TilePointer* p = std::get_if<TilePointer>(&argument)) p->offset = Map(p->offset, rewrite);
-  if (TileRecord* record = std::get_if<TileRecord>(&argument)) {
-    ForEachField(*record, [&](Expr& field) { field = Map(field, rewrite); });
-  }
-  if (TileObject* object = std::get_if<TileObject>(&argument)) {
+  if (TileObject* object = std::get_if<TileObject>(&operand)) {
     for (TileFunctor& method : object->methods) method = Map(std::move(method), rewrite);
   }
-  return argument;
+  return operand;
 }
 
 void VisitTile(const TileCall& tile, const std::function<void(const Stmt&)>& visit) {
-  for (const TileArgument& argument : tile.args) {
-    const TileObject* object = std::get_if<TileObject>(&argument);
+  for (const TileOperand& operand : tile.operands) {
+    const TileObject* object = std::get_if<TileObject>(&operand);
     if (object == nullptr) continue;
     for (const TileFunctor& method : object->methods) {
       for (const Stmt& stmt : method.body) VisitStmts(stmt, visit);
@@ -65,13 +53,13 @@ void VisitOwnExprs(const StmtNode& node, const std::function<void(const Expr&)>&
   };
   for (const Expr& e : {node.min, node.extent, node.value, node.index}) see(e);
   if (node.tile == nullptr) return;
-  for (const TileArgument& argument : node.tile->args) {
-    if (const Expr* e = std::get_if<Expr>(&argument)) see(*e);
-    if (const TilePointer* p = std::get_if<TilePointer>(&argument)) see(p->offset);
-    if (const TileRecord* record = std::get_if<TileRecord>(&argument)) {
-      ForEachField(*record, see);
+  for (const Expr& extent : node.tile->extents) see(extent);
+  for (const TileOperand& operand : node.tile->operands) {
+    if (const TileView* view = std::get_if<TileView>(&operand)) {
+      see(view->offset);
+      for (const Expr& stride : view->strides) see(stride);
     }
-    if (const TileObject* object = std::get_if<TileObject>(&argument)) {
+    if (const TileObject* object = std::get_if<TileObject>(&operand)) {
       for (const TileFunctor& method : object->methods) {
         see(method.result);
         see(method.result_offset);
@@ -173,7 +161,8 @@ Stmt TransformExprs(const Stmt& stmt, const ExprMap& rewrite) {
   node.else_body = Map(node.else_body, rewrite);
   if (node.tile != nullptr) {
     TileCall tile = *node.tile;
-    for (TileArgument& argument : tile.args) argument = Map(std::move(argument), rewrite);
+    for (Expr& extent : tile.extents) extent = Map(extent, rewrite);
+    for (TileOperand& operand : tile.operands) operand = Map(std::move(operand), rewrite);
     node.tile = std::make_shared<const TileCall>(std::move(tile));
   }
   return Stmt(std::move(node));

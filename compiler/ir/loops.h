@@ -42,7 +42,7 @@ enum class StmtKind : uint8_t {
   kStore,    // buffer[index] = value; with lanes: contiguous from index, the first `extent` where
              // given
   kBarrier,  // all threads of the task (cuda)
-  kTile,     // call of a tile function
+  kTile,     // call of a tile function (schedule/tile.h)
   kComment,  // name is the text
 };
 
@@ -122,22 +122,15 @@ struct TileFunctor {
 // Several methods of one function object.
 struct TileObject {
   std::string name = {};  // for the struct's name: "input", "epilogue"
-  std::string base = {};  // struct that it derives from: "aotc_epilogue"
   std::vector<TileFunctor> methods = {};
   std::vector<std::pair<std::string, int64_t>> constants = {};  // what the tile function asks of it
 };
-// A buffer plus an offset in elements.
-struct TilePointer {
+// An operand or result of a tile as it lies in memory: the element at (i0, i1, ...) of the axes that
+// the tile's text gives it is buffer[offset + i0 * strides[0] + i1 * strides[1] + ...].
+struct TileView {
   TensorId buffer = {};
   Expr offset = {};
-};
-// A plain struct of the tile function: type{field, ...}, or type{{field, ...}, {...}} where it has
-// several groups.
-using TileField = std::variant<Expr, TilePointer>;
-struct TileRecord {
-  std::string type = {};
-  std::vector<std::vector<TileField>> groups = {};
-  std::optional<DType> of = {};  // the template argument of the type: type<int32_t>
+  std::vector<Expr> strides = {};
 };
 // An associative combiner as a function object with the methods identity() and combine(a, b), over
 // the type of its one accumulator or over a struct of them.
@@ -146,13 +139,16 @@ struct TileCombiner {
   Combiner combiner = {};
   bool has_identity = true;  // whether the tile function asks for it
 };
-using TileArgument = std::variant<Expr, TilePointer, TileObject, TileRecord, TileCombiner>;
+using TileOperand = std::variant<TileView, TileObject, TileCombiner>;
 
+// A call of a tile function, which is a row of the target's table (schedule/tile.h): what it
+// computes, how it is written in C++ and which values its parameters may have stand there.
 struct TileCall {
-  std::string function = {};  // "aotc_contract_tile"
-  std::string header = {};    // file in templates/ that declares it: "cpu/contract_tile.h"
-  std::vector<int64_t> template_args = {};
-  std::vector<TileArgument> args = {};
+  std::string tile = {};                    // name of the row: "contract_tile"
+  std::vector<int64_t> params = {};         // values of the row's parameters, in order
+  int lanes = 1;                            // of its vectors
+  std::vector<Expr> extents = {};           // values of the row's extents, in order
+  std::vector<TileOperand> operands = {};   // in the row's order, results last
   // Declared variables whose values, as one state, are the first argument and then the result.
   std::vector<std::string> state = {};
 };

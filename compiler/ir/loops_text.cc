@@ -141,41 +141,33 @@ class Printer {
     return StrCat("&%", NameOf(buffer), "[", Text(offset), "]");
   }
 
+  // &%x[offset], or &%x[offset] by (stride, ...)
+  std::string ViewText(const TileView& view) const {
+    const std::string start = Pointer(view.buffer, view.offset);
+    return view.strides.empty() ? start : StrCat(start, " by (", Texts(view.strides), ")");
+  }
+
+  std::string Texts(const std::vector<Expr>& exprs) const {
+    return StrJoin(exprs, ", ", [this](const Expr& e) { return Text(e); });
+  }
+
   void PrintTile(const TileCall& tile) {
-    std::string open = StrCat("call ", tile.function);
-    if (!tile.template_args.empty()) {
-      StrAppend(&open, "<", StrJoin(tile.template_args, ", "), ">");
-    }
-    StrAppend(&open, " from ", QuotedText(tile.header));
+    std::string open = StrCat("call ", tile.tile);
+    if (!tile.params.empty()) StrAppend(&open, "<", StrJoin(tile.params, ", "), ">");
+    if (tile.lanes > 1) StrAppend(&open, " lanes ", tile.lanes);
+    if (!tile.extents.empty()) StrAppend(&open, " extents (", Texts(tile.extents), ")");
     if (!tile.state.empty()) StrAppend(&open, " state (", StrJoin(tile.state, ", "), ")");
     const auto scope = writer_.Block(open + " {");
-    for (const TileArgument& argument : tile.args) {
-      PrintArgument(argument, &argument == &tile.args.back() ? "" : ",");
+    for (const TileOperand& operand : tile.operands) {
+      PrintOperand(operand, &operand == &tile.operands.back() ? "" : ",");
     }
   }
 
-  void PrintArgument(const TileArgument& argument, std::string_view comma) {
-    if (const auto* object = std::get_if<TileObject>(&argument)) {
-      return PrintObject(*object, comma);
-    }
-    std::string text;
-    if (const auto* e = std::get_if<Expr>(&argument)) text = Text(*e);
-    if (const auto* p = std::get_if<TilePointer>(&argument)) text = Pointer(p->buffer, p->offset);
-    if (const auto* record = std::get_if<TileRecord>(&argument)) text = RecordText(*record);
-    if (const auto* combiner = std::get_if<TileCombiner>(&argument)) text = CombinerText(*combiner);
-    writer_.Line(StrCat(text, comma));
-  }
-
-  std::string RecordText(const TileRecord& record) const {
-    const std::string groups = StrJoin(record.groups, "}, {", [this](const auto& group) {
-      return StrJoin(group, ", ", [this](const TileField& field) {
-        const auto* p = std::get_if<TilePointer>(&field);
-        return p != nullptr ? Pointer(p->buffer, p->offset) : Text(std::get<Expr>(field));
-      });
-    });
-    const bool lone = record.groups.size() == 1;
-    const std::string of = record.of ? StrCat("<", DTypeName(*record.of), ">") : "";
-    return StrCat(QuotedText(record.type), of, lone ? "{" : "{{", groups, lone ? "}" : "}}");
+  void PrintOperand(const TileOperand& operand, std::string_view comma) {
+    if (const auto* object = std::get_if<TileObject>(&operand)) return PrintObject(*object, comma);
+    const auto* view = std::get_if<TileView>(&operand);
+    writer_.Line(StrCat(
+        view != nullptr ? ViewText(*view) : CombinerText(std::get<TileCombiner>(operand)), comma));
   }
 
   static std::string CombinerText(const TileCombiner& argument) {
@@ -189,9 +181,7 @@ class Printer {
   }
 
   void PrintObject(const TileObject& object, std::string_view comma) {
-    const std::string base = object.base.empty() ? "" : StrCat(": ", object.base);
-    const auto scope =
-        writer_.Block(StrCat("object ", object.name, base, " {"), StrCat("}", comma));
+    const auto scope = writer_.Block(StrCat("object ", object.name, " {"), StrCat("}", comma));
     for (const auto& [name, value] : object.constants) {
       writer_.Line(StrCat("constant ", name, " = ", value));
     }

@@ -271,35 +271,28 @@ class Verifier {
   // --- Tile functions -----------------------------------------------------------------------
 
   void CheckTile(const TileCall& tile) {
-    Require(IsIdentifier(tile.function), StrCat("'", tile.function, "' is no identifier"));
-    Require(!tile.header.empty(), StrCat(tile.function, " has no header"));
-    for (const TileArgument& argument : tile.args) {
-      if (const auto* e = std::get_if<Expr>(&argument)) CheckValue(*e, tile.function);
-      if (const auto* pointer = std::get_if<TilePointer>(&argument)) CheckPointer(*pointer);
-      if (const auto* record = std::get_if<TileRecord>(&argument)) CheckRecord(*record);
-      if (const auto* object = std::get_if<TileObject>(&argument)) CheckObject(*object);
-      if (const auto* combiner = std::get_if<TileCombiner>(&argument)) CheckCombiner(*combiner);
+    Require(IsIdentifier(tile.tile), StrCat("'", tile.tile, "' is no identifier"));
+    for (const Expr& extent : tile.extents) CheckIndex(extent, StrCat("an extent of ", tile.tile));
+    for (const TileOperand& operand : tile.operands) {
+      if (const auto* view = std::get_if<TileView>(&operand)) CheckView(*view);
+      if (const auto* object = std::get_if<TileObject>(&operand)) CheckObject(*object);
+      if (const auto* combiner = std::get_if<TileCombiner>(&operand)) CheckCombiner(*combiner);
     }
     for (const std::string& name : tile.state) {
       const auto found = variables_.find(name);
       Require(found != variables_.end() && found->second.is_mutable,
-              StrCat(name, " cannot be a state of ", tile.function));
+              StrCat(name, " cannot be a state of ", tile.tile));
     }
   }
 
-  void CheckPointer(const TilePointer& pointer) {
-    CheckBuffer(pointer.buffer, "a pointer");
-    CheckIndex(pointer.offset, "the offset of a pointer");
+  void CheckPointer(TensorId buffer, const Expr& offset) {
+    CheckBuffer(buffer, "a pointer");
+    CheckIndex(offset, "the offset of a pointer");
   }
 
-  void CheckRecord(const TileRecord& record) {
-    Require(!record.type.empty(), "a record has no type");
-    for (const std::vector<TileField>& group : record.groups) {
-      for (const TileField& field : group) {
-        if (const auto* e = std::get_if<Expr>(&field)) CheckValue(*e, record.type);
-        if (const auto* pointer = std::get_if<TilePointer>(&field)) CheckPointer(*pointer);
-      }
-    }
+  void CheckView(const TileView& view) {
+    CheckPointer(view.buffer, view.offset);
+    for (const Expr& stride : view.strides) CheckIndex(stride, "a stride");
   }
 
   // Operands are named a0, b0, a1, ... and have the types of the identity.
@@ -351,7 +344,7 @@ class Verifier {
     }
     for (const Stmt& stmt : method.body) CheckStmt(stmt);
     if (method.result.valid()) CheckExpr(method.result);
-    if (method.result_pointer.valid()) CheckPointer({method.result_pointer, method.result_offset});
+    if (method.result_pointer.valid()) CheckPointer(method.result_pointer, method.result_offset);
     Require(!method.result.valid() || !method.result_pointer.valid(),
             StrCat(method.method, " returns two things"));
     variables_ = saved;

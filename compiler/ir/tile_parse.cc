@@ -1,4 +1,5 @@
 // Parser of calls of tile functions, the leaves of Loops.
+#include <algorithm>
 #include <utility>
 
 #include "compiler/ir/kernel_text.h"
@@ -10,54 +11,32 @@
 namespace aotc {
 namespace {
 
-// &%x[offset]
-absl::StatusOr<TilePointer> ParsePointer(LoopsParser& parser) {
+// &%x[offset]: of a view, as yet without strides
+absl::StatusOr<TileView> ParsePointer(LoopsParser& parser) {
   AOTC_RETURN_IF_ERROR(parser.scanner().Expect("&"));
   AOTC_ASSIGN_OR_RETURN(auto element, parser.ParseElement());
-  return TilePointer{.buffer = element.first, .offset = std::move(element.second)};
+  return TileView{.buffer = element.first, .offset = std::move(element.second)};
 }
 
-// a, &%x[3], b} after the opening brace
-absl::StatusOr<std::vector<TileField>> ParseGroup(LoopsParser& parser) {
-  Scanner& scanner = parser.scanner();
-  std::vector<TileField> group;
-  while (!scanner.At("}")) {
-    if (!group.empty()) AOTC_RETURN_IF_ERROR(scanner.Expect(","));
-    if (scanner.At("&")) {
-      AOTC_ASSIGN_OR_RETURN(TilePointer pointer, ParsePointer(parser));
-      group.emplace_back(std::move(pointer));
-    } else {
-      AOTC_ASSIGN_OR_RETURN(Expr field, parser.ParseValue());
-      group.emplace_back(std::move(field));
-    }
-  }
-  AOTC_RETURN_IF_ERROR(scanner.Expect("}"));
-  return group;
-}
-
-// "type"{a, b}, "type"{{a}, {b}}, or with a type as template argument "type"<i32>{a, b}
-absl::StatusOr<TileRecord> ParseRecord(LoopsParser& parser) {
-  Scanner& scanner = parser.scanner();
-  TileRecord record;
-  AOTC_ASSIGN_OR_RETURN(record.type, scanner.ExpectString());
-  if (scanner.TryConsume("<")) {
-    AOTC_ASSIGN_OR_RETURN(record.of, ExpectDType(scanner));
-    AOTC_RETURN_IF_ERROR(scanner.Expect(">"));
-  }
-  AOTC_RETURN_IF_ERROR(scanner.Expect("{"));
-  const bool has_groups = scanner.At("{");
-  if (!has_groups) {
-    AOTC_ASSIGN_OR_RETURN(std::vector<TileField> group, ParseGroup(parser));
-    record.groups.push_back(std::move(group));
-    return record;
-  }
+// (a, b), at least one
+absl::StatusOr<std::vector<Expr>> ParseExprs(LoopsParser& parser) {
+  std::vector<Expr> exprs;
+  AOTC_RETURN_IF_ERROR(parser.scanner().Expect("("));
   do {
-    AOTC_RETURN_IF_ERROR(scanner.Expect("{"));
-    AOTC_ASSIGN_OR_RETURN(std::vector<TileField> group, ParseGroup(parser));
-    record.groups.push_back(std::move(group));
-  } while (scanner.TryConsume(","));
-  AOTC_RETURN_IF_ERROR(scanner.Expect("}"));
-  return record;
+    AOTC_ASSIGN_OR_RETURN(Expr e, parser.ParseValue());
+    exprs.push_back(std::move(e));
+  } while (parser.scanner().TryConsume(","));
+  AOTC_RETURN_IF_ERROR(parser.scanner().Expect(")"));
+  return exprs;
+}
+
+// &%x[offset] by (64, 1)
+absl::StatusOr<TileView> ParseView(LoopsParser& parser) {
+  AOTC_ASSIGN_OR_RETURN(TileView view, ParsePointer(parser));
+  if (parser.scanner().TryConsume("by")) {
+    AOTC_ASSIGN_OR_RETURN(view.strides, ParseExprs(parser));
+  }
+  return view;
 }
 
 // m: i64 to 63, acc: f32<16>, %state) after the opening parenthesis
@@ -89,7 +68,7 @@ absl::StatusOr<std::vector<FunctorParam>> ParseParams(LoopsParser& parser) {
 absl::Status ParseReturn(LoopsParser& parser, TileFunctor& method) {
   if (!parser.scanner().TryConsume("return")) return absl::OkStatus();
   if (parser.scanner().At("&")) {
-    AOTC_ASSIGN_OR_RETURN(TilePointer pointer, ParsePointer(parser));
+    AOTC_ASSIGN_OR_RETURN(TileView pointer, ParsePointer(parser));
     method.result_pointer = pointer.buffer;
     method.result_offset = std::move(pointer.offset);
     return absl::OkStatus();
@@ -118,15 +97,12 @@ absl::StatusOr<TileFunctor> ParseMethod(LoopsParser& parser) {
   return method;
 }
 
-// object name: base { constants methods }
+// object name { constants methods }
 absl::StatusOr<TileObject> ParseObject(LoopsParser& parser) {
   Scanner& scanner = parser.scanner();
   AOTC_RETURN_IF_ERROR(scanner.Expect("object"));
   TileObject object;
   AOTC_ASSIGN_OR_RETURN(object.name, scanner.ExpectIdentifier());
-  if (scanner.TryConsume(":")) {
-    AOTC_ASSIGN_OR_RETURN(object.base, scanner.ExpectIdentifier());
-  }
   AOTC_RETURN_IF_ERROR(scanner.Expect("{"));
   while (scanner.TryConsume("constant")) {
     AOTC_ASSIGN_OR_RETURN(std::string name, scanner.ExpectIdentifier());
@@ -162,18 +138,10 @@ absl::StatusOr<TileCombiner> ParseCombinerArgument(LoopsParser& parser) {
   return result;
 }
 
-// Whether a word begins an argument, and is no variable of that name.
-bool AtKind(const Scanner& scanner, std::string_view word) {
-  return scanner.At(word) && scanner.Peek(1).kind == TokenKind::kIdentifier;
-}
-
-absl::StatusOr<TileArgument> ParseArgument(LoopsParser& parser) {
-  const Scanner& scanner = parser.scanner();
-  if (scanner.At("&")) return ParsePointer(parser);
-  if (scanner.Peek().kind == TokenKind::kString) return ParseRecord(parser);
-  if (AtKind(scanner, "object")) return ParseObject(parser);
-  if (AtKind(scanner, "combiner")) return ParseCombinerArgument(parser);
-  return parser.ParseValue();
+absl::StatusOr<TileOperand> ParseOperand(LoopsParser& parser) {
+  if (parser.scanner().At("object")) return ParseObject(parser);
+  if (parser.scanner().At("combiner")) return ParseCombinerArgument(parser);
+  return ParseView(parser);
 }
 
 // (top, total)
@@ -189,7 +157,7 @@ absl::StatusOr<std::vector<std::string>> ParseState(Scanner& scanner) {
 }
 
 // <14, 2>, or nothing
-absl::StatusOr<std::vector<int64_t>> ParseTemplateArgs(Scanner& scanner) {
+absl::StatusOr<std::vector<int64_t>> ParseTileParams(Scanner& scanner) {
   std::vector<int64_t> args;
   if (!scanner.TryConsume("<")) return args;
   do {
@@ -205,18 +173,23 @@ absl::StatusOr<std::vector<int64_t>> ParseTemplateArgs(Scanner& scanner) {
 absl::StatusOr<Stmt> ParseTileCall(LoopsParser& parser) {
   Scanner& scanner = parser.scanner();
   TileCall call;
-  AOTC_ASSIGN_OR_RETURN(call.function, scanner.ExpectIdentifier());
-  AOTC_ASSIGN_OR_RETURN(call.template_args, ParseTemplateArgs(scanner));
-  AOTC_RETURN_IF_ERROR(scanner.Expect("from"));
-  AOTC_ASSIGN_OR_RETURN(call.header, scanner.ExpectString());
+  AOTC_ASSIGN_OR_RETURN(call.tile, scanner.ExpectIdentifier());
+  AOTC_ASSIGN_OR_RETURN(call.params, ParseTileParams(scanner));
+  if (scanner.TryConsume("lanes")) {
+    AOTC_ASSIGN_OR_RETURN(const int64_t lanes, scanner.ExpectInteger());
+    call.lanes = static_cast<int>(std::clamp<int64_t>(lanes, 1, INT16_MAX));
+  }
+  if (scanner.TryConsume("extents")) {
+    AOTC_ASSIGN_OR_RETURN(call.extents, ParseExprs(parser));
+  }
   if (scanner.TryConsume("state")) {
     AOTC_ASSIGN_OR_RETURN(call.state, ParseState(scanner));
   }
   AOTC_RETURN_IF_ERROR(scanner.Expect("{"));
   while (!scanner.At("}")) {
-    if (!call.args.empty()) AOTC_RETURN_IF_ERROR(scanner.Expect(","));
-    AOTC_ASSIGN_OR_RETURN(TileArgument argument, ParseArgument(parser));
-    call.args.push_back(std::move(argument));
+    if (!call.operands.empty()) AOTC_RETURN_IF_ERROR(scanner.Expect(","));
+    AOTC_ASSIGN_OR_RETURN(TileOperand operand, ParseOperand(parser));
+    call.operands.push_back(std::move(operand));
   }
   AOTC_RETURN_IF_ERROR(scanner.Expect("}"));
   return Tile(std::move(call));

@@ -124,38 +124,26 @@ class Narrower {
 
   // --- Tile functions -----------------------------------------------------------------------
 
+  // Tiles reach behind their beginnings and ends, by less than this.
+  static constexpr int64_t kTileReach = 1024;
+
   std::shared_ptr<const TileCall> Narrow(TileCall tile) {
-    for (TileArgument& argument : tile.args) {
-      if (Expr* e = std::get_if<Expr>(&argument)) *e = IndexOrValue(*e);
-      if (TilePointer* pointer = std::get_if<TilePointer>(&argument)) NarrowPointer(*pointer);
-      if (TileRecord* record = std::get_if<TileRecord>(&argument)) NarrowRecord(*record);
-      TileObject* object = std::get_if<TileObject>(&argument);
+    for (Expr& extent : tile.extents) {
+      exprs_.Check(extent + kTileReach);
+      extent = exprs_.Index(extent);
+    }
+    for (TileOperand& operand : tile.operands) {
+      if (TileView* view = std::get_if<TileView>(&operand)) NarrowView(*view);
+      TileObject* object = std::get_if<TileObject>(&operand);
       if (object == nullptr) continue;
       for (TileFunctor& method : object->methods) NarrowMethod(method);
     }
     return std::make_shared<const TileCall>(std::move(tile));
   }
 
-  Expr IndexOrValue(const Expr& e) {
-    return e.dtype() == DType::kI64 ? exprs_.Index(e) : exprs_.Value(e);
-  }
-
-  void NarrowPointer(TilePointer& pointer) { pointer.offset = exprs_.Index(pointer.offset); }
-
-  // Tiles reach behind their beginnings and ends, by less than this.
-  static constexpr int64_t kTileReach = 1024;
-
-  void NarrowRecord(TileRecord& record) {
-    if (record.of == DType::kI64) record.of = DType::kI32;
-    for (std::vector<TileField>& group : record.groups) {
-      for (TileField& field : group) {
-        if (Expr* e = std::get_if<Expr>(&field)) {
-          if (e->dtype() == DType::kI64) exprs_.Check(*e + kTileReach);
-          *e = IndexOrValue(*e);
-        }
-        if (TilePointer* pointer = std::get_if<TilePointer>(&field)) NarrowPointer(*pointer);
-      }
-    }
+  void NarrowView(TileView& view) {
+    view.offset = exprs_.Index(view.offset);
+    for (Expr& stride : view.strides) stride = exprs_.Index(stride);
   }
 
   // Of the i64 parameters those with a known range are indices, the others elements.

@@ -31,8 +31,8 @@ Taken TakenBy(const LoopFunction& function) {
                           stmt.kind() == StmtKind::kDeclare;
     if (declares) taken.names.insert(stmt->name);
     if (stmt->tile == nullptr) return;
-    for (const TileArgument& argument : stmt->tile->args) {
-      const TileObject* object = std::get_if<TileObject>(&argument);
+    for (const TileOperand& operand : stmt->tile->operands) {
+      const TileObject* object = std::get_if<TileObject>(&operand);
       if (object == nullptr) continue;
       taken.objects.insert(object->name);
       for (const TileFunctor& method : object->methods) {

@@ -211,13 +211,11 @@ class RowGroupWriter {
 
   Stmt Combine(const FlatStage& stage, const std::vector<std::string>& names) const {
     const bool block = groups_.group > 32;
-    TileCall call{.function = block ? "aotc_block_reduce" : "aotc_warp_reduce",
-                  .header = "cuda/block_reduce.cuh",
-                  .template_args = {groups_.group}};
+    TileCall call{.tile = block ? "block_reduce" : "warp_reduce", .params = {groups_.group}};
     const std::string& name = stage.combiner.name;
-    call.args.push_back(TileCombiner{.name = name.empty() ? "combine" : name,
-                                     .combiner = stage.combiner,
-                                     .has_identity = block});
+    call.operands = {TileCombiner{.name = name.empty() ? "combine" : name,
+                                  .combiner = stage.combiner,
+                                  .has_identity = block}};
     call.state = names;
     return Tile(std::move(call));
   }

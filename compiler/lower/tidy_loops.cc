@@ -134,25 +134,17 @@ class Tidier {
 
   Stmt RunTile(const StmtNode& stmt) {
     TileCall tile = *stmt.tile;
-    for (TileArgument& argument : tile.args) {
-      TileObject* object = std::get_if<TileObject>(&argument);
+    for (Expr& extent : tile.extents) extent = Tidy(extent);
+    for (TileOperand& operand : tile.operands) {
+      if (TileView* view = std::get_if<TileView>(&operand)) {
+        view->offset = Tidy(view->offset);
+        for (Expr& stride : view->strides) stride = Tidy(stride);
+      }
+      TileObject* object = std::get_if<TileObject>(&operand);
       if (object == nullptr) continue;
       for (TileFunctor& method : object->methods) RunMethod(method);
     }
-    // The other arguments, by the general walk; methods are done.
-    const Stmt rest =
-        TransformExprs(Tile(WithoutObjects(tile)), [&](const Expr& e) { return Tidy(e); });
-    for (size_t i = 0; i < tile.args.size(); ++i) {
-      if (!std::holds_alternative<TileObject>(tile.args[i])) tile.args[i] = rest->tile->args[i];
-    }
     return Tile(std::move(tile));
-  }
-
-  static TileCall WithoutObjects(TileCall tile) {
-    for (TileArgument& argument : tile.args) {
-      if (std::holds_alternative<TileObject>(argument)) argument = Expr(0);
-    }
-    return tile;
   }
 
   // Names of parameters hide what is known outside.

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/emit/c_expr.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
@@ -29,8 +28,9 @@ class TileCallBuilder {
 
   absl::StatusOr<Stmt> Build() {
     TileCall call = c_.is_depthwise ? Depthwise() : Matrix();
+    call.lanes = isa_.lanes;
     AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue());
-    call.args.push_back(std::move(epilogue));
+    call.operands.push_back(std::move(epilogue));
     return Tile(std::move(call));
   }
 
@@ -38,69 +38,45 @@ class TileCallBuilder {
   int64_t TileColumns() const { return schedule_.vectors * isa_.lanes; }
 
   TileCall Matrix() const {
-    TileCall call{.function = "aotc_contract_tile", .header = "cpu/contract_tile.h"};
-    if (c_.is_integer) call = {"aotc_contract_tile_int8", "cpu/contract_tile_int8.h"};
-    call.template_args = {site_.rows, schedule_.vectors};
+    TileCall call{.tile = schedule_.name, .params = {site_.rows, schedule_.vectors}};
     constexpr int64_t kFewAccumulators = 8;
     const bool is_small = site_.rows * schedule_.vectors < kFewAccumulators;
-    if (is_small && schedule_.split > 1) call.template_args.push_back(schedule_.split);
-    call.args.push_back(Rows());
+    if (!c_.is_integer) call.params.push_back(is_small ? schedule_.split : 1);
     const Expr weights = Var("panel") * c_.panel_stride + c_.weight_offset +
                          Var("group") * (TileColumns() * c_.column_stride);
-    call.args.push_back(TileRecord{c_.is_integer ? "aotc_panel<int8_t>" : "aotc_panel<float>",
-                                   {{TilePointer{c_.weights, Simplify(weights, site_.bounds)}}}});
-    call.args.push_back(NestRecord());
+    TileView a{c_.input, Simplify(InputOffset(), site_.bounds), {c_.row_stride}};
+    TileView b{c_.weights, Simplify(weights, site_.bounds)};
+    constexpr size_t kLevels = 4;
+    for (size_t i = c_.levels.size(); i < kLevels; ++i) AddLevel({1, 0, 0}, call, a, b);
+    for (const ContractLevel& level : c_.levels) AddLevel(level, call, a, b);
+    b.strides.push_back(c_.column_stride);
+    if (c_.is_integer) {  // a group's steps lie together
+      a.strides.push_back(1);
+      b.strides.push_back(1);
+    }
+    call.operands = {std::move(a), std::move(b)};
     return call;
   }
 
+  static void AddLevel(const ContractLevel& level, TileCall& call, TileView& a, TileView& b) {
+    call.extents.push_back(level.extent);
+    a.strides.push_back(level.input_stride);
+    b.strides.push_back(level.weight_stride);
+  }
+
   TileCall Depthwise() const {
-    TileCall call{.function = "aotc_depthwise_tile", .header = "cpu/depthwise_tile.h"};
-    call.template_args = {site_.rows, schedule_.vectors};
-    for (const ContractLevel& level : c_.levels)
-      call.template_args.push_back(level.extent.AsInt().value_or(0));
-    call.template_args.push_back(*c_.row_stride.AsInt());
+    TileCall call{.tile = schedule_.name, .params = {site_.rows, schedule_.vectors}};
     const Expr lanes = Var("group") * TileColumns();
-    const Expr input = Simplify(InputOffset() + lanes, site_.bounds);
-    const std::string element = CElementType(kernel_.tensors[c_.input].dtype);
-    const ContractLevel &h = c_.levels[0], &w = c_.levels[1];
-    call.args.push_back(TileRecord{
-        StrCat("aotc_window<", element, ">"),
-        {{TilePointer{c_.input, input}, h.extent, w.extent, h.input_stride, w.input_stride}}});
-    call.args.push_back(
-        TileRecord{"aotc_taps<float>",
-                   {{TilePointer{c_.weights, Simplify(c_.weight_offset + lanes, site_.bounds)},
-                     h.weight_stride, w.weight_stride}}});
+    TileView a{c_.input, Simplify(InputOffset() + lanes, site_.bounds), {c_.row_stride}};
+    TileView b{c_.weights, Simplify(c_.weight_offset + lanes, site_.bounds)};
+    for (const ContractLevel& level : c_.levels) AddLevel(level, call, a, b);
+    a.strides.push_back(1);
+    b.strides.push_back(1);
+    call.operands = {std::move(a), std::move(b)};
     return call;
   }
 
   Expr InputOffset() const { return c_.input_offset + site_.first_row * c_.row_stride; }
-
-  TileRecord Rows() const {
-    const std::string element = CElementType(kernel_.tensors[c_.input].dtype);
-    const TilePointer start = {c_.input, Simplify(InputOffset(), site_.bounds)};
-    if (std::optional<int64_t> stride = c_.row_stride.AsInt()) {
-      if (c_.is_integer) return {StrCat("aotc_rows_u8<", *stride, ">"), {{start}}};
-      return {StrCat("aotc_rows<", element, ", ", *stride, ">"), {{start}}};
-    }
-    if (c_.is_integer) return {"aotc_rows_u8_strided", {{start, c_.row_stride}}};
-    return {StrCat("aotc_rows_strided<", element, ">"), {{start, c_.row_stride}}};
-  }
-
-  TileRecord NestRecord() const {
-    TileRecord nest{"aotc_nest", {{}, {}, {}}};
-    constexpr size_t kLevels = 4;
-    for (size_t i = c_.levels.size(); i < kLevels; ++i) {
-      nest.groups[0].push_back(Expr(1));
-      nest.groups[1].push_back(Expr(0));
-      nest.groups[2].push_back(Expr(0));
-    }
-    for (const ContractLevel& level : c_.levels) {
-      nest.groups[0].push_back(level.extent);
-      nest.groups[1].push_back(level.input_stride);
-      nest.groups[2].push_back(level.weight_stride);
-    }
-    return nest;
-  }
 
   // The stages after the contraction, for one accumulator vector.
   absl::StatusOr<TileObject> Epilogue() const {
@@ -121,9 +97,7 @@ class TileCallBuilder {
                                   {std::string(kTileVector), DType::kI64},
                                   {"acc", dtype, isa_.lanes}}};
     method.body = WithAccumulators(nest, *std::move(body));
-    return TileObject{.name = "epilogue",
-                      .base = c_.is_integer ? "aotc_epilogue_int8" : "aotc_epilogue",
-                      .methods = {std::move(method)}};
+    return TileObject{.name = "epilogue", .methods = {std::move(method)}};
   }
 
   // Fetches the row's accumulators before `body` and keeps them behind it.

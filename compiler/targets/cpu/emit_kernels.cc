@@ -6,6 +6,7 @@
 #include "compiler/emit/kernel_comment.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cpu/tiles.h"
 
 namespace aotc {
 namespace {
@@ -54,7 +55,8 @@ std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol,
                        std::set<std::string>& headers) {
   const LoopFunction& function = ref.variant->loops;
   const CKernelText text =
-      EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .vectors = true});
+      EmitTaskBody(
+      function, {.object_qualifier = "AOTC_MEMBER", .vectors = true, .tiles = CpuTiles()});
   headers.insert(text.headers.begin(), text.headers.end());
   const Signature signature = SignatureOf(function);
   std::string result = KernelComment(*ref.kernel, *ref.variant);

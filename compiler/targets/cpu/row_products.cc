@@ -147,19 +147,14 @@ class RowBlocks {
 };
 
 Stmt Call(const Product& product, int64_t rows) {
-  TileCall call{.function = product.is_dots ? "aotc_row_dots" : "aotc_row_products",
-                .header = "cpu/row_products.h",
-                .template_args = {rows}};
-  if (!product.is_dots) call.template_args.push_back(kVectors);
+  TileCall call{.tile = product.is_dots ? "row_dots" : "row_products",
+                .params = {rows},
+                .extents = {Var("row_count"), product.columns, product.terms}};
+  if (!product.is_dots) call.params.push_back(kVectors);
   const Operand &a = product.a, &b = product.b, &y = product.y;
-  call.args = {Var("row_count"), product.columns, product.terms};
-  call.args.push_back(
-      TileRecord{"aotc_matrix", {{TilePointer{a.tensor, a.offset}, a.row_step, a.term}}});
-  call.args.push_back(TileRecord{
-      "aotc_matrix",
-      {{TilePointer{b.tensor, b.offset}, product.is_dots ? b.column : b.term, Expr(1)}}});
-  call.args.push_back(TilePointer{y.tensor, y.offset});
-  call.args.push_back(y.row_step);
+  call.operands = {TileView{a.tensor, a.offset, {a.row_step, a.term}},
+                   TileView{b.tensor, b.offset, {product.is_dots ? b.column : b.term, 1}},
+                   TileView{y.tensor, y.offset, {y.row_step, 1}}};
   return Tile(std::move(call));
 }
 

@@ -298,6 +298,10 @@ TileObject ContractionEpilogue(const CudaContraction& c) {
   return epilogue;
 }
 
+std::vector<Expr> RangeOfTile(const CudaContraction& c, const BlockTile& tile) {
+  return {Var("tile_m") * tile.m, Var("tile_n") * tile.n, CountOf(c.m), CountOf(c.n), CountOf(c.k)};
+}
+
 Expr ContractionTasks(const CudaContraction& c, const BlockTile& tile) {
   return CountOf(TaskAxes(c, tile));
 }

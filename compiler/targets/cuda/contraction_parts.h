@@ -51,6 +51,8 @@ struct BlockTile {
   int64_t m = 64, n = 64;
   int64_t threads = 256;
 };
+// Where the tile of `tile_m` and `tile_n` begins, and where the contraction ends: m, n, m, n, k.
+std::vector<Expr> RangeOfTile(const CudaContraction& contraction, const BlockTile& tile);
 // The number of tasks, and the body of one: `call` for its tile, of which `tile_m` and `tile_n` are
 // the numbers; with statistics, for all tiles of its rows. The first task fills the halo.
 Expr ContractionTasks(const CudaContraction& contraction, const BlockTile& tile);

@@ -15,6 +15,7 @@
 #include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cuda/tiles.h"
 
 namespace aotc {
 namespace {
@@ -145,7 +146,9 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
   const KernelVariant& variant = kernel.variants.front();
   const LoopFunction& function = variant.loops;
   const CKernelText text =
-      EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER", .barrier = "aotc_syncthreads()"});
+      EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER",
+                              .barrier = "aotc_syncthreads()",
+                              .tiles = CudaTiles()});
   headers.insert(text.headers.begin(), text.headers.end());
   Signature s = SignatureOf(function);
   std::string kernel_params = s.kernel_params.substr(0, s.kernel_params.size() - 2),

@@ -113,15 +113,12 @@ class DepthwiseRule {
     function.tasks = Simplify(CeilDiv(count, kThreads), nest_.bounds);
     function.threads = kThreads;
     std::vector<Stmt> body = DecodeAxes(points, Var("point"));
-    TileCall call{.function = "aotc_depthwise_tile", .header = "cuda/depthwise_tile.cuh"};
-    call.template_args = {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1),
-                          slide_.stride, slide_.dilation, kOutputs};
+    TileCall call{.tile = "depthwise_tile",
+                  .params = {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1),
+                             slide_.stride, slide_.dilation, kOutputs},
+                  .extents = {Var("run") * kOutputs, w.extent}};
     AOTC_ASSIGN_OR_RETURN(TileObject input, Input(w));
-    call.args.push_back(std::move(input));
-    call.args.push_back(Filter());
-    call.args.push_back(Epilogue(w));
-    call.args.push_back(Var("run") * kOutputs);
-    call.args.push_back(w.extent);
+    call.operands = {std::move(input), Filter(), Epilogue(w)};
     body.push_back(Tile(std::move(call)));
     function.body = Block({Let("point", Var("task") * kThreads + Var("thread")),
                            If(Lt(Var("point"), count), std::move(body))});

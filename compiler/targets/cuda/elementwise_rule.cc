@@ -152,11 +152,11 @@ class ElementwiseRule {
     return Simplify(Substitute(index, first), nest_.bounds);
   }
 
-  Stmt Move(std::string_view function, std::vector<TileArgument> args) const {
-    return Tile({.function = std::string(function),
-                 .header = "cuda/pack.cuh",
-                 .template_args = {pack_},
-                 .args = std::move(args)});
+  // Neighbours from an offset on.
+  static TileView Pack(TensorId buffer, const Expr& offset) { return {buffer, offset, {1}}; }
+
+  Stmt Move(std::string_view tile, const TileView& from, const TileView& to) const {
+    return Tile({.tile = std::string(tile), .params = {pack_}, .operands = {from, to}});
   }
 
   LoopFunction Loops() {
@@ -171,8 +171,7 @@ class ElementwiseRule {
     std::vector<Stmt> body = DecodeAxes(runs, Var("point"));
     for (PackedLoad& load : loads_) {
       load.pack = AddPack(function, load.tensor);
-      const Stmt move = Move("aotc_load_pack", {TilePointer{load.pack, 0},
-                                                TilePointer{load.tensor, FirstOf(load.index)}});
+      const Stmt move = Move("load_pack", Pack(load.tensor, FirstOf(load.index)), Pack(load.pack, 0));
       body.push_back(load.condition.valid() ? If(load.condition, {move}) : move);
     }
     std::vector<Stmt> stores;
@@ -198,8 +197,8 @@ class ElementwiseRule {
       for (FlatResult& result : stage.results) {
         if (!result.index.valid()) continue;
         const TensorId pack = AddPack(function, result.tensor);
-        stores.push_back(Move("aotc_store_pack", {TilePointer{result.tensor, FirstOf(result.index)},
-                                                  TilePointer{pack, 0}}));
+        const TileView to = Pack(result.tensor, FirstOf(result.index));
+        stores.push_back(Move("store_pack", Pack(pack, 0), to));
         result.tensor = pack;
         result.index = Var("e");
       }

@@ -67,21 +67,15 @@ class MatmulRule {
     const BlockTile tile{schedule_.block_m, schedule_.block_n, schedule_.threads()};
     function.tasks = ContractionTasks(c_, tile);
     function.threads = tile.threads;
-    TileCall call{.function = "aotc_matmul_tile", .header = "cuda/matmul_tile.cuh"};
-    call.template_args = {schedule_.block_m,  schedule_.block_n,  schedule_.block_k,
-                          schedule_.thread_m, schedule_.thread_n, schedule_.a_by_k,
-                          schedule_.b_by_k};
     const int64_t k = schedule_.block_k;
-    call.args.push_back(
-        Accessor("a", c_.a, c_.m, {CounterOf(kAtM, c_.m, tile.m), CounterOf(kAtK, c_.k, k)}));
-    call.args.push_back(
-        Accessor("b", c_.b, c_.n, {CounterOf(kAtK, c_.k, k), CounterOf(kAtN, c_.n, tile.n)}));
-    call.args.push_back(ContractionEpilogue(c_));
-    call.args.push_back(
-        TileRecord{"aotc_tile_range",
-                   {{Var("tile_m") * schedule_.block_m, Var("tile_n") * schedule_.block_n,
-                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}},
-                   DType::kI64});
+    TileCall call{.tile = "matmul_tile",
+                  .params = {schedule_.block_m, schedule_.block_n, k, schedule_.thread_m,
+                             schedule_.thread_n, schedule_.a_by_k, schedule_.b_by_k},
+                  .extents = RangeOfTile(c_, tile)};
+    call.operands = {
+        Accessor("a", c_.a, c_.m, {CounterOf(kAtM, c_.m, tile.m), CounterOf(kAtK, c_.k, k)}),
+        Accessor("b", c_.b, c_.n, {CounterOf(kAtK, c_.k, k), CounterOf(kAtN, c_.n, tile.n)}),
+        ContractionEpilogue(c_)};
     function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
     return function;
   }

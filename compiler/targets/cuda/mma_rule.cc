@@ -169,19 +169,16 @@ class MmaRule {
     const BlockTile tile{s.block_m, s.block_n, s.threads()};
     function.tasks = ContractionTasks(c_, tile);
     function.threads = tile.threads;
-    TileCall call{.function = "aotc_mma_tile", .header = "cuda/mma_tile.cuh"};
-    call.template_args = {s.block_m, s.block_n, s.block_k, s.warp_m,
-                          s.warp_n,  s.a_run,   s.b_run,   s.b_along_n};
+    TileCall call{.tile = "mma_tile",
+                  .params = {s.block_m, s.block_n, s.block_k, s.warp_m, s.warp_n, s.a_run, s.b_run,
+                             s.b_along_n},
+                  .extents = RangeOfTile(c_, tile)};
     const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
         at_k{c_.k, kAtK, s.block_k};
-    call.args = {Operand("a", c_.a, at_m, at_k)};
-    call.args.push_back(s.b_along_n ? Operand("b", c_.b, at_k, at_n)
-                                    : Operand("b", c_.b, at_n, at_k));
-    call.args.push_back(ContractionEpilogue(c_));
-    call.args.push_back(TileRecord{"aotc_tile_range",
-                                   {{Var("tile_m") * s.block_m, Var("tile_n") * s.block_n,
-                                     CountOf(c_.m), CountOf(c_.n), Expr(0), CountOf(c_.k)}},
-                                   DType::kI64});
+    call.operands = {
+        Operand("a", c_.a, at_m, at_k),
+        s.b_along_n ? Operand("b", c_.b, at_k, at_n) : Operand("b", c_.b, at_n, at_k),
+        ContractionEpilogue(c_)};
     function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
     return function;
   }

@@ -85,20 +85,17 @@ class TransposeRule {
     function.tasks = CountOf(tasks);
     function.threads = kTile * kRows;
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
-    TileCall call{.function = "aotc_transpose_tile", .header = "cuda/transpose_tile.cuh"};
-    call.template_args = {kRows};
     const std::vector<FunctorParam> place = {{.name = rows_.name, .most = rows_.extent - 1},
                                              {.name = columns_.name, .most = columns_.extent - 1}};
-    call.args.push_back(
-        TileObject{.name = "load", .methods = {{.params = place, .result = load_}}});
     TileFunctor store{.params = place};
     store.params.push_back({"element", load_.dtype()});
     store.body = StoreStatements();
-    call.args.push_back(TileObject{.name = "store", .methods = {std::move(store)}});
-    call.args.push_back(TileRecord{
-        "aotc_transpose_range",
-        {{Var("tile_row") * kTile, Var("tile_column") * kTile, rows_.extent, columns_.extent}},
-        DType::kI64});
+    TileCall call{.tile = "transpose_tile",
+                  .params = {kRows},
+                  .extents = {Var("tile_row") * kTile, Var("tile_column") * kTile, rows_.extent,
+                              columns_.extent}};
+    call.operands = {TileObject{.name = "load", .methods = {{.params = place, .result = load_}}},
+                     TileObject{.name = "store", .methods = {std::move(store)}}};
     body.push_back(Tile(std::move(call)));
     function.body = Block(std::move(body));
     return function;

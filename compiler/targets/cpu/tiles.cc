@@ -1,0 +1,178 @@
+#include "compiler/targets/cpu/tiles.h"
+
+#include <algorithm>
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kUpTo14[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+constexpr int64_t kUpTo8[] = {1, 2, 3, 4, 5, 6, 7, 8};
+constexpr int64_t kUpTo4[] = {1, 2, 3, 4};
+constexpr int64_t kSplits[] = {1, 2, 4};
+
+// --- Contractions with packed columns -----------------------------------------------------------
+
+constexpr TileParam kContractParams[] = {
+    {"rows", kUpTo14}, {"vectors", kUpTo8}, {"split", kSplits}};
+constexpr TileParam kContractInt8Params[] = {{"rows", kUpTo14}, {"vectors", kUpTo8}};
+constexpr std::string_view kLevels[] = {"s0", "s1", "s2", "s3"};
+
+// Accumulators, a row of weights, and the input's element.
+TileNeeds ContractNeeds(std::span<const int64_t> p, int) {
+  return {.registers = p[0] * p[1] * p[2] + p[1] + 1};
+}
+
+TileNeeds ContractInt8Needs(std::span<const int64_t> p, int) {
+  return {.registers = p[0] * p[1] + p[1] + 1};
+}
+
+constexpr std::string_view kContractText = R"(
+kernel @contract_tile(in %a: f32[rows, s0, s1, s2, s3],
+                      in %b: f32[s0, s1, s2, s3, vectors * lanes],
+                      out %y: f32[rows, vectors * lanes]) {
+  symbol rows in 1..14
+  symbol vectors in 1..8
+  symbol split in 1..4
+  symbol lanes in 1..64
+  symbol s0 in 0..65536
+  symbol s1 in 0..65536
+  symbol s2 in 0..65536
+  symbol s3 in 0..65536
+  %y[m<rows, n<vectors * lanes] = reduce sum(i<s0, j<s1, p<s2, q<s3)
+      %a[m, i, j, p, q] * %b[i, j, p, q, n]
+})";
+
+constexpr std::string_view kContractInt8Text = R"(
+kernel @contract_tile_int8(in %a: u8[rows, s0, s1, s2, s3, 4],
+                           in %b: i8[s0, s1, s2, s3, vectors * lanes, 4],
+                           out %y: i32[rows, vectors * lanes]) {
+  symbol rows in 1..14
+  symbol vectors in 1..8
+  symbol lanes in 1..64
+  symbol s0 in 0..65536
+  symbol s1 in 0..65536
+  symbol s2 in 0..65536
+  symbol s3 in 0..65536
+  %y[m<rows, n<vectors * lanes] = reduce sum(i<s0, j<s1, p<s2, q<s3, r<4)
+      i32(%a[m, i, j, p, q, r]) * i32(%b[i, j, p, q, n, r])
+})";
+
+// --- Windows of channels ------------------------------------------------------------------------
+
+constexpr TileParam kDepthwiseParams[] = {{"pixels", kUpTo14}, {"vectors", kUpTo4}};
+constexpr std::string_view kWindow[] = {"h", "w"};
+
+TileNeeds DepthwiseNeeds(std::span<const int64_t> p, int) {
+  return {.registers = p[0] * p[1] + p[1] + 1};
+}
+
+constexpr std::string_view kDepthwiseText = R"(
+kernel @depthwise_tile(in %a: f32[pixels, h, w, vectors * lanes],
+                       in %b: f32[h, w, vectors * lanes],
+                       out %y: f32[pixels, vectors * lanes]) {
+  symbol pixels in 1..14
+  symbol vectors in 1..4
+  symbol lanes in 1..64
+  symbol h in 0..65536
+  symbol w in 0..65536
+  %y[m<pixels, n<vectors * lanes] = reduce sum(i<h, j<w) %a[m, i, j, n] * %b[i, j, n]
+})";
+
+// --- Rows times a matrix that lies as it was computed -------------------------------------------
+
+constexpr TileParam kRowProductsParams[] = {{"most_rows", kUpTo8}, {"vectors", kUpTo4}};
+constexpr TileParam kRowDotsParams[] = {{"most_rows", kUpTo8}};
+constexpr std::string_view kRowExtents[] = {"rows", "columns", "depth"};
+
+TileNeeds RowProductsNeeds(std::span<const int64_t> p, int) {
+  return {.registers = p[0] * p[1] + p[1] + 1};
+}
+
+TileNeeds RowDotsNeeds(std::span<const int64_t> p, int) {
+  constexpr int64_t kColumns = 2;
+  return {.registers = p[0] * kColumns + kColumns + 1};
+}
+
+constexpr std::string_view kRowProductsText = R"(
+kernel @row_products(in %a: f32[rows, depth], in %b: f32[depth, columns],
+                     out %y: f32[rows, columns]) {
+  symbol most_rows in 1..8
+  symbol vectors in 1..4
+  symbol rows in 0..8
+  symbol columns in 0..1048576
+  symbol depth in 0..1048576
+  %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[k, n]
+})";
+
+constexpr std::string_view kRowDotsText = R"(
+kernel @row_dots(in %a: f32[rows, depth], in %b: f32[columns, depth],
+                 out %y: f32[rows, columns]) {
+  symbol most_rows in 1..8
+  symbol rows in 0..8
+  symbol columns in 0..1048576
+  symbol depth in 0..1048576
+  %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[n, k]
+})";
+
+constexpr TileRow kTiles[] = {
+    {.name = "contract_tile",
+     .header = "cpu/contract_tile.h",
+     .text = kContractText,
+     .params = kContractParams,
+     .extents = kLevels,
+     .epilogue_base = "aotc_epilogue",
+     .needs = ContractNeeds,
+     .call = "aotc_contract_tile<$rows, $vectors[split?, $split|]>("
+             "[a.0?aotc_rows<$a:T, $a.0>{$a}|aotc_rows_strided<$a:T>{$a, $a.0}], "
+             "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
+             "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
+     .summary = "matrix products and convolutions with packed weights"},
+    {.name = "contract_tile_int8",
+     .header = "cpu/contract_tile_int8.h",
+     .text = kContractInt8Text,
+     .params = kContractInt8Params,
+     .extents = kLevels,
+     .epilogue_base = "aotc_epilogue_int8",
+     .needs = ContractInt8Needs,
+     .call = "aotc_contract_tile_int8<$rows, $vectors>("
+             "[a.0?aotc_rows_u8<$a.0>{$a}|aotc_rows_u8_strided{$a, $a.0}], "
+             "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
+             "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
+     .summary = "contractions of 8-bit integers with packed weights"},
+    {.name = "depthwise_tile",
+     .header = "cpu/depthwise_tile.h",
+     .text = kDepthwiseText,
+     .params = kDepthwiseParams,
+     .extents = kWindow,
+     .epilogue_base = "aotc_epilogue",
+     .needs = DepthwiseNeeds,
+     .call = "aotc_depthwise_tile<$pixels, $vectors, #h, #w, $a.0>("
+             "aotc_window<$a:T>{$a, $h, $w, $a.1, $a.2}, aotc_taps<$b:T>{$b, $b.0, $b.1}, @y)",
+     .summary = "convolutions with a filter for each channel"},
+    {.name = "row_products",
+     .header = "cpu/row_products.h",
+     .text = kRowProductsText,
+     .params = kRowProductsParams,
+     .extents = kRowExtents,
+     .result = Fragment::kMemory,
+     .needs = RowProductsNeeds,
+     .call = "aotc_row_products<$most_rows, $vectors>($rows, $columns, $depth, "
+             "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, $b.1}, $y, $y.0)",
+     .summary = "rows that multiply with one matrix, such as attention"},
+    {.name = "row_dots",
+     .header = "cpu/row_products.h",
+     .text = kRowDotsText,
+     .params = kRowDotsParams,
+     .extents = kRowExtents,
+     .result = Fragment::kMemory,
+     .needs = RowDotsNeeds,
+     .call = "aotc_row_dots<$most_rows>($rows, $columns, $depth, "
+             "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, $b.1}, $y, $y.0)",
+     .summary = "rows that multiply with the rows of one matrix, such as attention"},
+};
+
+}  // namespace
+
+TileTable CpuTiles() { return kTiles; }
+
+}  // namespace aotc
