@@ -1,10 +1,8 @@
-// Fusion: which nodes become one kernel. Derived from index maps, asked of the target, with
-// reasons.
+// Fusion: which nodes become one kernel, derived from index maps; the target is asked.
 //
 //   FusedGraph fused = *Fuse(graph, target_accepts);
-//   fused.kernels[0].kernel      // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
-//   fused.decisions              // "relu1 into conv1: epilogue reads the accumulator at its own
-//   index"
+//   fused.kernels[0].kernel  // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
+//   fused.decisions          // "relu1 into conv1: epilogue reads the accumulator at its own index"
 //
 // The floor is Relay's FuseOps (Relay's Section on fusion, TVM src/relay/transforms/fuse_ops.cc):
 // injective chains, reductions and contractions with elementwise epilogues. A merge needs that its

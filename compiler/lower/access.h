@@ -1,9 +1,8 @@
 // From logical indices to flat offsets: what layouts and strides mean for loads and stores.
 //
 //   Access access(kernel);
-//   access.Offset(tensor, {n, c, h, w}, bounds);          // n*50176 + floor_div(c, 16)*... +
-//   mod(c, 16) access.Flatten(body, bounds);                          // every load of `body` with
-//   one flat index
+//   access.Offset(tensor, {n, c, h, w}, bounds);   // n*50176 + floor_div(c, 16)*... + mod(c, 16)
+//   access.Flatten(body, bounds);                  // every load of `body` with one flat index
 #ifndef AOTC_COMPILER_LOWER_ACCESS_H_
 #define AOTC_COMPILER_LOWER_ACCESS_H_
 
