@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

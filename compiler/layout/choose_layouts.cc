@@ -261,7 +261,7 @@ absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {
                                   [](const Value& value) { return !value.layout.IsPlain(); });
   if (chosen) return graph;
   return ChooseLayouts(graph, {.block = context.target().channel_block,
-                               .least_channels = context.Config("layout.least-channels")});
+                               .least_channels = context.Config(kLeastChannels)});
 }
 
 }  // namespace aotc

@@ -16,7 +16,7 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_FLATTEN_DILATION_H_
 #define AOTC_COMPILER_OPTIMIZE_FLATTEN_DILATION_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 
