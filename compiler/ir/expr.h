@@ -152,6 +152,7 @@ struct ExprNode {
   double float_value = 0;       // kConst of a float type
   std::string name = {};        // kVar
   TensorId tensor = {};         // kLoad
+  bool guarded = false;         // kLoad: only the condition around it keeps it within storage
   std::vector<Expr> args = {};  // operands; indices of a kLoad
   size_t hash = 0;
 };

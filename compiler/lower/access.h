@@ -6,14 +6,11 @@
 #ifndef AOTC_COMPILER_LOWER_ACCESS_H_
 #define AOTC_COMPILER_LOWER_ACCESS_H_
 
-#include <string_view>
 #include <vector>
 
 #include "compiler/ir/kernel.h"
 
 namespace aotc {
-
-inline constexpr std::string_view kGuardedLoad = "guarded";
 
 class Access {
  public:
@@ -25,9 +22,8 @@ class Access {
   // Whether the element is proved to lie in storage.
   bool InStorage(TensorId tensor, const std::vector<Expr>& indices, const Bounds& bounds) const;
   // `e` with every load flat; those of temps keep their indices, with flat loads in them. A load
-  // that is not proved to lie in storage carries the name kGuardedLoad: only the condition around
-  // it makes it safe. A select that only guards against indices which lie in a halo of the right
-  // fill is dropped: the halo answers.
+  // that is not proved to lie in storage is marked as guarded. A select that only guards against
+  // indices which lie in a halo of the right fill is dropped: the halo answers.
   Expr Flatten(const Expr& e, const Bounds& bounds) const;
 
  private:

@@ -314,7 +314,7 @@ class NestBuilder {
       const std::vector<Expr> inner(node.args().begin() + static_cast<long>(shared),
                                     node.args().end());
       ExprNode load = *Load(node->tensor, {ScratchIndex(tensor, inner, shared)}, node.dtype());
-      if (!access_.InStorage(node->tensor, node.args(), bounds)) load.name = kGuardedLoad;
+      if (!access_.InStorage(node->tensor, node.args(), bounds)) load.guarded = true;
       return Expr::Make(std::move(load));
     });
   }
