@@ -1,4 +1,4 @@
-#include "compiler/lower/access.h"
+#include "compiler/ir/access.h"
 
 #include <optional>
 

@@ -3,8 +3,8 @@
 //   Access access(kernel);
 //   access.Offset(tensor, {n, c, h, w}, bounds);   // n*50176 + floor_div(c, 16)*... + mod(c, 16)
 //   access.Flatten(body, bounds);                  // every load of `body` with one flat index
-#ifndef AOTC_COMPILER_LOWER_ACCESS_H_
-#define AOTC_COMPILER_LOWER_ACCESS_H_
+#ifndef AOTC_COMPILER_IR_ACCESS_H_
+#define AOTC_COMPILER_IR_ACCESS_H_
 
 #include <vector>
 
@@ -36,4 +36,4 @@ std::vector<Expr> StorageStrides(const KernelTensor& tensor);
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_LOWER_ACCESS_H_
+#endif  // AOTC_COMPILER_IR_ACCESS_H_

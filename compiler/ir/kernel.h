@@ -80,6 +80,12 @@ struct Kernel {
   std::vector<std::string> sources = {};  // ONNX nodes it came from: "conv1 (Conv)"
 };
 
+// Temps and outputs: what a stage of the kernel computes.
+inline bool IsDefined(const Kernel& kernel, TensorId id) {
+  const TensorRole role = kernel.tensors[id].role;
+  return role == TensorRole::kTemp || role == TensorRole::kOutput;
+}
+
 // The index is the axis itself; 0 will do where the axis has one element.
 inline bool IsOwnIndex(const Expr& index, const Axis& axis) {
   if (index.IsVar()) return index->name == axis.name;

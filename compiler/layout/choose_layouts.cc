@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/graph_rebuild.h"
-#include "compiler/lower/nest.h"
 #include "compiler/ops/op.h"
+#include "compiler/schedule/nest_form.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 

@@ -12,6 +12,7 @@
 #ifndef AOTC_COMPILER_PASS_PASS_H_
 #define AOTC_COMPILER_PASS_PASS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,6 +35,9 @@ enum GraphProperty : uint32_t {
   kExpanded = 2,  // every node has a `compute` definition
 };
 using GraphProperties = uint32_t;
+
+// Operands of one node: passes part what has more (limit-operands) and join no more.
+inline constexpr size_t kMostOperands = 32;
 
 // A setting of a pass, as the user gives it: --config fold.cap-bytes=1000000. It is declared in the
 // header of the pass that reads it; the driver's table lists all of them.

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lower/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/nest_stages.h"

@@ -7,12 +7,12 @@
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_loops.h"
 #include "compiler/emit/kernel_comment.h"
-#include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/index_width.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "compiler/lower/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/status.h"

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/lower/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/status.h"
