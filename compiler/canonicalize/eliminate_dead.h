@@ -4,7 +4,7 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_ELIMINATE_DEAD_H_
 #define AOTC_COMPILER_CANONICALIZE_ELIMINATE_DEAD_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

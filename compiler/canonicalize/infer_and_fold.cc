@@ -76,7 +76,7 @@ class Inference {
       : old_(graph),
         bounded_(bounded),
         diagnostics_(context.diagnostics()),
-        cap_(graph, context.Config("fold.cap-bytes")),
+        cap_(graph, context.Config(kFoldCapBytes)),
         control_(graph, known_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();

@@ -15,9 +15,13 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_INFER_AND_FOLD_H_
 #define AOTC_COMPILER_CANONICALIZE_INFER_AND_FOLD_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
+
+inline constexpr ConfigKey kFoldCapBytes = {
+    "fold.cap-bytes", 16 << 20, 0, int64_t{1} << 40,
+    "most bytes of a folded constant that no weight is made of and that is larger than its inputs"};
 
 absl::StatusOr<Graph> InferAndFold(const Graph& graph, PassContext& context);
 

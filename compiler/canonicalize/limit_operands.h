@@ -6,14 +6,9 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_LIMIT_OPERANDS_H_
 #define AOTC_COMPILER_CANONICALIZE_LIMIT_OPERANDS_H_
 
-#include <cstddef>
-
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
-
-// Of one node; other passes join no more either.
-constexpr size_t kMostOperands = 32;
 
 // Needs no types. Concat, Max, Min and Sum.
 absl::StatusOr<Graph> LimitOperands(const Graph& graph, PassContext& context);

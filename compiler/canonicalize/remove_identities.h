@@ -6,7 +6,7 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_REMOVE_IDENTITIES_H_
 #define AOTC_COMPILER_CANONICALIZE_REMOVE_IDENTITIES_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

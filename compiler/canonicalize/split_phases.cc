@@ -295,7 +295,7 @@ class Emitter {
 }  // namespace
 
 absl::StatusOr<Graph> SplitPhases(const Graph& graph, PassContext& context) {
-  const bool exact = context.Config("simplify.fast-math") == 0;
+  const bool exact = context.Config(kFastMath) == 0;
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     const std::optional<Plan> plan = PlanFor(graph, node);
     if (!plan || (exact && HasHoles(*plan))) return false;

@@ -13,7 +13,7 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_SPLIT_PHASES_H_
 #define AOTC_COMPILER_CANONICALIZE_SPLIT_PHASES_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

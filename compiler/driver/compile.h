@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/driver/pass.h"
 #include "compiler/emit/output.h"
 #include "compiler/fuse/keep_values.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/ir/program.h"
+#include "compiler/pass/pass.h"
 #include "compiler/plan/pool_option.h"
 #include "compiler/support/diagnostics.h"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/driver/pass.h"
 #include "compiler/ir/air_text.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

@@ -191,7 +191,7 @@ class Parser {
     PassOptions& passes = line_.compile.passes;
     passes.enable.insert(texts_.enabled.begin(), texts_.enabled.end());
     passes.disable.insert(texts_.disabled.begin(), texts_.disabled.end());
-    if (texts_.math == "fast") passes.config["simplify.fast-math"] = 1;
+    if (texts_.math == "fast") passes.config[std::string(kFastMath.name)] = 1;
     for (const std::string& setting : texts_.config) {
       AOTC_RETURN_IF_ERROR(SetConfig(setting, passes));
     }

@@ -77,15 +77,7 @@ constexpr Pass kPasses[] = {
      "gives values the storage layouts that the target's tile functions read"},
 };
 
-// name, fallback, least, most, summary
-constexpr ConfigKey kConfigKeys[] = {
-    {"fold.cap-bytes", 16 << 20, 0, int64_t{1} << 40,
-     "most bytes of a folded constant that no weight is made of and that is larger than its "
-     "inputs"},
-    {"layout.least-channels", 8, 1, 4096, "inputs of a tile with fewer channels stay row-major"},
-    {"merge.copied-parts", 0, 0, 1, "1: siblings are merged even where parting them takes a copy"},
-    {"simplify.fast-math", 0, 0, 1, "1: algebra of real numbers, as --math fast sets it"},
-};
+constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts, kFastMath};
 
 std::string KnownNames(const auto& table) {
   return StrJoin(table, ", ", [](const auto& row) { return row.name; });

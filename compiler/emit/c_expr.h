@@ -1,8 +1,8 @@
 // Expressions as C++ text, for scalars and vectors alike: the spelled functions are overloaded.
 //
 //   CExprPrinter printer([&](TensorId id) { return buffers[id].name; });
-//   printer.Print(Max(Load(x, {i + 1}, DType::kF32), FloatConst(0)));   // aotc_max_known(0.0f, x[i
-//   + 1])
+//   printer.Print(Max(Load(x, {i + 1}, DType::kF32), FloatConst(0)));
+//   // aotc_max_known(0.0f, x[i + 1])
 #ifndef AOTC_COMPILER_EMIT_C_EXPR_H_
 #define AOTC_COMPILER_EMIT_C_EXPR_H_
 

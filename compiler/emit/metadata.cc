@@ -5,21 +5,17 @@
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
-#include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_text.h"
 #include "compiler/plan/memory_map.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/strings.h"
 #include "nlohmann/json.hpp"
 
 namespace aotc {
 namespace {
-
-bool HasContraction(const Kernel& kernel) {
-  return std::any_of(kernel.stages.begin(), kernel.stages.end(), IsContraction);
-}
 
 using Json = nlohmann::ordered_json;
 

@@ -6,8 +6,8 @@
 
 #include "compiler/fuse/joiner.h"
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/expr_simplify.h"
-#include "compiler/lower/access.h"
 
 namespace aotc {
 namespace {

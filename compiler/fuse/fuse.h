@@ -1,10 +1,8 @@
-// Fusion: which nodes become one kernel. Derived from index maps, asked of the target, with
-// reasons.
+// Fusion: which nodes become one kernel, derived from index maps; the target is asked.
 //
 //   FusedGraph fused = *Fuse(graph, target_accepts);
-//   fused.kernels[0].kernel      // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
-//   fused.decisions              // "relu1 into conv1: epilogue reads the accumulator at its own
-//   index"
+//   fused.kernels[0].kernel  // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
+//   fused.decisions          // "relu1 into conv1: epilogue reads the accumulator at its own index"
 //
 // The floor is Relay's FuseOps (Relay's Section on fusion, TVM src/relay/transforms/fuse_ops.cc):
 // injective chains, reductions and contractions with elementwise epilogues. A merge needs that its
@@ -13,44 +11,12 @@
 #define AOTC_COMPILER_FUSE_FUSE_H_
 
 #include <functional>
-#include <map>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/ir/graph.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/fused_graph.h"
 
 namespace aotc {
-
-// A kernel and the graph value that each of its params stands for; or a node with regions, which
-// stands among the kernels as one without stages: its params are what it reads, captured values
-// included, and what it gives.
-struct FusedKernel {
-  Kernel kernel = {};
-  std::vector<ValueId> args = {};
-  std::string op = {};  // of the last node in it, for names
-  // Results that are small floats because the model casts to them, not because it computes in them.
-  std::set<ValueId> rounded = {};
-  NodeId control = {};  // the node with regions; its bodies are those of the fused graph
-};
-
-// `value` is the storage of `base` from an element offset on: no kernel is needed.
-struct ValueView {
-  ValueId value = {};
-  ValueId base = {};
-  Expr offset = 0;
-};
-
-struct FusedGraph {
-  std::vector<FusedKernel> kernels = {};  // in execution order
-  std::vector<ValueView> views = {};      // base is never itself a view
-  std::vector<ValueId> checks = {};       // bools that must be true after a run
-  std::vector<std::string> decisions = {};
-  // Per node with regions: a graph for each region, by name.
-  std::map<NodeId, std::vector<FusedGraph>> bodies = {};
-};
 
 // Says why the target cannot realise a merged kernel as well as its parts, or "" where it can.
 using FusionVeto = std::function<std::string(const Kernel& producer, const Kernel& consumer,

@@ -10,7 +10,7 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
-#include "compiler/lower/nest.h"
+#include "compiler/schedule/nest_form.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 

@@ -10,21 +10,13 @@
 #include "compiler/fuse/joiner.h"
 #include "compiler/fuse/turn_rows.h"
 #include "compiler/ir/program_access.h"
-#include "compiler/lower/nest.h"
+#include "compiler/schedule/nest_form.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-Expr WithoutCasts(const Expr& e) { return e.op() == ExprOp::kCast ? WithoutCasts(e.arg(0)) : e; }
-
-// A load, perhaps cast, perhaps under a guard whose other side is the identity of the sum.
-bool IsOperand(const Expr& e) {
-  const Expr bare = WithoutCasts(e);
-  if (bare.op() == ExprOp::kLoad) return true;
-  return bare.op() == ExprOp::kSelect && IsOperand(bare.arg(1)) && bare.arg(2).IsConst();
-}
 
 // Every load of `tensor` in `stage` is at exactly its own axes, which end where the tensor does.
 bool ReadsAtOwnIndex(const Stage& stage, TensorId tensor, const Shape& shape) {
@@ -66,18 +58,6 @@ bool ReadByContraction(const Kernel& kernel, TensorId tensor) {
 constexpr size_t kMostNodes = 64;
 
 }  // namespace
-
-bool IsContraction(const Stage& stage) {
-  if (!stage.IsReduction() || stage.combiner.name != "sum" || stage.body.size() != 1) return false;
-  const Expr& product = stage.body[0];
-  return product.op() == ExprOp::kMul && IsOperand(product.arg(0)) && IsOperand(product.arg(1)) &&
-         !Same(product.arg(0), product.arg(1));
-}
-
-bool HasReduction(const Kernel& kernel) {
-  return std::any_of(kernel.stages.begin(), kernel.stages.end(),
-                     [](const Stage& stage) { return stage.IsReduction(); });
-}
 
 bool IsOutput(const Kernel& kernel, TensorId id) {
   return kernel.tensors[id].role == TensorRole::kOutput;

@@ -11,9 +11,6 @@
 
 namespace aotc {
 
-// A contraction: a sum over reduce axes of a product of two loads; a sum of squares is not one.
-bool IsContraction(const Stage& stage);
-bool HasReduction(const Kernel& kernel);
 bool IsOutput(const Kernel& kernel, TensorId id);
 
 // The tensor that stands for `value`, which is an argument of the kernel.

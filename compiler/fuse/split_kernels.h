@@ -2,8 +2,7 @@
 // stages share few loops, such as attention over appended keys, whole tensors would be temps.
 //
 //   SplitKernels(graph, fused, holds);
-//   // %scores, which a temp was, is a value of the graph now: one part writes it, the next reads
-//   it
+//   // %scores, once a temp, is a value of the graph now: one part writes it, the next reads it
 #ifndef AOTC_COMPILER_FUSE_SPLIT_KERNELS_H_
 #define AOTC_COMPILER_FUSE_SPLIT_KERNELS_H_
 

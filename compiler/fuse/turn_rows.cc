@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compiler/fuse/copies.h"
-#include "compiler/lower/nest.h"
+#include "compiler/schedule/nest_form.h"
 
 namespace aotc {
 namespace {
@@ -32,11 +32,6 @@ template <class Items>
 void Reorder(const std::vector<size_t>& order, Items& items) {
   const Items old(items.begin(), items.end());
   for (size_t i = 0; i < order.size(); ++i) items[i] = old[order[i]];
-}
-
-bool IsDefined(const Kernel& kernel, TensorId id) {
-  const TensorRole role = kernel.tensors[id].role;
-  return role == TensorRole::kTemp || role == TensorRole::kOutput;
 }
 
 Expr ReorderLoads(const Kernel& kernel, const std::vector<size_t>& order, const Expr& body) {

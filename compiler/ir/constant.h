@@ -1,9 +1,8 @@
 // Constants: tensors known at compile time. A handle; the bytes are shared and never change.
 //
-//   Constant one = Constant::Splat(DType::kF32, {64, 32}, 1.0);   // stays one element until packed
-//   Constant w = Constant::Dense(DType::kF32, {2, 2}, bytes);     // little-endian, row-major,
-//   dense w.AsInts();                                                   // of integer tensors:
-//   shape operands
+//   Constant one = Constant::Splat(DType::kF32, {64, 32}, 1.0);  // stays one element until packed
+//   Constant w = Constant::Dense(DType::kF32, {2, 2}, bytes);    // little-endian, row-major, dense
+//   shape.AsInts();                                              // of integer tensors, as of sizes
 #ifndef AOTC_COMPILER_IR_CONSTANT_H_
 #define AOTC_COMPILER_IR_CONSTANT_H_
 

@@ -30,7 +30,7 @@ bool Between(ExprOp op, ExprOp first, ExprOp last) { return first <= op && op <=
 size_t HashOf(const ExprNode& node) {
   size_t hash = absl::HashOf(static_cast<int>(node.op), static_cast<int>(node.dtype), node.lanes,
                              node.int_value, std::bit_cast<uint64_t>(node.float_value), node.name,
-                             node.tensor.index(), node.args.size());
+                             node.tensor.index(), node.guarded, node.args.size());
   for (const Expr& arg : node.args) hash = absl::HashOf(hash, arg->hash);
   return hash;
 }
@@ -113,7 +113,8 @@ bool Same(const Expr& a, const Expr& b) {
   return a->hash == b->hash && a->op == b->op && a->dtype == b->dtype && a->lanes == b->lanes &&
          a->int_value == b->int_value &&
          std::bit_cast<uint64_t>(a->float_value) == std::bit_cast<uint64_t>(b->float_value) &&
-         a->name == b->name && a->tensor == b->tensor && Same(a->args, b->args);
+         a->name == b->name && a->tensor == b->tensor && a->guarded == b->guarded &&
+         Same(a->args, b->args);
 }
 
 bool Same(const std::vector<Expr>& a, const std::vector<Expr>& b) {

@@ -7,10 +7,9 @@
 //
 // Contract of the operators:
 // * Both operands of a binary operator have one dtype; comparisons and logic give bool. The
-// builders
-//   below check it (AOTC_CHECK): whoever builds from user input converts first.
+//   builders below check it (AOTC_CHECK): whoever builds from user input converts first.
 // * i64 is the type of dims and indices; it does not overflow (importers bound it). Narrower
-// integers wrap.
+//   integers wrap.
 // * kDiv on integers truncates and gives 0 for a zero divisor; kFloorDiv and kMod round to minus
 //   infinity (the remainder has the sign of the divisor); kTruncMod is C's `%` or fmod.
 // * kMin and kMax propagate NaN on floats. Float identities that change NaN, infinities, -0.0 or
@@ -97,11 +96,9 @@ enum class ExprOp : uint8_t {
   kOr,
   // Ternary: condition, value if true, value if false (only the chosen one is evaluated)
   kSelect,
-  // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; a contiguous or
-  // strided
-  // load is a kLoad with lanes > 1 and arguments (first index, stride[, lanes to load]); the sum
-  // (max)
-  // over all lanes
+  // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; the sum, the maximum
+  // or the minimum over all lanes. (A contiguous or strided load is a kLoad with lanes > 1 and
+  // arguments first index, stride[, lanes to load].)
   kBroadcast,
   kRamp,
   kLaneSum,
@@ -155,6 +152,7 @@ struct ExprNode {
   double float_value = 0;       // kConst of a float type
   std::string name = {};        // kVar
   TensorId tensor = {};         // kLoad
+  bool guarded = false;         // kLoad: only the condition around it keeps it within storage
   std::vector<Expr> args = {};  // operands; indices of a kLoad
   size_t hash = 0;
 };

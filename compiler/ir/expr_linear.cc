@@ -101,6 +101,7 @@ int CompareExprs(const Expr& a, const Expr& b) {
   if (Same(a, b)) return 0;
   if (int order = CompareValues(ClassOf(a), ClassOf(b)); order != 0) return order;
   if (int order = CompareValues(a->name, b->name); order != 0) return order;
+  if (int order = CompareValues(a->guarded, b->guarded); order != 0) return order;
   if (int order = CompareValues(a.dtype(), b.dtype()); order != 0) return order;
   if (int order = CompareValues(a->tensor, b->tensor); order != 0) return order;
   if (int order = CompareLists(a.args(), b.args()); order != 0) return order;

@@ -1,7 +1,7 @@
 // Kernel: what one kernel computes, as an ordered list of stages over tensors. No loops, no target.
 //
-//   kernel @dense_relu(in %x: f32[m, 512], const %w: f32[512, 40], in %b: f32[40], out %y: f32[m,
-//   40]) {
+//   kernel @dense_relu(in %x: f32[m, 512], const %w: f32[512, 40], in %b: f32[40],
+//                      out %y: f32[m, 40]) {
 //     symbol m in 1..200
 //     temp %acc: f32[m, 40]
 //     %acc[i<m, j<40] = reduce sum(k<512) %x[i, k] * %w[k, j]
@@ -11,9 +11,8 @@
 // A stage defines every element of its results, once, from tensors that were defined before it.
 // * pointwise: no reduce axes, body over the axes.
 // * reduction: a combiner over a tuple of accumulators. Each body is the lifted element; the result
-// is
-//   the combination of all of them with the identity. `sum`, `prod`, `max`, `min`, `argmax` ... are
-//   names of stock combiners; any other is spelled out. A component may have more axes than the
+//   is the combination of all of them with the identity. `sum`, `prod`, `max`, `min`, `argmax` ...
+//   are names of stock combiners; any other is spelled out. A component may have more axes than the
 //   others (the weighted row of attention): results[k].axis_count says how many leading axes of the
 //   stage it has; reduce axes come after them in meaning.
 #ifndef AOTC_COMPILER_IR_KERNEL_H_
@@ -80,6 +79,12 @@ struct Kernel {
   std::vector<Symbol> symbols = {};
   std::vector<std::string> sources = {};  // ONNX nodes it came from: "conv1 (Conv)"
 };
+
+// Temps and outputs: what a stage of the kernel computes.
+inline bool IsDefined(const Kernel& kernel, TensorId id) {
+  const TensorRole role = kernel.tensors[id].role;
+  return role == TensorRole::kTemp || role == TensorRole::kOutput;
+}
 
 // The index is the axis itself; 0 will do where the axis has one element.
 inline bool IsOwnIndex(const Expr& index, const Axis& axis) {

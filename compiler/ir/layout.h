@@ -2,9 +2,9 @@
 // (Kernel), never to an op: shapes and compute definitions stay logical.
 //
 //   Layout l = BlockedLayout(4, /*axis=*/1, /*block=*/16);   // NCHW -> N, C/16, H, W, C%16
-//   l.halo = {{}, {}, {1, 1}, {1, 1}};                        // a border of one pixel, filled with
-//   0 StorageShape(l, {1, 24, 8, 8});                           // [1, 2, 10, 10, 16]
-//   StorageIndices(l, {n, c, h, w});                          // [n, c/16, h+1, w+1, c%16]
+//   l.halo = {{}, {}, {1, 1}, {1, 1}};                       // a border of one pixel, of zeros
+//   StorageShape(l, {1, 24, 8, 8});                          // [1, 2, 10, 10, 16]
+//   StorageIndices(l, {n, c, h, w});                         // [n, c/16, h+1, w+1, c%16]
 //
 // Text: `(0, 1/16, 2, 3, 1%16; halo 2:1+1 3:1+1 fill 0)`; row-major without halo prints as nothing.
 // Lanes beyond the logical extent of a blocked axis are zero in storage: a reader may rely on it,

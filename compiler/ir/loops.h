@@ -1,5 +1,4 @@
-// Loops: a kernel after a schedule was applied. A tree of loops, stores and calls of tile
-// functions.
+// Loops: a kernel after a schedule was applied, as a tree of loops, stores and calls of tiles.
 //
 //   loops @dense(%x: f32, %w: f32, out %y: f32) tasks m {
 //     symbol m in 1..200
@@ -39,8 +38,7 @@ enum class StmtKind : uint8_t {
   kLet,      // name = value, for the rest of the enclosing block
   kDeclare,  // a mutable local variable with an initial value, for the rest of the enclosing block
   kAssign,   // name = value
-  kStore,    // buffer[index] = value; with lanes: contiguous from index, the first `extent` where
-             // given
+  kStore,    // buffer[index] = value; with lanes: contiguous from index, the first `extent` if any
   kBarrier,  // all threads of the task (cuda)
   kTile,     // call of a tile function (schedule/tile.h)
   kComment,  // name is the text

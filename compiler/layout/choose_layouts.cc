@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/graph_rebuild.h"
-#include "compiler/lower/nest.h"
 #include "compiler/ops/op.h"
+#include "compiler/schedule/nest_form.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -261,7 +261,7 @@ absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {
                                   [](const Value& value) { return !value.layout.IsPlain(); });
   if (chosen) return graph;
   return ChooseLayouts(graph, {.block = context.target().channel_block,
-                               .least_channels = context.Config("layout.least-channels")});
+                               .least_channels = context.Config(kLeastChannels)});
 }
 
 }  // namespace aotc

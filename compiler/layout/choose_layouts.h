@@ -10,10 +10,13 @@
 #define AOTC_COMPILER_LAYOUT_CHOOSE_LAYOUTS_H_
 
 #include "absl/status/statusor.h"
-#include "compiler/driver/pass.h"
 #include "compiler/ir/graph.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
+
+inline constexpr ConfigKey kLeastChannels = {"layout.least-channels", 8, 1, 4096,
+                                             "inputs of a tile with fewer channels stay row-major"};
 
 struct LayoutOptions {
   int64_t block = 16;          // channels per block; 0: everything stays row-major

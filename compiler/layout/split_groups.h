@@ -10,8 +10,8 @@
 #define AOTC_COMPILER_LAYOUT_SPLIT_GROUPS_H_
 
 #include "absl/status/statusor.h"
-#include "compiler/driver/pass.h"
 #include "compiler/ir/graph.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "compiler/fuse/control.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"

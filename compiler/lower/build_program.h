@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/fuse/fuse.h"
+#include "compiler/ir/fused_graph.h"
 #include "compiler/ir/program.h"
 
 namespace aotc {

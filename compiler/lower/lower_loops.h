@@ -1,7 +1,7 @@
 // Kernels to loops without tile functions: the realisation that always exists, and the oracle.
 //
-//   LoopFunction f = *LowerToLoops(kernel, {.lanes = 16});   // vectors along the innermost storage
-//   axis LoopFunction g = *LowerToLoops(kernel, {});              // scalars
+//   LoopFunction f = *LowerToLoops(kernel, {.lanes = 16});  // vectors along the innermost axis
+//   LoopFunction g = *LowerToLoops(kernel, {});             // scalars
 #ifndef AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
 #define AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
 

@@ -1,13 +1,10 @@
 #include "compiler/lower/nest.h"
 
 #include <algorithm>
-#include <set>
-#include <span>
 #include <utility>
 
-#include "compiler/lower/access.h"
+#include "compiler/ir/access.h"
 #include "compiler/lower/ranked_reduction.h"
-#include "compiler/lower/statistics.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -18,118 +15,6 @@ bool IsTemp(const Kernel& kernel, TensorId id) {
   return kernel.tensors[id].role == TensorRole::kTemp;
 }
 
-bool IsDefined(const Kernel& kernel, TensorId id) {
-  const TensorRole role = kernel.tensors[id].role;
-  return role == TensorRole::kTemp || role == TensorRole::kOutput;
-}
-
-using Stages = std::span<const Stage>;
-
-// How many of the stage's leading axes have `first`'s extents.
-size_t EqualExtents(const Stage& stage, const Stage& first) {
-  const size_t most = std::min(stage.axes.size(), first.axes.size());
-  size_t equal = 0;
-  while (equal < most && ProveEqual(stage.axes[equal].extent, first.axes[equal].extent)) ++equal;
-  return equal;
-}
-
-// How many leading indices of a load are the stage's own axes.
-size_t OwnIndices(const Expr& load, const Stage& stage) {
-  const size_t most = std::min(stage.axes.size(), load.args().size());
-  size_t own = 0;
-  while (own < most && IsOwnIndex(load.arg(own), stage.axes[own])) ++own;
-  return own;
-}
-
-// How many leading axes of all stages agree in extent, and index every temp that is read by
-// themselves.
-size_t SharedAxes(const Kernel& kernel, Stages stages) {
-  size_t shared = stages.front().axes.size();
-  for (const Stage& stage : stages) {
-    shared = std::min(shared, EqualExtents(stage, stages.front()));
-    for (const StageResult& result : stage.results) {
-      shared = std::min(shared, static_cast<size_t>(result.axis_count));
-    }
-    for (const Expr& body : stage.body) {
-      for (const Expr& load : LoadsOf(body)) {
-        if (IsDefined(kernel, load->tensor)) shared = std::min(shared, OwnIndices(load, stage));
-      }
-    }
-  }
-  return shared;
-}
-
-bool AllAxesShared(Stages stages, size_t shared) {
-  return std::all_of(stages.begin(), stages.end(),
-                     [&](const Stage& stage) { return stage.axes.size() == shared; });
-}
-
-// Which stages the nest's iterations run, and the axes that these share.
-struct NestForm {
-  Stages stages;
-  std::vector<StatisticAxes> statistics;  // of the stages behind them
-  size_t shared;
-  bool is_point;
-};
-
-NestForm FormOf(const Kernel& kernel) {
-  std::vector<StatisticAxes> statistics = FindStatistics(kernel, MainOutput(kernel));
-  const Stages points = Stages(kernel.stages).first(kernel.stages.size() - statistics.size());
-  const size_t shared = SharedAxes(kernel, points);
-  if (AllAxesShared(points, shared)) return {points, std::move(statistics), shared, true};
-  return {kernel.stages, {}, SharedAxes(kernel, kernel.stages), false};
-}
-
-// The form whose stages loop over rows, also where all of them could share a point.
-NestForm RowFormOf(const Kernel& kernel) {
-  const Stages stages = kernel.stages;
-  size_t shared = SharedAxes(kernel, stages);
-  if (shared > 0 && AllAxesShared(stages, shared)) --shared;
-  return {stages, {}, shared, false};
-}
-
-// True if a loop over `storage` runs past the logical extent of its axis, over padding.
-bool IsPadded(const KernelTensor& tensor, const StorageAxis& storage) {
-  return storage.modulus > 0 && !ProveDivisible(tensor.shape[storage.axis], storage.modulus);
-}
-
-// A statistic is stored in plain layout, for which the padding of an axis that it keeps is too
-// much.
-absl::Status CheckStatistic(const Kernel& kernel, const Stage& stage, const StatisticAxes& axes) {
-  const KernelTensor& main = kernel.tensors[MainOutput(kernel)];
-  for (const StorageAxis& storage : main.layout.axes) {
-    const bool is_kept = std::ranges::any_of(
-        stage.axes, [&](const Axis& axis) { return axis.name == axes[storage.axis]; });
-    if (!is_kept || !IsPadded(main, storage)) continue;
-    const std::string& name = kernel.tensors[stage.results.front().tensor].name;
-    return absl::UnimplementedError(
-        StrCat("output ", name, " of kernel ", kernel.name, " keeps an axis that the layout pads"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckLayouts(const Kernel& kernel, const NestForm& form) {
-  for (size_t i = 0; i < form.statistics.size(); ++i) {
-    const Stage& stage = kernel.stages[form.stages.size() + i];
-    AOTC_RETURN_IF_ERROR(CheckStatistic(kernel, stage, form.statistics[i]));
-  }
-  const Layout& main = kernel.tensors[MainOutput(kernel)].layout;
-  std::set<TensorId> points;
-  for (const Stage& stage : form.stages) {
-    for (const StageResult& result : stage.results) points.insert(result.tensor);
-  }
-  for (TensorId id : kernel.params) {
-    const KernelTensor& tensor = kernel.tensors[id];
-    if (tensor.role != TensorRole::kOutput) continue;
-    const bool is_point = form.is_point && points.contains(id);
-    if (is_point ? tensor.layout == main : tensor.layout.IsPlain()) continue;
-    return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel.name,
-                                           " has layout ", PrintLayout(tensor.layout),
-                                           ", which its nest cannot write"));
-  }
-  return absl::OkStatus();
-}
-
 class NestBuilder {
  public:
   explicit NestBuilder(const Kernel& kernel) : kernel_(kernel), access_(kernel) {}
@@ -138,7 +23,7 @@ class NestBuilder {
     const auto& [stages, statistics, shared, is_point] = form;
     nest_.is_point = is_point;
     nest_.bounds = BoundsOf(kernel_.symbols);
-    AOTC_RETURN_IF_ERROR(CheckLayouts(kernel_, form));
+    AOTC_RETURN_IF_ERROR(CheckOutputLayouts(kernel_, form));
     if (nest_.is_point) {
       StorageAxes();
     } else {
@@ -314,7 +199,7 @@ class NestBuilder {
       const std::vector<Expr> inner(node.args().begin() + static_cast<long>(shared),
                                     node.args().end());
       ExprNode load = *Load(node->tensor, {ScratchIndex(tensor, inner, shared)}, node.dtype());
-      if (!access_.InStorage(node->tensor, node.args(), bounds)) load.name = kGuardedLoad;
+      if (!access_.InStorage(node->tensor, node.args(), bounds)) load.guarded = true;
       return Expr::Make(std::move(load));
     });
   }
@@ -326,28 +211,6 @@ class NestBuilder {
 };
 
 }  // namespace
-
-TensorId MainOutput(const Kernel& kernel) {
-  TensorId main = kernel.params.back();
-  for (TensorId id : kernel.params) {
-    if (kernel.tensors[id].role != TensorRole::kOutput) continue;
-    if (kernel.tensors[id].shape.size() >= kernel.tensors[main].shape.size()) main = id;
-  }
-  return main;
-}
-
-bool IsPointNest(const Kernel& kernel) { return FormOf(kernel).is_point; }
-
-Shape SharedExtents(const Kernel& kernel) {
-  Shape extents;
-  const size_t shared = FormOf(kernel).shared;
-  for (size_t i = 0; i < shared; ++i) extents.push_back(kernel.stages.front().axes[i].extent);
-  return extents;
-}
-
-absl::Status CheckOutputLayouts(const Kernel& kernel) {
-  return CheckLayouts(kernel, FormOf(kernel));
-}
 
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel) {
   return NestBuilder(kernel).Build(FormOf(kernel));

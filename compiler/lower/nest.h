@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
+#include "compiler/schedule/nest_form.h"
 
 namespace aotc {
 
@@ -61,22 +62,6 @@ struct Nest {
 
   bool HasStatistics() const { return !stages.empty() && !stages.back().over.empty(); }
 };
-
-// The output whose storage the loops follow: the last of those with most axes.
-TensorId MainOutput(const Kernel& kernel);
-
-// All stages but statistics have the same axes and read each other at their own: one iteration,
-// one point.
-bool IsPointNest(const Kernel& kernel);
-
-// Extents of the axes that all stages have in common: the rows of a row nest, the points of a point
-// nest.
-Shape SharedExtents(const Kernel& kernel);
-
-// Error, with the reason: an output in a layout that the kernel's nest cannot write. A point nest
-// walks the storage of its main output; what is no point of it, and a row nest, writes plain
-// layouts.
-absl::Status CheckOutputLayouts(const Kernel& kernel);
 
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/lower/access.h"
 #include "compiler/lower/nest_stages.h"
 
 namespace aotc {
@@ -10,9 +9,7 @@ namespace {
 
 bool ReadsBeyond(const Expr& e) {
   bool found = false;
-  Visit(e, [&](const Expr& node) {
-    found |= node.op() == ExprOp::kLoad && node->name == kGuardedLoad;
-  });
+  Visit(e, [&](const Expr& node) { found |= node->guarded; });
   return found;
 }
 

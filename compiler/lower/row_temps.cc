@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/lower/access.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -24,7 +23,7 @@ class StoredValue {
       const bool reads = node.op() == ExprOp::kLoad && node->tensor == writer_.results[0].tensor;
       if (!reads) return node;
       const Expr stored = At(node.arg(0), bounds);
-      return node->name == kGuardedLoad ? Guarded(stored) : stored;
+      return node->guarded ? Guarded(stored) : stored;
     });
     return Simplify(replaced, bounds);
   }
@@ -35,7 +34,7 @@ class StoredValue {
     return Transform(stored, [](const Expr& node) {
       if (node.op() != ExprOp::kLoad) return node;
       ExprNode load = *node;
-      load.name = kGuardedLoad;
+      load.guarded = true;
       return Expr::Make(std::move(load));
     });
   }

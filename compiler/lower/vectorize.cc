@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lower/access.h"
-
 namespace aotc {
 namespace {
 
@@ -141,9 +139,7 @@ class Vectorizer {
 
   static bool HasGuardedLoad(const Expr& e) {
     bool found = false;
-    Visit(e, [&](const Expr& node) {
-      found |= node.op() == ExprOp::kLoad && node->name == kGuardedLoad;
-    });
+    Visit(e, [&](const Expr& node) { found |= node->guarded; });
     return found;
   }
 

@@ -1,9 +1,12 @@
 // Op definitions: one per op, from which everything else is derived.
 //
 //   absl::Status Relu(OpContext& op) {
-//     Tensor x; AOTC_RETURN_IF_ERROR(op.Input(0, x));
-//     op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Max(v[0], NumberConst(0,
-//     v[0].dtype())); })); return absl::OkStatus();
+//     Tensor x;
+//     AOTC_RETURN_IF_ERROR(op.Input(0, x));
+//     op.SetOutput(0, op.b().Map({x}, [](const auto& v) {
+//       return Max(v[0], NumberConst(0, v[0].dtype()));
+//     }));
+//     return absl::OkStatus();
 //   }
 //   const OpDef kOps[] = {{.name = "Relu", .compute = Relu, .summary = "max(x, 0)"}};
 //

@@ -1,8 +1,8 @@
 // What quantised operators share: scales and zero points, and rounding to a quantised type.
 //
 //   AOTC_ASSIGN_OR_RETURN(ZeroPoint zero, ZeroPointOf(op, 2, DType::kU8));
-//   zero.Subtracted(x(i), {i[1]});                  // i32(x) - i32(zero); x where it is absent or
-//   0 Requantized(f32_value, f32_zero, DType::kI8);   // limit(round(value) + zero) as an i8
+//   zero.Subtracted(x(i), {i[1]});  // i32(x) - i32(zero); x where the zero point is absent or 0
+//   Requantized(f32_value, f32_zero, DType::kI8);  // limit(round(value) + zero) as an i8
 #ifndef AOTC_COMPILER_OPS_QUANTIZATION_H_
 #define AOTC_COMPILER_OPS_QUANTIZATION_H_
 

@@ -1,11 +1,11 @@
-// TensorBuilder: writes the stages of a kernel as tensor expressions. The language of op
-// definitions.
+// TensorBuilder: the language of op definitions. It writes stages of kernels as tensor expressions.
 //
 //   Tensor x = op.Input(0);
 //   Tensor top = b.ReduceMax(x, {axis}, /*keep_dims=*/true);
 //   Tensor e = b.Map({x, top}, [](const auto& v) { return Exp(v[0] - v[1]); });     // broadcasts
-//   Tensor acc = b.Compute(f32, {m, n}, [&](const Indices& i) { return b.Sum({k}, [&](const
-//   Indices& r) { ... }) });
+//   Tensor acc = b.Compute(f32, {m, n}, [&](const Indices& i) {
+//     return b.Sum({k}, [&](const Indices& r) { ... });
+//   });
 //
 // Values of small float types arrive in expressions as f32 (already cast) and are cast back by
 // Compute.

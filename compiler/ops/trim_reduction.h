@@ -1,8 +1,7 @@
 // Reductions over taps of which some always read padding: these taps are left out.
 //
 //   reduce sum(r0<3) select(1 <= r0 && r0 < 2, %x[r0 - 1], 0.0) * %w[r0]
-//   reduce sum(r0<1) %x[r0] * %w[r0 + 1]                        // after TrimReduceAxes and
-//   Simplify
+//   reduce sum(r0<1) %x[r0] * %w[r0 + 1]                // after TrimReduceAxes and Simplify
 #ifndef AOTC_COMPILER_OPS_TRIM_REDUCTION_H_
 #define AOTC_COMPILER_OPS_TRIM_REDUCTION_H_
 

@@ -5,15 +5,14 @@
 //
 // * Constants of equal type and bits are one; the operands of commutative ops count in any order.
 // * Nodes that draw random numbers, that have regions, or that only copy are left alone. Max and
-// Min
-//   have an order: it decides which of 0 and -0.0 comes out.
+//   Min have an order: it decides which of 0 and -0.0 comes out.
 // * What a region computes is never read outside of it; what the enclosing regions have computed is
 //   read in it.
 // * A graph output keeps its name: where it equals another one, a copy stays.
 #ifndef AOTC_COMPILER_OPTIMIZE_COMMON_SUBEXPRESSIONS_H_
 #define AOTC_COMPILER_OPTIMIZE_COMMON_SUBEXPRESSIONS_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

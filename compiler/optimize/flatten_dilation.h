@@ -3,8 +3,7 @@
 //
 //   %p = Pad(%x); %s = Reshape(Transpose(Reshape(%p)))       [N, C, H, W] -> [N * b * b, C, H', W']
 //   %c = Conv(%s, %w)
-//   %y = Slice(Reshape(Transpose(Reshape(%c))))              back, and what the padding added cut
-//   off
+//   %y = Slice(Reshape(Transpose(Reshape(%c))))              back, without what the padding added
 //
 //   %y = Conv(%x, %w) {dilations=[b, b]}
 //
@@ -17,7 +16,7 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_FLATTEN_DILATION_H_
 #define AOTC_COMPILER_OPTIMIZE_FLATTEN_DILATION_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

@@ -11,7 +11,7 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_FOLD_SCALE_H_
 #define AOTC_COMPILER_OPTIMIZE_FOLD_SCALE_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

@@ -43,7 +43,7 @@ class Merger {
   Merger(const Graph& graph, PassContext& context)
       : old_(graph),
         plain_images_(context.target().channel_block == 0),
-        always_(context.Config("merge.copied-parts") != 0),
+        always_(context.Config(kMergeCopiedParts) != 0),
         uses_(UseCounts(graph)),
         reader_(graph.values.size()) {
     for (NodeId id : graph.nodes.ids()) {

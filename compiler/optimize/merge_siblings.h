@@ -12,9 +12,12 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
 #define AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
+
+inline constexpr ConfigKey kMergeCopiedParts = {
+    "merge.copied-parts", 0, 0, 1, "1: siblings are merged even where parting them takes a copy"};
 
 absl::StatusOr<Graph> MergeSiblings(const Graph& graph, PassContext& context);
 

@@ -12,8 +12,8 @@
 
 #include <span>
 
-#include "compiler/driver/pass.h"
 #include "compiler/optimize/rewrite.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

@@ -13,7 +13,7 @@ absl::StatusOr<Graph> SimplifyGraph(const Graph& graph, PassContext& context) {
        {ArithmeticRules(), CastRules(), ClampRules(), PadRules(), ReshapeRules(), SliceRules()}) {
     rules.insert(rules.end(), table.begin(), table.end());
   }
-  if (context.Config("simplify.fast-math") != 0) {
+  if (context.Config(kFastMath) != 0) {
     rules.insert(rules.end(), FastRules().begin(), FastRules().end());
   }
   return RewriteUntilDone(graph, rules);

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/canonicalize/limit_operands.h"
 #include "compiler/ops/tensor_builder.h"
 #include "compiler/optimize/simplify_rules.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 namespace {

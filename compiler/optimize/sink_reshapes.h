@@ -9,7 +9,7 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_SINK_RESHAPES_H_
 #define AOTC_COMPILER_OPTIMIZE_SINK_RESHAPES_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

@@ -12,7 +12,7 @@
 #ifndef AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
 #define AOTC_COMPILER_OPTIMIZE_SINK_TRANSPOSES_H_
 
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

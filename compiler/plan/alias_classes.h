@@ -1,8 +1,7 @@
 // Buffers that share one place in the arena: an output that a kernel may compute in place takes the
 // place of the input that dies there, and so on along a chain.
 //
-//   x = conv(...); y = relu(x); z = add(y, w)      // {x, y, z} is one class where each dies in
-//   turn
+//   x = conv(...); y = relu(x); z = add(y, w)   // {x, y, z} is one class where each dies in turn
 //
 // Views need no entry: their memory is their base's.
 #ifndef AOTC_COMPILER_PLAN_ALIAS_CLASSES_H_

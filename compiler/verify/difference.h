@@ -1,8 +1,7 @@
 // How far a tensor is from what it should be.
 //
 //   Difference difference = Compare(actual, expected);
-//   if (!(difference.error <= limit)) Report(difference.Text());   // "error 0.31, 2600000 ULP;
-//   ..."
+//   if (!(difference.error <= limit)) Report(difference.Text());  // "error 0.31, 2600000 ULP; ..."
 #ifndef AOTC_COMPILER_VERIFY_DIFFERENCE_H_
 #define AOTC_COMPILER_VERIFY_DIFFERENCE_H_
 

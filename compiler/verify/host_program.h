@@ -1,7 +1,7 @@
 // A compiled model as a program of this machine: its sources, built by a host compiler, and run.
 //
-//   AOTC_ASSIGN_OR_RETURN(HostProgram program, HostProgram::Build(result.files, {.compiler =
-//   "g++"}));
+//   AOTC_ASSIGN_OR_RETURN(HostProgram program,
+//                         HostProgram::Build(result.files, {.compiler = "g++"}));
 //   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> outputs, program.Run(inputs, like));
 //
 // CUDA sources are built against the emulation header that lies among them.

@@ -1,9 +1,10 @@
-// The blob of packed weights: 64 bytes of header, then the data, aligned to 64 bytes as the header
-// is.
+// The blob of packed weights: 64 bytes of header, then the data, both aligned to 64 bytes.
 //
-//   aotc_status status = aotc_weights_check(blob, blob_bytes, data_bytes, hash);   // all of it,
-//   once if (!aotc_weights_match(blob, data_bytes, hash)) return AOTC_ERROR_WEIGHTS;    // the
-//   header alone const float *filter = (const float *)((const unsigned char *)blob + 64 + offset);
+//   // once, all of it
+//   aotc_status status = aotc_weights_check(blob, blob_bytes, data_bytes, hash);
+//   // in every run, the header alone
+//   if (!aotc_weights_match(blob, data_bytes, hash)) return AOTC_ERROR_WEIGHTS;
+//   const float *filter = (const float *)((const unsigned char *)blob + 64 + offset);
 //
 // offset  bytes  what
 //      0      8  "AOTCWGTS"

@@ -64,6 +64,17 @@ TEST(ExprText, PrintsAsParsed) {
   }
 }
 
+TEST(ExprText, ShowsNoGuardButLoadsDifferByIt) {
+  const Expr load = Load(TensorId(0), {Var("i")}, DType::kF32);
+  ExprNode node = *load;
+  node.guarded = true;
+  const Expr guarded = Expr::Make(node);
+  EXPECT_FALSE(Same(load, guarded));
+  EXPECT_NE(load->hash, guarded->hash);
+  EXPECT_TRUE(Same(guarded, WithArgs(guarded, guarded.args())));
+  EXPECT_EQ(Print(load), Print(guarded));
+}
+
 TEST(ExprText, ReadsGreaterAsLess) {
   EXPECT_EQ(Print(*ParseExpr("a > b")), "b < a");
   EXPECT_EQ(Print(*ParseExpr("a >= b")), "b <= a");

@@ -1,4 +1,4 @@
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 #include "gmock/gmock.h"
 #include "tests/unit/pass_case.h"

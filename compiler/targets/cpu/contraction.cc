@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/fuse/merge_kernels.h"
-#include "compiler/lower/access.h"
+#include "compiler/ir/access.h"
 #include "compiler/lower/nest_stages.h"
-#include "compiler/lower/statistics.h"
+#include "compiler/schedule/stage_kinds.h"
+#include "compiler/schedule/statistics.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"

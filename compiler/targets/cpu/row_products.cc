@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lower/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/nest_stages.h"
@@ -107,8 +106,7 @@ class RowBlocks {
            IsFloats(body.arg(1));
   }
   bool IsFloats(const Expr& e) const {
-    return e.op() == ExprOp::kLoad && e->name != kGuardedLoad &&
-           nest_.buffers[e->tensor].dtype == DType::kF32;
+    return e.op() == ExprOp::kLoad && !e->guarded && nest_.buffers[e->tensor].dtype == DType::kF32;
   }
 
   std::optional<Operand> Place(const FlatStage& stage, TensorId tensor, const Expr& index) const {

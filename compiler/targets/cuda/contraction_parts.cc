@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/fuse/merge_kernels.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 

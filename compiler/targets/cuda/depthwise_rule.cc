@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/fuse/merge_kernels.h"
-#include "compiler/lower/access.h"
+#include "compiler/ir/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/cuda_target.h"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "compiler/lower/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/status.h"
@@ -117,7 +116,7 @@ class ElementwiseRule {
   absl::Status AddLoad(const Expr& load, const Expr& condition) {
     if (!UsesVar(load, Last().name)) return absl::OkStatus();
     if (!IsPack(load.arg(0))) return Refuse("elements that are read lie apart or begin unevenly");
-    const bool guarded = load->name == kGuardedLoad;
+    const bool guarded = load->guarded;
     if (guarded && (!condition.valid() || UsesVar(condition, Last().name)))
       return Refuse("a guard changes along the innermost axis");
     const Expr needed = guarded ? condition : Expr();

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/lower/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/status.h"
@@ -53,7 +52,7 @@ class TransposeRule {
       for (const Expr& body : stage.bodies) {
         for (const Expr& load : LoadsOf(body)) {
           if (StepAlong(load.arg(0), rows_.name) <= 1) continue;
-          if (load->name == kGuardedLoad) return Refuse("the load is guarded");
+          if (load->guarded) return Refuse("the load is guarded");
           const bool other = load_.valid() && !Same(load, load_);
           if (other) return Refuse("several loads turn");
           load_ = load;

@@ -1,4 +1,4 @@
-#include "compiler/lower/access.h"
+#include "compiler/ir/access.h"
 
 #include <optional>
 
@@ -100,7 +100,7 @@ Expr Access::Flatten(const Expr& e, const Bounds& bounds) const {
     std::vector<Expr> indices;
     for (const Expr& index : e.args()) indices.push_back(Flatten(index, bounds));
     ExprNode flat = *Load(e->tensor, {Offset(e->tensor, indices, bounds)}, e.dtype());
-    if (!InStorage(e->tensor, indices, bounds)) flat.name = kGuardedLoad;
+    if (!InStorage(e->tensor, indices, bounds)) flat.guarded = true;
     return Expr::Make(std::move(flat));
   }
   if (e.op() == ExprOp::kSelect) {

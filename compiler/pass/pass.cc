@@ -1,9 +1,8 @@
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 
 #include <chrono>
 #include <utility>
 
-#include "compiler/driver/pipeline.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
@@ -63,11 +62,9 @@ absl::StatusOr<Graph> RunPass(const Pass& pass, const Graph& graph, PassContext&
 
 }  // namespace
 
-int64_t PassContext::Config(std::string_view key) const {
-  const ConfigKey* known = FindConfigKey(key);
-  AOTC_CHECK(known != nullptr) << key;
-  auto found = options_.config.find(std::string(key));
-  return found == options_.config.end() ? known->fallback : found->second;
+int64_t PassContext::Config(const ConfigKey& key) const {
+  auto found = options_.config.find(std::string(key.name));
+  return found == options_.config.end() ? key.fallback : found->second;
 }
 
 bool IsEnabled(std::string_view name, int level, const PassOptions& options) {

@@ -1,4 +1,4 @@
-#include "compiler/lower/statistics.h"
+#include "compiler/schedule/statistics.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,11 +7,6 @@
 
 namespace aotc {
 namespace {
-
-bool IsDefined(const Kernel& kernel, TensorId id) {
-  const TensorRole role = kernel.tensors[id].role;
-  return role == TensorRole::kTemp || role == TensorRole::kOutput;
-}
 
 bool OnlyOutputs(const Kernel& kernel, const Stage& stage) {
   return std::all_of(stage.results.begin(), stage.results.end(), [&](const StageResult& result) {

@@ -2,8 +2,8 @@
 //
 //   %y[i<m, j<40] = max(%acc[i, j] + %b[j], 0.0)
 //   %top[i<m] = reduce max(j<40) %y[i, j]           // a statistic of the rows of %y
-#ifndef AOTC_COMPILER_LOWER_STATISTICS_H_
-#define AOTC_COMPILER_LOWER_STATISTICS_H_
+#ifndef AOTC_COMPILER_SCHEDULE_STATISTICS_H_
+#define AOTC_COMPILER_SCHEDULE_STATISTICS_H_
 
 #include <string>
 #include <vector>
@@ -22,4 +22,4 @@ std::vector<StatisticAxes> FindStatistics(const Kernel& kernel, TensorId main);
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_LOWER_STATISTICS_H_
+#endif  // AOTC_COMPILER_SCHEDULE_STATISTICS_H_

@@ -7,10 +7,12 @@
 //   graph = *RunPasses(graph, AllPasses(), context);
 //
 // A pass changes nothing but the graph that it returns and the diagnostics; it reads its settings
-// from the context. The table of all passes is in pipeline.cc.
-#ifndef AOTC_COMPILER_DRIVER_PASS_H_
-#define AOTC_COMPILER_DRIVER_PASS_H_
+// from the context. The table of all passes is the driver's (pipeline.cc), of which passes know
+// nothing.
+#ifndef AOTC_COMPILER_PASS_PASS_H_
+#define AOTC_COMPILER_PASS_PASS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,7 +36,11 @@ enum GraphProperty : uint32_t {
 };
 using GraphProperties = uint32_t;
 
-// A setting of a pass, as the user gives it: --config fold.cap-bytes=1000000.
+// Operands of one node: passes part what has more (limit-operands) and join no more.
+inline constexpr size_t kMostOperands = 32;
+
+// A setting of a pass, as the user gives it: --config fold.cap-bytes=1000000. It is declared in the
+// header of the pass that reads it; the driver's table lists all of them.
 struct ConfigKey {
   std::string_view name;
   int64_t fallback;
@@ -42,9 +48,11 @@ struct ConfigKey {
   int64_t max;
   std::string_view summary;
 };
+// Several passes have algebra that minds no NaN, infinity or sign of zero.
+inline constexpr ConfigKey kFastMath = {"simplify.fast-math", 0, 0, 1,
+                                        "1: algebra of real numbers, as --math fast sets it"};
 
-// What the user asks of passes and phases. CheckPassOptions (pipeline.h) says whether it makes
-// sense.
+// What the user asks of passes and phases. The driver says whether it makes sense.
 struct PassOptions {
   int level = 2;                       // 0 to 3: passes of a higher level do not run
   std::set<std::string> enable = {};   // run whatever the level
@@ -91,8 +99,8 @@ class PassContext {
   const PassOptions& options() const { return options_; }
   const PassTarget& target() const { return target_; }
   Diagnostics& diagnostics() { return diagnostics_; }
-  // The value that the user gave, else the one of the table (pipeline.h). AOTC_CHECK: a known key.
-  int64_t Config(std::string_view key) const;
+  // The value that the user gave, else the key's own.
+  int64_t Config(const ConfigKey& key) const;
 
   void AddInstrument(PassInstrument instrument) { instruments_.push_back(std::move(instrument)); }
   const std::vector<PassInstrument>& instruments() const { return instruments_; }
@@ -120,4 +128,4 @@ PassInstrument TimeInstrument(std::function<void(std::string_view pass, double s
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_DRIVER_PASS_H_
+#endif  // AOTC_COMPILER_PASS_PASS_H_

@@ -1,0 +1,59 @@
+// A graph whose nodes were put together into kernels: what fusion gives and lowering takes.
+//
+//   fused.kernels[0].kernel  // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
+//   fused.kernels[0].args    // the graph values that its params stand for
+//   fused.views              // values that need no kernel
+#ifndef AOTC_COMPILER_IR_FUSED_GRAPH_H_
+#define AOTC_COMPILER_IR_FUSED_GRAPH_H_
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+// A kernel and the graph value that each of its params stands for; or a node with regions, which
+// stands among the kernels as one without stages: its params are what it reads, captured values
+// included, and what it gives.
+struct FusedKernel {
+  Kernel kernel = {};
+  std::vector<ValueId> args = {};
+  std::string op = {};  // of the last node in it, for names
+  // Results that are small floats because the model casts to them, not because it computes in them.
+  std::set<ValueId> rounded = {};
+  NodeId control = {};  // the node with regions; its bodies are those of the fused graph
+};
+
+// `value` is the storage of `base` from an element offset on: no kernel is needed.
+struct ValueView {
+  ValueId value = {};
+  ValueId base = {};
+  Expr offset = 0;
+};
+
+struct FusedGraph {
+  std::vector<FusedKernel> kernels = {};  // in execution order
+  std::vector<ValueView> views = {};      // base is never itself a view
+  std::vector<ValueId> checks = {};       // bools that must be true after a run
+  std::vector<std::string> decisions = {};
+  // Per node with regions: a graph for each region, by name.
+  std::map<NodeId, std::vector<FusedGraph>> bodies = {};
+};
+
+// Values of enclosing regions that the regions of `node` read, nested ones included; each once, in
+// the order in which they are met. Constants are none of them.
+std::vector<ValueId> CapturedValues(const Graph& graph, const Node& node);
+
+// Calls `visit` for every graph of kernels: `fused`, then the bodies in it. The region that it
+// belongs to comes along.
+void VisitBodies(const Graph& graph, FusedGraph& fused,
+                 const std::function<void(FusedGraph&, RegionId)>& visit);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_IR_FUSED_GRAPH_H_

@@ -1,0 +1,18 @@
+// What kinds of work a kernel's stages are, for all who decide by it.
+//
+//   %acc[m, n] = reduce sum(k) %a[m, k] * %b[k, n]      // IsContraction
+#ifndef AOTC_COMPILER_SCHEDULE_STAGE_KINDS_H_
+#define AOTC_COMPILER_SCHEDULE_STAGE_KINDS_H_
+
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+// A contraction: a sum over reduce axes of a product of two loads; a sum of squares is not one.
+bool IsContraction(const Stage& stage);
+bool HasContraction(const Kernel& kernel);
+bool HasReduction(const Kernel& kernel);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_SCHEDULE_STAGE_KINDS_H_
