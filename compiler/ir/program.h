@@ -14,6 +14,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
+#include "compiler/ir/packing.h"
 
 namespace aotc {
 
@@ -64,6 +65,7 @@ struct KernelVariant {
 
 struct ProgramKernel {
   Kernel kernel = {};                  // names and sources are those of its first launch
+  Packing packing = {};                // of its constants, for the loops of all variants alike
   std::vector<std::string> also = {};  // sources of further launches, "Conv_0 (Conv) + ..." each
   std::vector<KernelVariant> variants = {};
 };
@@ -110,8 +112,7 @@ IdVector<KernelId, int64_t> LaunchCounts(const Program& program);
 // Ids in range, args match kernel params (dtype, bytes), views lie within their base, outputs
 // written.
 absl::Status VerifyProgram(const Program& program);
-// The loops of all variants. Not the kernels: after a schedule they may read the lanes that pad
-// storage, beyond the shape of a tensor.
+// All kernels, and the loops of all variants.
 absl::Status VerifyVariants(const Program& program);
 
 }  // namespace aotc

@@ -95,6 +95,7 @@ class Parser {
     if (scanner_.TryConsume("pool")) return ParsePool();
     if (scanner_.At("kernel")) return ParseProgramKernel();
     if (scanner_.TryConsume("also")) return ParseAlso();
+    if (scanner_.TryConsume("pack")) return ParsePack();
     if (scanner_.TryConsume("variant")) return ParseVariant();
     if (scanner_.TryConsume("step")) return ParseStep();
     for (BufferKind kind : {BufferKind::kInput, BufferKind::kOutput, BufferKind::kWeights,
@@ -200,6 +201,27 @@ class Parser {
     if (!last_kernel_.valid()) return scanner_.Error("the word 'also' before any kernel");
     AOTC_ASSIGN_OR_RETURN(std::string source, scanner_.ExpectString());
     program_.kernels[last_kernel_].also.push_back(std::move(source));
+    return absl::OkStatus();
+  }
+
+  // pack %w: f32(0/32, 1, 0%32)
+  absl::Status ParsePack() {
+    if (!last_kernel_.valid()) return scanner_.Error("the word 'pack' before any kernel");
+    ProgramKernel& kernel = program_.kernels[last_kernel_];
+    const Token token = scanner_.Peek();
+    AOTC_ASSIGN_OR_RETURN(const std::string name, scanner_.ExpectName('%'));
+    const auto found = std::ranges::find(kernel.kernel.tensors, name, &KernelTensor::name);
+    if (found == kernel.kernel.tensors.end()) {
+      return scanner_.ErrorAt(token, StrCat("the kernel has no %", name));
+    }
+    PackedConstant packed;
+    packed.tensor = TensorId(static_cast<int>(found - kernel.kernel.tensors.begin()));
+    AOTC_RETURN_IF_ERROR(scanner_.Expect(":"));
+    AOTC_ASSIGN_OR_RETURN(packed.dtype, ExpectDType(scanner_));
+    if (scanner_.At("(")) {
+      AOTC_ASSIGN_OR_RETURN(packed.layout, ParseLayout(scanner_));
+    }
+    kernel.packing.push_back(std::move(packed));
     return absl::OkStatus();
   }
 

@@ -75,6 +75,10 @@ class Printer {
     for (const std::string& source : kernel.also) {
       writer_.Line(StrCat("also ", QuotedText(source)));
     }
+    for (const PackedConstant& packed : kernel.packing) {
+      writer_.Line(StrCat("pack %", kernel.kernel.tensors[packed.tensor].name, ": ",
+                          DTypeName(packed.dtype), PrintLayout(packed.layout)));
+    }
     for (const KernelVariant& variant : kernel.variants) {
       writer_.Line(VariantText(variant));
       writer_.Emit("$loops$", {{"loops", WithoutEnd(PrintLoops(variant.loops))}});

@@ -216,13 +216,14 @@ class Verifier {
   absl::Status CheckLaunch(size_t index, const Step& step) {
     if (!program_.kernels.Contains(step.kernel)) return Wrong("step ", index, ": no kernel");
     const Kernel& kernel = program_.kernels[step.kernel].kernel;
+    const Packing& packing = program_.kernels[step.kernel].packing;
     if (kernel.params.size() != step.args.size()) {
       return Wrong("step ", index, ": ", step.args.size(), " arguments for the ",
                    kernel.params.size(), " of @", kernel.name);
     }
     for (size_t i = 0; i < step.args.size(); ++i) {
       const Buffer& buffer = program_.buffers[step.args[i]];
-      const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
+      const KernelTensor tensor = StoredTensor(kernel, packing, kernel.params[i]);
       if (buffer.kind == BufferKind::kHost) {
         return Wrong("step ", index, ": @", kernel.name, " cannot reach %", buffer.name,
                      ", which is the host's");
@@ -289,10 +290,11 @@ class Verifier {
 };
 
 // The loops take and write what the kernel says.
-absl::Status CheckSameParams(const Kernel& kernel, const LoopFunction& loops) {
+absl::Status CheckSameParams(const ProgramKernel& program_kernel, const LoopFunction& loops) {
+  const Kernel& kernel = program_kernel.kernel;
   bool same = kernel.params.size() == loops.params.size();
   for (size_t i = 0; same && i < kernel.params.size(); ++i) {
-    const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
+    const KernelTensor tensor = StoredTensor(kernel, program_kernel.packing, kernel.params[i]);
     const LoopBuffer& buffer = loops.buffers[loops.params[i]];
     same = tensor.dtype == buffer.dtype && (tensor.role == TensorRole::kOutput) == buffer.written;
   }
@@ -305,10 +307,12 @@ absl::Status CheckSameParams(const Kernel& kernel, const LoopFunction& loops) {
 absl::Status VerifyProgram(const Program& program) { return Verifier(program).Run(); }
 
 absl::Status VerifyVariants(const Program& program) {
+  KernelVerifier verifier;
   for (const ProgramKernel& kernel : program.kernels) {
+    AOTC_RETURN_IF_ERROR(verifier.Verify(kernel.kernel));
     for (const KernelVariant& variant : kernel.variants) {
       AOTC_RETURN_IF_ERROR(VerifyLoops(variant.loops));
-      AOTC_RETURN_IF_ERROR(CheckSameParams(kernel.kernel, variant.loops));
+      AOTC_RETURN_IF_ERROR(CheckSameParams(kernel, variant.loops));
     }
   }
   return absl::OkStatus();

@@ -328,9 +328,10 @@ class ProgramBuilder {
     const std::vector<ValueId>& args = fused.args;
     AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(std::move(fused.kernel)));
     const Kernel& kernel = program_.kernels[id].kernel;
+    const Packing& packing = program_.kernels[id].packing;
     Step step{.kernel = id, .sources = sources};
     for (size_t i = 0; i < args.size(); ++i) {
-      const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
+      const KernelTensor tensor = StoredTensor(kernel, packing, kernel.params[i]);
       const bool is_constant = graph_.values[args[i]].constant.has_value();
       step.args.push_back(is_constant ? WeightsOf(args[i], tensor) : BufferOf(args[i]));
     }

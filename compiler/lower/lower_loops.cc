@@ -8,6 +8,7 @@
 #include "compiler/lower/row_temps.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -135,24 +136,68 @@ size_t TaskAxes(const Nest& nest, int64_t points) {
   return std::min(count, KeptAxes(nest));
 }
 
-// Cuts the only long axis into chunks: axis -> (axis_c, axis).
-void SplitLoneAxis(Nest& nest, int64_t points) {
-  if (nest.outer.empty() || !nest.is_point || nest.HasStatistics()) return;
-  NestAxis& last = nest.outer.back();
+constexpr int64_t kTaskPoints = 4096;
+
+// A lone long axis without halo, of which a task has a piece.
+bool IsLoneAxis(const Nest& nest, size_t task_axes) {
+  if (task_axes > 0 || nest.outer.empty() || !nest.is_point || nest.HasStatistics()) return false;
+  const NestAxis& last = nest.outer.back();
   const std::optional<int64_t> extent = last.extent.AsInt();
-  if (!extent || *extent <= points || HasHalo(last) || *extent % points != 0) return;
-  const std::string chunk = last.name + "_c";
-  const Substitution split = {{last.name, Var(chunk) * points + Var(last.name)}};
+  return extent && *extent > kTaskPoints && !HasHalo(last) && *extent % kTaskPoints == 0;
+}
+
+// Cuts axis `index` into blocks: axis -> (axis_c, axis), the outer one in front of all that are not
+// of tasks.
+void SplitAxis(Nest& nest, size_t index, int64_t block) {
+  NestAxis& axis = nest.outer[index];
+  const Expr extent = axis.extent;
+  const std::string name = axis.name, chunk = name + "_c";
+  const Substitution split = {{name, Var(chunk) * block + Var(name)}};
   for (FlatStage& stage : nest.stages) {
     for (Expr& body : stage.bodies) body = Substitute(body, split);
     for (FlatResult& result : stage.results) {
       if (result.index.valid()) result.index = Substitute(result.index, split);
     }
   }
-  last.extent = points;
-  nest.outer.insert(nest.outer.end() - 1, NestAxis{.name = chunk, .extent = *extent / points});
-  nest.bounds.Add(chunk, 0, *extent / points - 1);
-  nest.bounds.Add(nest.outer.back().name, 0, points - 1);
+  for (Expr* e : {&nest.valid, &nest.padded}) {
+    if (e->valid()) *e = Substitute(*e, split);
+  }
+  const Expr chunks = Simplify(CeilDiv(extent, block), nest.bounds);
+  const bool is_even = ProveDivisible(extent, block, nest.bounds);
+  axis.extent = is_even ? Expr(block) : Min(Expr(block), extent - Var(chunk) * block);
+  nest.bounds.Add(chunk, 0, chunks - 1);
+  nest.bounds.Add(name, 0, block - 1);
+  nest.outer.insert(nest.outer.begin() + static_cast<std::ptrdiff_t>(index),
+                    NestAxis{.name = chunk, .extent = chunks});
+}
+
+absl::Status Refuse(const NestAxis& axis, std::string_view reason) {
+  return absl::FailedPreconditionError(StrCat(StrJoin(axis.walks, "*"), " ", reason));
+}
+
+// Brings the nest's axes in the order of tasks and loops: those of tasks, cut as the schedule says,
+// then those that a task has whole. How many are of tasks.
+absl::StatusOr<size_t> CutTasks(Nest& nest, const Schedule& schedule) {
+  size_t count = 0;
+  for (const Cut& cut : schedule.tasks) {
+    const auto found = std::ranges::find(nest.outer, cut.axes, &NestAxis::walks);
+    if (found == nest.outer.end()) {
+      return absl::FailedPreconditionError(
+          StrCat(StrJoin(cut.axes, "*"), " are not walked as one axis"));
+    }
+    const auto index = static_cast<size_t>(found - nest.outer.begin());
+    const bool is_combined = nest.HasStatistics() &&
+                             std::ranges::count(nest.stages.back().over, found->name) > 0;
+    if (is_combined) return Refuse(*found, "is combined over");
+    if (index < count) return Refuse(*found, "is cut twice");
+    std::rotate(nest.outer.begin() + static_cast<std::ptrdiff_t>(count), found, found + 1);
+    if (cut.block > 1) {
+      if (HasHalo(nest.outer[count])) return Refuse(nest.outer[count], "has a halo");
+      SplitAxis(nest, count, cut.block);
+    }
+    ++count;
+  }
+  return count;
 }
 
 // Condition that all the given axes are in their interior; null where that always holds.
@@ -204,22 +249,42 @@ LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
   return function;
 }
 
-absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOptions& options) {
+absl::StatusOr<Nest> LoopNest(const Kernel& kernel) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
   if (!nest.is_point) {
     KeepFewTemps(nest);
     OverwriteTemps(nest);
   }
   MergeAxes(nest);
-  SplitLoneAxis(nest, options.task_points);
+  return nest;
+}
+
+Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes) {
+  const size_t count = nest.is_point ? TaskAxes(nest, kTaskPoints) : nest.outer.size();
+  std::vector<Cut> cuts;
+  for (size_t i = 0; i < count; ++i) cuts.push_back({nest.outer[i].walks, 1});
+  if (IsLoneAxis(nest, count)) cuts.push_back({nest.outer.back().walks, kTaskPoints});
+  const StageMemory memory = nest.is_point ? StageMemory::kFragment : StageMemory::kScratch;
+  return WholeKernel(kernel, std::move(cuts), memory, "loops", {lanes});
+}
+
+absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, Nest nest,
+                                          const Schedule& schedule) {
+  if (schedule.parts.size() != 1 || schedule.parts[0].by != "loops") {
+    return absl::FailedPreconditionError("all stages are one part, by loops");
+  }
+  const int lanes = static_cast<int>(schedule.parts[0].params[0]);
+  AOTC_ASSIGN_OR_RETURN(const size_t count, CutTasks(nest, schedule));
+  if (!nest.is_point && count != nest.outer.size()) {
+    return absl::FailedPreconditionError("a task has one row");
+  }
   LoopFunction function = StartFunction(kernel, nest);
-  const size_t count = nest.is_point ? TaskAxes(nest, options.task_points) : nest.outer.size();
   const std::vector<NestAxis> task_axes(nest.outer.begin(),
                                         nest.outer.begin() + static_cast<long>(count));
   function.tasks = CountOf(task_axes);
   std::vector<Stmt> body = DecodeAxes(task_axes, Var("task"));
-  PointLoops loops(nest, options.lanes);
-  std::vector<Stmt> inside = nest.is_point ? loops.From(count) : RowStatements(nest, options.lanes);
+  PointLoops loops(nest, lanes);
+  std::vector<Stmt> inside = nest.is_point ? loops.From(count) : RowStatements(nest, lanes);
   const Expr interior = InInterior(task_axes);
   if (interior.valid()) inside = {If(interior, std::move(inside), loops.Fill(count))};
   body.insert(body.end(), inside.begin(), inside.end());

@@ -9,16 +9,20 @@
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
 #include "compiler/lower/nest.h"
+#include "compiler/schedule/schedule.h"
 
 namespace aotc {
 
-struct LoopOptions {
-  int lanes = 1;               // f32 lanes of a vector
-  int64_t task_points = 4096;  // a task has about this many points, so that partition costs little
-};
+// The nest that plain loops and their schedules are about.
+absl::StatusOr<Nest> LoopNest(const Kernel& kernel);
 
-// Tasks are products of leading axes; `task` counts them.
-absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, const LoopOptions& options);
+// Vectors of `lanes`; tasks of leading axes, as few as leave about 4096 points or less to each, so
+// that dealing them out costs little.
+Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes);
+
+// Error: the schedule is none of plain loops, or cuts an axis that cannot be.
+absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, Nest nest,
+                                          const Schedule& schedule);
 
 // One thread per point (or per row): for GPUs. `threads` per block.
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads);

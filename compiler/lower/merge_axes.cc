@@ -77,6 +77,8 @@ void Merge(Nest& nest, size_t i) {
   const Substitution merge = {{nest.outer[i].name, Expr(0)}};
   const Expr extent = Simplify(nest.outer[i].extent * nest.outer[i + 1].extent, nest.bounds);
   nest.outer[i + 1].extent = extent;
+  std::vector<std::string>& walks = nest.outer[i + 1].walks;
+  walks.insert(walks.begin(), nest.outer[i].walks.begin(), nest.outer[i].walks.end());
   nest.bounds.Add(nest.outer[i + 1].name, 0, extent - 1);
   SubstituteAll(nest, merge);
   nest.outer.erase(nest.outer.begin() + static_cast<long>(i));

@@ -31,8 +31,9 @@ class NestBuilder {
     }
     for (const NestAxis& axis : nest_.outer) nest_.bounds.Add(axis.name, 0, axis.extent - 1);
     MakeBuffers(shared);
-    for (const Stage& stage : stages) {
-      nest_.stages.push_back(Flatten(stage, shared));
+    for (size_t s = 0; s < stages.size(); ++s) {
+      nest_.stages.push_back(Flatten(stages[s], shared));
+      nest_.stages.back().stage = s;
       AOTC_RETURN_IF_ERROR(CheckRanks(nest_.stages.back()));
     }
     for (size_t i = 0; i < statistics.size(); ++i) {
@@ -72,14 +73,18 @@ class NestBuilder {
     if (!main.layout.halo.empty()) outer.halo = main.layout.halo[axis.axis];
     if (axis.divisor > 1) outer = {StrCat(base, "_o"), Simplify(CeilDiv(extent, axis.divisor))};
     if (axis.modulus > 0) outer = {StrCat(base, "_i"), axis.modulus};
+    outer.walks = {outer.name};
     logical_[axis.axis] = logical_[axis.axis] + Var(outer.name) * axis.divisor;
     nest_.outer.push_back(outer);
   }
 
   void LogicalAxes(size_t shared) {
     const Stage& first = kernel_.stages.front();
+    const Stage& last = *DefiningStage(kernel_, MainOutput(kernel_));
     for (size_t i = 0; i < shared; ++i) {
-      nest_.outer.push_back({.name = first.axes[i].name, .extent = first.axes[i].extent});
+      nest_.outer.push_back({.name = first.axes[i].name,
+                             .extent = first.axes[i].extent,
+                             .walks = {last.axes[i].name}});
       logical_.push_back(Var(first.axes[i].name));
     }
   }

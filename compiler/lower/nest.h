@@ -29,6 +29,8 @@ struct NestAxis {
   std::string name = {};
   Expr extent = {};  // of the interior
   Halo halo = {};    // iterations before 0 and after extent that only write the fill value
+  // What it walks, outermost first: axes of the result, or their parts in storage.
+  std::vector<std::string> walks = {};
 };
 
 // Where one result of a stage goes: a local variable, and memory unless it is a scalar temp.
@@ -41,6 +43,7 @@ struct FlatResult {
 };
 
 struct FlatStage {
+  size_t stage = 0;                    // of the kernel
   std::vector<std::string> over = {};  // statistics: the outer axes that they are combined over
   std::vector<Axis> inner = {};
   std::vector<Axis> reduce = {};

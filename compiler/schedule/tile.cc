@@ -10,19 +10,7 @@ namespace aotc {
 namespace {
 
 absl::Status Wrong(const TileRow& row, std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("call of ", row.name, ": ", what));
-}
-
-absl::Status CheckParams(const TileRow& row, const TileCall& call) {
-  if (call.params.size() != row.params.size()) {
-    return Wrong(row, StrCat(call.params.size(), " parameters, not ", row.params.size()));
-  }
-  for (size_t i = 0; i < row.params.size(); ++i) {
-    const std::span<const int64_t> legal = row.params[i].legal;
-    if (std::ranges::find(legal, call.params[i]) != legal.end()) continue;
-    return Wrong(row, StrCat(row.params[i].name, " is ", call.params[i]));
-  }
-  return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("tile ", row.name, ": ", what));
 }
 
 absl::Status CheckOperand(const TileRow& row, const KernelTensor& tensor,
@@ -40,8 +28,20 @@ const TileRow* FindTile(TileTable tiles, std::string_view name) {
   return found == tiles.end() ? nullptr : &*found;
 }
 
+absl::Status CheckTileParams(const TileRow& row, std::span<const int64_t> params) {
+  if (params.size() != row.params.size()) {
+    return Wrong(row, StrCat(params.size(), " parameters, not ", row.params.size()));
+  }
+  for (size_t i = 0; i < row.params.size(); ++i) {
+    const std::span<const int64_t> legal = row.params[i].legal;
+    if (std::ranges::find(legal, params[i]) != legal.end()) continue;
+    return Wrong(row, StrCat(row.params[i].name, " is ", params[i]));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTileCall(const TileRow& row, const TileCall& call) {
-  AOTC_RETURN_IF_ERROR(CheckParams(row, call));
+  AOTC_RETURN_IF_ERROR(CheckTileParams(row, call.params));
   if (call.extents.size() != row.extents.size()) {
     return Wrong(row, StrCat(call.extents.size(), " extents, not ", row.extents.size()));
   }

@@ -78,6 +78,9 @@ using TileTable = std::span<const TileRow>;
 // Null where there is none of this name.
 const TileRow* FindTile(TileTable tiles, std::string_view name);
 
+// Error: not as many values as the row has parameters, or one that is not legal.
+absl::Status CheckTileParams(const TileRow& row, std::span<const int64_t> params);
+
 // Error: the call is not as its row says: values of parameters, numbers of operands, strides and
 // extents, a result that is no fragment of the row's kind.
 absl::Status CheckTileCall(const TileRow& row, const TileCall& call);

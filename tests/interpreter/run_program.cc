@@ -148,7 +148,7 @@ class Machine {
     for (const KernelVariant& variant : kernel.variants) {
       const bool other = !options_.isa.empty() && !variant.feature.empty() &&
                          variant.feature != options_.isa && kernel.variants.size() > 1;
-      if (!other && Evaluate(variant.guard) != 0) return Launch(step, kernel.kernel, variant.loops);
+      if (!other && Evaluate(variant.guard) != 0) return Launch(step, kernel, variant.loops);
     }
     return absl::InternalError(StrCat("no variant of ", kernel.kernel.name, " applies"));
   }
@@ -163,10 +163,11 @@ class Machine {
     return absl::OkStatus();
   }
 
-  absl::Status Launch(const Step& step, const Kernel& kernel, const LoopFunction& loops) {
+  absl::Status Launch(const Step& step, const ProgramKernel& kernel, const LoopFunction& loops) {
     std::vector<Memory> params;
     for (size_t i = 0; i < step.args.size(); ++i) {
-      const int64_t reached = Evaluate(ReachedElements(kernel.tensors[kernel.params[i]]));
+      const int64_t reached = Evaluate(ReachedElements(
+          StoredTensor(kernel.kernel, kernel.packing, kernel.kernel.params[i])));
       params.push_back(MemoryOf(step.args[i], reached));
     }
     AOTC_ASSIGN_OR_RETURN(const LoopRunner runner, LoopRunner::Make(loops));

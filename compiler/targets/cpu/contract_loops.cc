@@ -16,20 +16,16 @@ using Statements = absl::StatusOr<std::vector<Stmt>>;
 
 class ContractLoops {
  public:
-  explicit ContractLoops(const ScheduledContraction& scheduled)
-      : scheduled_(scheduled),
-        c_(scheduled.contraction),
-        schedule_(scheduled.schedule),
-        isa_(scheduled.isa),
-        row_count_(c_.row_extent) {
+  ContractLoops(const TiledContraction& contraction, const ContractTiling& tiling, int lanes)
+      : c_(contraction), tiling_(tiling), lanes_(lanes), row_count_(c_.row_extent) {
     bounds_ = c_.nest.bounds;
     bounds_.Add("panel", 0, Panels() - 1);
     bounds_.Add("group", 0, Groups() - 1);
-    bounds_.Add("lane", 0, isa_.lanes - 1);
+    bounds_.Add("lane", 0, lanes_ - 1);
   }
 
   absl::StatusOr<LoopFunction> Build() {
-    function_ = StartFunction(scheduled_.kernel, c_.nest);
+    function_ = StartFunction(c_.kernel, c_.nest);
     std::vector<NestAxis> tasks = c_.outer;
     if (!tasks.empty()) {
       NestAxis& last = tasks.back();
@@ -43,8 +39,8 @@ class ContractLoops {
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
     if (c_.is_depthwise) body.push_back(Let("panel", 0));
     if (has_row_chunks_ && !row_count_.IsConst()) {
-      const Expr left = c_.row_extent - Var("row_chunk") * schedule_.chunk;
-      body.push_back(Let("row_count", Min(Expr(schedule_.chunk), left)));
+      const Expr left = c_.row_extent - Var("row_chunk") * tiling_.chunk;
+      body.push_back(Let("row_count", Min(Expr(tiling_.chunk), left)));
     }
     MakeAccumulators();
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> inside, ChunkLoop());
@@ -55,35 +51,35 @@ class ContractLoops {
 
  private:
   int64_t Panels() const { return (c_.columns + c_.panel - 1) / c_.panel; }
-  int64_t Groups() const { return c_.panel / (schedule_.vectors * isa_.lanes); }
+  int64_t Groups() const { return c_.panel / (tiling_.vectors * lanes_); }
 
   // Tasks along the innermost outer axis. Its halo belongs to the first and to the last of them.
   Expr Chunks() const {
-    return Simplify(Max(CeilDiv(c_.outer.back().extent, schedule_.chunk), 1), bounds_);
+    return Simplify(Max(CeilDiv(c_.outer.back().extent, tiling_.chunk), 1), bounds_);
   }
 
   // Without an outer axis the rows are what tasks share.
   void ChunkRows(std::vector<NestAxis>& tasks) {
-    const Expr chunks = Simplify(CeilDiv(c_.row_extent, schedule_.chunk), bounds_);
-    has_row_chunks_ = c_.outer.empty() && !c_.row_axis.empty() && !chunks.IsInt(1);
+    has_row_chunks_ = c_.outer.empty() && tiling_.chunk > 0;
     if (!has_row_chunks_) return;
+    const Expr chunks = Simplify(CeilDiv(c_.row_extent, tiling_.chunk), bounds_);
     tasks.push_back({.name = "row_chunk", .extent = chunks});
     bounds_.Add("row_chunk", 0, chunks - 1);
-    bounds_.Add("row_count", 1, schedule_.chunk);
-    first_row_ = Var("row_chunk") * schedule_.chunk;
+    bounds_.Add("row_count", 1, tiling_.chunk);
+    first_row_ = Var("row_chunk") * tiling_.chunk;
     row_count_ = Var("row_count");
-    if (ProveDivisible(c_.row_extent, schedule_.chunk)) row_count_ = schedule_.chunk;
+    if (ProveDivisible(c_.row_extent, tiling_.chunk)) row_count_ = tiling_.chunk;
   }
 
   // Scratch for the statistics: a vector for each row of a task.
   void MakeAccumulators() {
-    const int64_t rows = has_row_chunks_ ? schedule_.chunk : RangeOf(row_count_, bounds_).max;
+    const int64_t rows = has_row_chunks_ ? tiling_.chunk : RangeOf(row_count_, bounds_).max;
     for (const FlatStage& stage : c_.nest.stages) {
       for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
         LoopBuffer buffer{.name = StrCat(function_.buffers[stage.results[k].tensor].name, "_lanes"),
                           .place = BufferPlace::kScratch,
                           .written = true,
-                          .elements = rows * isa_.lanes,
+                          .elements = rows * lanes_,
                           .offset = function_.scratch_bytes};
         function_.scratch_bytes += RoundUp(buffer.elements * ByteWidth(buffer.dtype), 64);
         accumulators_.push_back(function_.buffers.Add(std::move(buffer)));
@@ -99,8 +95,8 @@ class ContractLoops {
     if (const Expr interior = Interior(); interior.valid()) {
       rows = {If(interior, std::move(rows), OverPanels(FillPanel()))};
     }
-    const Expr chunk = Var(axis.name + "_chunk"), first = chunk * schedule_.chunk;
-    const Expr count = Min(Expr(schedule_.chunk), axis.extent - first);
+    const Expr chunk = Var(axis.name + "_chunk"), first = chunk * tiling_.chunk;
+    const Expr count = Min(Expr(tiling_.chunk), axis.extent - first);
     std::vector<Stmt> loops = {For(axis.name, first, Simplify(count, bounds_), std::move(rows))};
     const auto fill = [&](const Expr& from, int64_t extent) {
       return For(axis.name, from, extent, OverPanels(FillPanel()));
@@ -142,7 +138,7 @@ class ContractLoops {
     for (const FlatStage& stage : c_.nest.stages) {
       for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
         body.push_back(
-            make(stage, k, LoadAccumulators(accumulators_[next++], Var("task_row"), isa_.lanes)));
+            make(stage, k, LoadAccumulators(accumulators_[next++], Var("task_row"), lanes_)));
       }
     }
     return body;
@@ -152,7 +148,7 @@ class ContractLoops {
     return ForStatistics([&](const FlatStage& stage, size_t k, const Expr& memory) {
       const Expr identity = Expr::Make({.op = ExprOp::kBroadcast,
                                         .dtype = memory.dtype(),
-                                        .lanes = isa_.lanes,
+                                        .lanes = lanes_,
                                         .args = {stage.combiner.identity[k]}});
       return Store(memory->tensor, memory.arg(0), identity);
     });
@@ -230,10 +226,10 @@ class ContractLoops {
 
   Statements RowLoops() const {
     std::vector<Stmt> loops;
-    const Expr tiles = Simplify(FloorDiv(row_count_, schedule_.rows), bounds_);
-    const Expr done = Simplify(tiles * schedule_.rows, bounds_);
+    const Expr tiles = Simplify(FloorDiv(row_count_, tiling_.rows), bounds_);
+    const Expr done = Simplify(tiles * tiling_.rows, bounds_);
     if (!tiles.IsInt(0)) {
-      AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(Var("tile") * schedule_.rows, schedule_.rows));
+      AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(Var("tile") * tiling_.rows, tiling_.rows));
       loops.push_back(For("tile", 0, tiles, {tile}));
     }
     const Expr left = Simplify(row_count_ - done, bounds_);
@@ -251,10 +247,10 @@ class ContractLoops {
 
   // Rows that fill no tile, all in the last of the chunks.
   Statements LastTile() const {
-    const int64_t extent = *c_.row_extent.AsInt(), left = extent % schedule_.rows;
+    const int64_t extent = *c_.row_extent.AsInt(), left = extent % tiling_.rows;
     if (left == 0) return std::vector<Stmt>{};
-    const int64_t last_chunk = (extent - 1) / schedule_.chunk;
-    const int64_t task_row = extent - left - last_chunk * schedule_.chunk;
+    const int64_t last_chunk = (extent - 1) / tiling_.chunk;
+    const int64_t task_row = extent - left - last_chunk * tiling_.chunk;
     AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(task_row, left));
     return std::vector<Stmt>{If(Eq(Var("row_chunk"), last_chunk), {tile})};
   }
@@ -263,7 +259,7 @@ class ContractLoops {
   Statements TailTiles(const Expr& done, const Expr& left) const {
     std::vector<Stmt> body = {Let("rows_done", done), Let("rows_left", left)};
     int64_t rows = 1;
-    while (rows * 2 < schedule_.rows) rows *= 2;
+    while (rows * 2 < tiling_.rows) rows *= 2;
     for (; rows > 0; rows /= 2) {
       const Expr count = Var("rows_left");
       AOTC_ASSIGN_OR_RETURN(
@@ -280,15 +276,14 @@ class ContractLoops {
                   .rows = rows,
                   .bounds = bounds_,
                   .accumulators = accumulators_};
-    const int64_t most = has_row_chunks_ ? schedule_.chunk : RangeOf(row_count_, bounds_).max;
+    const int64_t most = has_row_chunks_ ? tiling_.chunk : RangeOf(row_count_, bounds_).max;
     for (const char* name : {"tile", "rows_done", "rows_left"}) site.bounds.Add(name, 0, most);
-    return ContractTileCall(scheduled_, site);
+    return ContractTileCall(c_, tiling_, lanes_, site);
   }
 
-  const ScheduledContraction scheduled_;
   const TiledContraction& c_;
-  const ContractSchedule& schedule_;
-  const Isa& isa_;
+  const ContractTiling tiling_;
+  const int lanes_;
   Bounds bounds_;
   LoopFunction function_;
   bool has_row_chunks_ = false;
@@ -299,8 +294,10 @@ class ContractLoops {
 
 }  // namespace
 
-absl::StatusOr<LoopFunction> ApplyContractSchedule(const ScheduledContraction& scheduled) {
-  return ContractLoops(scheduled).Build();
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const TiledContraction& contraction,
+                                                   const Schedule& schedule, int lanes) {
+  AOTC_ASSIGN_OR_RETURN(const ContractTiling tiling, TilingOf(contraction, schedule, lanes));
+  return ContractLoops(contraction, tiling, lanes).Build();
 }
 
 }  // namespace aotc

@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "compiler/support/rounding.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
+
+std::string_view TileOf(const TiledContraction& c) {
+  if (c.is_depthwise) return "depthwise_tile";
+  return c.is_integer ? "contract_tile_int8" : "contract_tile";
+}
 
 // Rows of the largest tile whose accumulators, weights and broadcast fit the registers.
 int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
@@ -57,33 +64,87 @@ int64_t ChooseChunk(const TiledContraction& c, int64_t tile_rows) {
   return EvenChunk(c.outer.back().extent.AsInt().value_or(least), least, 1);
 }
 
-}  // namespace
-
-std::string PrintSchedule(const ContractSchedule& schedule) {
-  return StrCat(schedule.name, "{rows=", schedule.rows, ", vectors=", schedule.vectors,
-                ", split=", schedule.split, ", chunk=", schedule.chunk, "}");
+// Every outer axis by itself but the innermost, which is cut in chunks, as the rows are where there
+// is none; panels of columns last.
+std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk) {
+  std::vector<Cut> cuts;
+  for (const NestAxis& axis : c.outer) cuts.push_back({axis.walks, 1});
+  if (!cuts.empty()) {
+    cuts.back().block = chunk;
+  } else if (!c.row_axis.empty() && c.row_extent.AsInt().value_or(chunk + 1) > chunk) {
+    cuts.push_back({c.row_walks, chunk});
+  }
+  if (!c.is_depthwise && !c.nest.HasStatistics()) cuts.push_back({{c.column}, c.panel});
+  return cuts;
 }
 
-ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
-  ContractSchedule schedule;
-  if (c.is_depthwise) schedule.name = "depthwise_tile";
-  if (c.is_integer) schedule.name = "contract_tile_int8";
-  schedule.vectors = ChooseVectors(c, isa);
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+// The block of the cut behind those of `done`, which is of these axes.
+absl::StatusOr<int64_t> TakeCut(const Schedule& schedule, const std::vector<std::string>& axes,
+                                size_t& done) {
+  if (done >= schedule.tasks.size() || schedule.tasks[done].axes != axes) {
+    return Refuse(StrCat("tasks are to have a block of ", StrJoin(axes, "*")));
+  }
+  return schedule.tasks[done++].block;
+}
+
+absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& schedule) {
+  size_t done = 0;
+  int64_t chunk = 0;
+  for (const NestAxis& axis : c.outer) {
+    AOTC_ASSIGN_OR_RETURN(chunk, TakeCut(schedule, axis.walks, done));
+    const bool is_last = &axis == &c.outer.back();
+    if (!is_last && chunk != 1) {
+      return Refuse(StrCat("a task has one iteration of ", StrJoin(axis.walks, "*")));
+    }
+  }
+  if (c.outer.empty() && FindCut(schedule, c.row_walks) != nullptr) {
+    AOTC_ASSIGN_OR_RETURN(chunk, TakeCut(schedule, c.row_walks, done));
+  }
+  if (!c.is_depthwise && !c.nest.HasStatistics()) {
+    AOTC_ASSIGN_OR_RETURN(const int64_t columns, TakeCut(schedule, {c.column}, done));
+    if (columns != c.panel) return Refuse(StrCat("a task has the ", c.panel, " columns of a panel"));
+  }
+  if (done != schedule.tasks.size()) return Refuse("tasks are cut along an axis that is whole");
+  return chunk;
+}
+
+}  // namespace
+
+Schedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
+  const int64_t vectors = ChooseVectors(c, isa);
   // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
   constexpr int64_t kMostPixels = 7;
-  int64_t most = MostRows(c, isa, schedule.vectors);
-  if (c.is_depthwise) most = std::min(most, kMostPixels);
+  int64_t rows = MostRows(c, isa, vectors);
+  if (c.is_depthwise) rows = std::min(rows, kMostPixels);
   const std::optional<int64_t> extent = c.row_extent.AsInt();
-  schedule.rows = most;
-  if (extent && *extent % most != 0) {
-    const int64_t tiles = (*extent + most - 1) / most;
-    schedule.rows = (*extent + tiles - 1) / tiles;
+  if (extent && *extent % rows != 0) {
+    const int64_t tiles = (*extent + rows - 1) / rows;
+    rows = (*extent + tiles - 1) / tiles;
   }
-  constexpr int64_t kFewAccumulators = 8;
-  const bool has_small_tiles = !extent || schedule.rows * schedule.vectors < kFewAccumulators;
-  if (has_small_tiles && !c.is_integer && !c.is_depthwise) schedule.split = 4;
-  schedule.chunk = ChooseChunk(c, schedule.rows);
-  return schedule;
+  std::vector<int64_t> params = {rows, vectors};
+  if (!c.is_integer && !c.is_depthwise) {
+    const bool has_small_tiles = !extent || rows * vectors < kFewAccumulators;
+    params.push_back(has_small_tiles ? 4 : 1);
+  }
+  return WholeKernel(c.kernel, TaskCuts(c, ChooseChunk(c, rows)), StageMemory::kFragment, TileOf(c),
+                     std::move(params));
+}
+
+absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedule& schedule,
+                                        int lanes) {
+  if (schedule.parts.size() != 1 || schedule.parts[0].by != TileOf(c)) {
+    return Refuse(StrCat("all stages are one part, by ", TileOf(c)));
+  }
+  const std::vector<int64_t>& params = schedule.parts[0].params;
+  ContractTiling tiling{.tile = schedule.parts[0].by, .rows = params[0], .vectors = params[1]};
+  if (params.size() > 2) tiling.split = params[2];
+  if (c.panel % (tiling.vectors * lanes) != 0) {
+    return Refuse(StrCat(tiling.vectors, " vectors do not divide a panel of ", c.panel));
+  }
+  AOTC_ASSIGN_OR_RETURN(tiling.chunk, ChunkOf(c, schedule));
+  return tiling;
 }
 
 }  // namespace aotc

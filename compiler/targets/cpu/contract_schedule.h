@@ -1,8 +1,7 @@
-// Register-tiled contractions: aotc_contract_tile called from loops over panels, row chunks and
-// tiles.
+// Schedules of register-tiled contractions, and what their loops are made of.
 //
-//   ContractSchedule schedule = ChooseContractSchedule(contraction, isa);
-//   LoopFunction loops = *ApplyContractSchedule({kernel, contraction, schedule, isa});
+//   Schedule schedule = ChooseContractSchedule(contraction, isa);
+//   LoopFunction loops = *ApplyContractSchedule(contraction, schedule, isa.lanes);
 //
 // A task is a panel of columns of some rows: a chunk of the innermost outer axis, or of the rows
 // themselves where there is no such axis. Statistics of rows need all columns in one task: each row
@@ -13,33 +12,31 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/cpu_target.h"
 
 namespace aotc {
 
-// Typed parameters of the realisation. Text: contract_tile{rows=14, vectors=2, split=1, chunk=4}
-struct ContractSchedule {
-  std::string name = "contract_tile";  // or contract_tile_int8, depthwise_tile
-  int64_t rows = 14;                   // MR: rows of the register tile
-  int64_t vectors = 2;                 // NV: vectors of columns
-  int64_t split = 1;  // KU of tiles with few accumulators: how many share an output
-  int64_t chunk = 1;  // iterations of the innermost outer axis, or rows, that one task walks
-};
-std::string PrintSchedule(const ContractSchedule& schedule);
-
 // Tile and blocking for one instruction set, from registers and extents.
-ContractSchedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);
+Schedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);
 
-struct ScheduledContraction {
-  const Kernel& kernel;
-  const TiledContraction& contraction;
-  const ContractSchedule& schedule;
-  const Isa& isa;
+// What a schedule says to the loops around the tile.
+struct ContractTiling {
+  std::string tile = "contract_tile";
+  int64_t rows = 1;     // of the register tile
+  int64_t vectors = 1;  // of columns
+  int64_t split = 1;    // of tiles with few accumulators: how many share an output
+  int64_t chunk = 0;    // iterations of the innermost outer axis, or rows, of a task; 0: all rows
 };
 
-// The loops. Error: an epilogue without vector form.
-absl::StatusOr<LoopFunction> ApplyContractSchedule(const ScheduledContraction& scheduled);
+// Error: the reason why the schedule is none of this contraction.
+absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& contraction,
+                                        const Schedule& schedule, int lanes);
+
+// The loops. Error: as above, or an epilogue without vector form.
+absl::StatusOr<LoopFunction> ApplyContractSchedule(const TiledContraction& contraction,
+                                                   const Schedule& schedule, int lanes);
 
 }  // namespace aotc
 

@@ -16,32 +16,28 @@ constexpr std::string_view kTileRow = "tile_row", kTileVector = "tile_vector";
 
 class TileCallBuilder {
  public:
-  TileCallBuilder(const ScheduledContraction& scheduled, const TileSite& site)
-      : kernel_(scheduled.kernel),
-        c_(scheduled.contraction),
-        schedule_(scheduled.schedule),
-        isa_(scheduled.isa),
-        site_(site) {
+  TileCallBuilder(const TiledContraction& contraction, const ContractTiling& tiling, int lanes,
+                  const TileSite& site)
+      : c_(contraction), tiling_(tiling), lanes_(lanes), site_(site) {
     site_.bounds.Add(kTileRow, 0, site.rows - 1);
-    site_.bounds.Add(kTileVector, 0, schedule_.vectors - 1);
+    site_.bounds.Add(kTileVector, 0, tiling_.vectors - 1);
   }
 
   absl::StatusOr<Stmt> Build() {
     TileCall call = c_.is_depthwise ? Depthwise() : Matrix();
-    call.lanes = isa_.lanes;
+    call.lanes = lanes_;
     AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue());
     call.operands.push_back(std::move(epilogue));
     return Tile(std::move(call));
   }
 
  private:
-  int64_t TileColumns() const { return schedule_.vectors * isa_.lanes; }
+  int64_t TileColumns() const { return tiling_.vectors * lanes_; }
 
   TileCall Matrix() const {
-    TileCall call{.tile = schedule_.name, .params = {site_.rows, schedule_.vectors}};
-    constexpr int64_t kFewAccumulators = 8;
-    const bool is_small = site_.rows * schedule_.vectors < kFewAccumulators;
-    if (!c_.is_integer) call.params.push_back(is_small ? schedule_.split : 1);
+    TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
+    const bool is_small = site_.rows * tiling_.vectors < kFewAccumulators;
+    if (!c_.is_integer) call.params.push_back(is_small ? tiling_.split : 1);
     const Expr weights = Var("panel") * c_.panel_stride + c_.weight_offset +
                          Var("group") * (TileColumns() * c_.column_stride);
     TileView a{c_.input, Simplify(InputOffset(), site_.bounds), {c_.row_stride}};
@@ -65,7 +61,7 @@ class TileCallBuilder {
   }
 
   TileCall Depthwise() const {
-    TileCall call{.tile = schedule_.name, .params = {site_.rows, schedule_.vectors}};
+    TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
     const Expr lanes = Var("group") * TileColumns();
     TileView a{c_.input, Simplify(InputOffset() + lanes, site_.bounds), {c_.row_stride}};
     TileView b{c_.weights, Simplify(c_.weight_offset + lanes, site_.bounds)};
@@ -83,11 +79,11 @@ class TileCallBuilder {
     const FlatResult& accumulator = c_.nest.stages[0].results[0];
     const DType dtype = c_.is_integer ? DType::kI32 : DType::kF32;
     const Expr column =
-        Var("panel") * c_.panel + Var("group") * TileColumns() + Var(kTileVector) * isa_.lanes;
+        Var("panel") * c_.panel + Var("group") * TileColumns() + Var(kTileVector) * lanes_;
     const Nest nest = EpilogueNest(column + Var("lane"));
-    Lanes lanes{.var = "lane", .first = 0, .count = isa_.lanes};
+    Lanes lanes{.var = "lane", .first = 0, .count = lanes_};
     lanes.vectors[accumulator.variable] =
-        Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = isa_.lanes, .name = "acc"});
+        Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes_, .name = "acc"});
     LaneRange range{.first = column};
     const int64_t written = RoundUp(c_.columns, c_.panel);
     if (written != c_.stored_columns) range.stored = c_.stored_columns;
@@ -95,7 +91,7 @@ class TileCallBuilder {
     if (!body) return absl::FailedPreconditionError("the epilogue has no vector form");
     TileFunctor method{.params = {{std::string(kTileRow), DType::kI64},
                                   {std::string(kTileVector), DType::kI64},
-                                  {"acc", dtype, isa_.lanes}}};
+                                  {"acc", dtype, lanes_}}};
     method.body = WithAccumulators(nest, *std::move(body));
     return TileObject{.name = "epilogue", .methods = {std::move(method)}};
   }
@@ -110,10 +106,10 @@ class TileCallBuilder {
       for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
         const TensorId memory = site_.accumulators[next++];
         const std::string& name = stage.results[k].variable;
-        const Expr value = LoadAccumulators(memory, row, isa_.lanes);
+        const Expr value = LoadAccumulators(memory, row, lanes_);
         all.push_back(Declare(name, value));
         const Expr variable = Expr::Make(
-            {.op = ExprOp::kVar, .dtype = value.dtype(), .lanes = isa_.lanes, .name = name});
+            {.op = ExprOp::kVar, .dtype = value.dtype(), .lanes = lanes_, .name = name});
         stores.push_back(Store(memory, value.arg(0), variable));
       }
     }
@@ -147,10 +143,9 @@ class TileCallBuilder {
     return nest;
   }
 
-  const Kernel& kernel_;
   const TiledContraction& c_;
-  const ContractSchedule& schedule_;
-  const Isa& isa_;
+  const ContractTiling& tiling_;
+  const int lanes_;
   TileSite site_;
 };
 
@@ -170,8 +165,10 @@ Expr LoadAccumulators(TensorId accumulators, const Expr& task_row, int lanes) {
                      .args = {task_row * lanes, Expr(1)}});
 }
 
-absl::StatusOr<Stmt> ContractTileCall(const ScheduledContraction& scheduled, const TileSite& site) {
-  return TileCallBuilder(scheduled, site).Build();
+absl::StatusOr<Stmt> ContractTileCall(const TiledContraction& contraction,
+                                      const ContractTiling& tiling, int lanes,
+                                      const TileSite& site) {
+  return TileCallBuilder(contraction, tiling, lanes, site).Build();
 }
 
 }  // namespace aotc

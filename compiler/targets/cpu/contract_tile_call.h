@@ -18,7 +18,9 @@ struct TileSite {
 };
 
 // Error: an epilogue without vector form.
-absl::StatusOr<Stmt> ContractTileCall(const ScheduledContraction& scheduled, const TileSite& site);
+absl::StatusOr<Stmt> ContractTileCall(const TiledContraction& contraction,
+                                      const ContractTiling& tiling, int lanes,
+                                      const TileSite& site);
 
 // The logical columns' variables, for a column of the panels.
 Substitution ColumnsAt(const TiledContraction& contraction, const Expr& column);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ir/access.h"
+#include "compiler/lower/block_constants.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/schedule/statistics.h"
@@ -82,6 +83,7 @@ absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights, const E
   c.row_halo = c.outer.back().halo;
   c.row_axis = c.outer.back().name;
   c.row_extent = c.outer.back().extent;
+  c.row_walks = c.outer.back().walks;
   c.outer.pop_back();
   return absl::OkStatus();
 }
@@ -220,7 +222,8 @@ int64_t ChoosePanel(int64_t columns) {
   return best;
 }
 
-absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
+absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
+  BlockConstants(kernel);
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
   Stage& stage = kernel.stages[0];
   AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, stage));
@@ -231,6 +234,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   if (!columns) return Refuse("the number of columns is symbolic");
   if (!IsInnermost(kernel, column)) return Refuse("the columns are not innermost in the output");
   c.columns = *columns;
+  c.column = DefiningStage(kernel, MainOutput(kernel))->axes[column].name;
   c.panel = ChoosePanel(c.columns);
   c.is_integer = stage.body[0].dtype() == DType::kI32;
   AOTC_RETURN_IF_ERROR(PackWeights(kernel, operands, column_name, c.panel));
@@ -264,10 +268,12 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel) {
   c.weight_offset = weights.rest;
   c.column_stride = Coefficient(weights, "lane").AsInt().value_or(1);
   AOTC_RETURN_IF_ERROR(ReadInput(c, flat_input, weights));
+  c.kernel = std::move(kernel);
   return c;
 }
 
-absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel) {
+absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
+  BlockConstants(kernel);
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
   AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, kernel.stages[0]));
   TiledContraction c{
@@ -286,9 +292,11 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel) {
   if (c.outer.empty()) return Refuse("there are no rows");
   c.row_axis = c.outer.back().name;
   c.row_extent = c.outer.back().extent;
+  c.row_walks = c.outer.back().walks;
   c.row_halo = c.outer.back().halo;
   c.outer.pop_back();
   AOTC_RETURN_IF_ERROR(ReadDepthwiseOperands(c));
+  c.kernel = std::move(kernel);
   return c;
 }
 

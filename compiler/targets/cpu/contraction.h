@@ -21,7 +21,8 @@ struct ContractLevel {
 };
 
 struct TiledContraction {
-  Nest nest = {};  // stages[0] is the contraction, the others its epilogue
+  Kernel kernel = {};  // with its constants packed, and the reduction split as they are
+  Nest nest = {};      // stages[0] is the contraction, the others its epilogue
   TensorId input = {};
   TensorId weights = {};
   int64_t panel = 32;                         // columns that lie together in the packed weights
@@ -29,7 +30,9 @@ struct TiledContraction {
   int64_t stored_columns = 0;                 // N rounded up to the output's channel block
   std::vector<std::string> column_axes = {};  // of the nest: {"c_o", "c_i"} or {"n"}
   int64_t column_block = 0;   // extent of the second column axis; 0 where there is one
+  std::string column = {};                    // the same axis of the result
   std::string row_axis = {};  // the axis of the tile's rows; "" where there is one row
+  std::vector<std::string> row_walks = {};  // what it walks (NestAxis::walks)
   Expr row_extent = 1;
   Halo row_halo = {};
   std::vector<NestAxis> outer = {};  // what is left, outermost first
@@ -46,16 +49,18 @@ struct TiledContraction {
   Expr weight_offset = 0;  // at the first step; depthwise: over outer axes
 };
 
+// Tiles of fewer accumulators do not hide the latency of their additions.
+inline constexpr int64_t kFewAccumulators = 8;
+
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
 int64_t ChoosePanel(int64_t columns);
 
-// Gives the constant operand its packed layout (and f32, or i8) in `kernel`, then reads the kernel
-// as above. Error: the reason why the tile cannot compute it.
-absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel& kernel);
+// The kernel with its constant operand in panels (of f32, or i8), read as above. Error: the reason
+// why the tile cannot compute it.
+absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel);
 
-// The same for convolutions whose channels each have a filter of their own. Constants must be
-// blocked.
-absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel& kernel);
+// The same for convolutions whose channels each have a filter of their own.
+absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel);
 
 // The contraction where `fact`, a condition on the symbols, holds.
 TiledContraction UnderFact(TiledContraction contraction, const Expr& fact);

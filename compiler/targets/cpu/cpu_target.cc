@@ -52,19 +52,31 @@ bool HasFloatMath(const Kernel& kernel) {
   });
 }
 
-absl::StatusOr<KernelVariant> ContractVariant(const Kernel& kernel,
-                                              const TiledContraction& contraction, const Isa& isa) {
-  const ContractSchedule schedule = ChooseContractSchedule(contraction, isa);
-  KernelVariant variant{
-      .feature = std::string(isa.name),
-      .realisation = schedule.name,
-      .schedule = PrintSchedule(schedule),
-      .reason = contraction.is_depthwise
-                    ? "channels in blocks, each with a filter of its own"
-                    : "a contraction with constant weights and its columns innermost"};
-  AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyContractSchedule({kernel, contraction, schedule, isa}));
-  TidyLoops(variant.loops);
-  return variant;
+// What a share of the FLOP is reported under.
+std::string RealisationOf(const Schedule& schedule) {
+  const SchedulePart& heart = HeartOf(schedule);
+  if (heart.by == "loops") return heart.params[0] > 1 ? "vector_loops" : "loops";
+  return heart.by == "row_dots" ? "row_products" : heart.by;
+}
+
+// A variant for one instruction set, of a schedule that has been applied.
+absl::StatusOr<KernelVariant> VariantOf(const Schedule& schedule, const Isa& isa,
+                                        absl::StatusOr<LoopFunction> loops, std::string reason) {
+  AOTC_RETURN_IF_ERROR(loops.status());
+  TidyLoops(*loops);
+  return KernelVariant{.feature = std::string(isa.name),
+                       .realisation = RealisationOf(schedule),
+                       .schedule = PrintSchedule(schedule),
+                       .reason = std::move(reason),
+                       .loops = *std::move(loops)};
+}
+
+absl::StatusOr<KernelVariant> ContractVariant(const TiledContraction& contraction, const Isa& isa) {
+  const Schedule schedule = ChooseContractSchedule(contraction, isa);
+  return VariantOf(schedule, isa, ApplyContractSchedule(contraction, schedule, isa.lanes),
+                   contraction.is_depthwise
+                       ? "channels in blocks, each with a filter of its own"
+                       : "a contraction with constant weights and its columns innermost");
 }
 
 // One row alone, where the number of rows is a symbol that may be 1: the tile is then as wide as
@@ -77,73 +89,66 @@ std::optional<Expr> OneRowGuard(const TiledContraction& contraction) {
 }
 
 // The variants for one instruction set, guarded ones first.
-absl::Status AddVariants(const Kernel& kernel, const TiledContraction& contraction, const Isa& isa,
+absl::Status AddVariants(const TiledContraction& contraction, const Isa& isa,
                          std::vector<KernelVariant>& variants) {
   if (const std::optional<Expr> guard = OneRowGuard(contraction)) {
     AOTC_ASSIGN_OR_RETURN(KernelVariant one,
-                          ContractVariant(kernel, UnderFact(contraction, *guard), isa));
+                          ContractVariant(UnderFact(contraction, *guard), isa));
     one.guard = *guard;
     one.reason += ", and one row";
     one.loops.name += "_one_row";
     variants.push_back(std::move(one));
   }
-  AOTC_ASSIGN_OR_RETURN(KernelVariant any, ContractVariant(kernel, contraction, isa));
+  AOTC_ASSIGN_OR_RETURN(KernelVariant any, ContractVariant(contraction, isa));
   variants.push_back(std::move(any));
   return absl::OkStatus();
 }
 
 absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa,
                                           const std::string& why) {
-  const bool vectors = HasFloatMath(kernel);
-  KernelVariant variant{.feature = std::string(isa.name),
-                        .realisation = vectors ? "vector_loops" : "loops",
-                        .reason = why};
-  variant.schedule = StrCat(variant.realisation, "{lanes=", vectors ? isa.lanes : 1, "}");
-  AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToLoops(kernel, {.lanes = vectors ? isa.lanes : 1}));
-  TidyLoops(variant.loops);
-  return variant;
+  AOTC_ASSIGN_OR_RETURN(Nest nest, LoopNest(kernel));
+  const Schedule schedule = ScheduleLoops(kernel, nest, HasFloatMath(kernel) ? isa.lanes : 1);
+  return VariantOf(schedule, isa, LowerToLoops(kernel, std::move(nest), schedule), why);
 }
 
 // The kernel as a matrix or a depthwise tile sees it; of two refusals the first.
-absl::StatusOr<TiledContraction> AnalyzeAny(Kernel& kernel) {
+absl::StatusOr<TiledContraction> AnalyzeAny(const Kernel& kernel) {
   if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
-  Kernel matrix = kernel;
-  BlockConstants(matrix);
-  absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(matrix);
-  if (tiled.ok()) {
-    kernel = std::move(matrix);
-    return tiled;
-  }
-  Kernel depthwise = kernel;
-  BlockConstants(depthwise);
-  absl::StatusOr<TiledContraction> pixels = AnalyzeDepthwise(depthwise);
-  if (!pixels.ok()) return tiled;
-  kernel = std::move(depthwise);
-  return pixels;
+  absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(kernel);
+  if (tiled.ok()) return tiled;
+  absl::StatusOr<TiledContraction> pixels = AnalyzeDepthwise(kernel);
+  return pixels.ok() ? std::move(pixels) : std::move(tiled);
 }
 
 // All variants by the contraction tile, or the reason why not.
-absl::StatusOr<ProgramKernel> AsContraction(Kernel kernel, const CpuOptions& options) {
+absl::StatusOr<ProgramKernel> AsContraction(const Kernel& kernel, const CpuOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const TiledContraction contraction, AnalyzeAny(kernel));
-  ProgramKernel result;
+  ProgramKernel result{.kernel = kernel, .packing = PackingOf(kernel, contraction.kernel)};
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
     if (isa->has_vnni && !contraction.is_integer) continue;
-    AOTC_RETURN_IF_ERROR(AddVariants(kernel, contraction, *isa, result.variants));
+    AOTC_RETURN_IF_ERROR(AddVariants(contraction, *isa, result.variants));
   }
   const std::string& name = result.variants.front().realisation;
   if (options.disabled.contains(name)) {
     return absl::FailedPreconditionError(StrCat(name, " is disabled"));
   }
-  result.kernel = std::move(kernel);
   return result;
+}
+
+absl::StatusOr<KernelVariant> RowProductVariant(const Kernel& kernel, const Isa& isa,
+                                                const std::string& why) {
+  AOTC_ASSIGN_OR_RETURN(const Nest nest, RowProductNest(kernel));
+  AOTC_ASSIGN_OR_RETURN(const Schedule schedule, ChooseRowProducts(kernel, nest, isa));
+  return VariantOf(
+      schedule, isa, ApplyRowProducts(kernel, nest, schedule),
+      StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why));
 }
 
 // The rows of a kernel that no contraction tile takes, in blocks where that pays.
 absl::StatusOr<KernelVariant> RowVariant(const Kernel& kernel, const Isa& isa,
                                          const CpuOptions& options, const std::string& why) {
   if (options.templates && !options.disabled.contains("row_products")) {
-    absl::StatusOr<KernelVariant> blocks = RowProductVariant(kernel, isa);
-    if (blocks.ok()) StrAppend(&blocks->reason, "; no contract_tile: ", why);
+    absl::StatusOr<KernelVariant> blocks = RowProductVariant(kernel, isa, why);
     if (blocks.ok()) return blocks;
   }
   return LoopVariant(kernel, isa, why);
@@ -181,9 +186,8 @@ bool CpuHolds(const Kernel& kernel) {
 }
 
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
-  Kernel parts[] = {producer, consumer}, after = merged;
-  const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(after);
-  if (!tiled.ok() && (AnalyzeAny(parts[0]).ok() || AnalyzeAny(parts[1]).ok())) {
+  const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(merged);
+  if (!tiled.ok() && (AnalyzeAny(producer).ok() || AnalyzeAny(consumer).ok())) {
     return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
   }
   constexpr int64_t kMostRowBytes = 128 * 1024;  // with what a row reads, within most L2 caches
@@ -201,11 +205,12 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
     if (tiled.ok()) return tiled;
     reason = std::string(tiled.status().message());
   }
-  BlockConstants(kernel);
-  ProgramKernel result;
+  Kernel blocked = kernel;
+  BlockConstants(blocked);
+  ProgramKernel result{.packing = PackingOf(kernel, blocked)};
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
     if (isa->has_vnni) continue;
-    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowVariant(kernel, *isa, options, reason));
+    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowVariant(blocked, *isa, options, reason));
     result.variants.push_back(std::move(variant));
     // Without vectors all instruction sets would get the same text.
     if (result.variants.back().realisation == "loops") {

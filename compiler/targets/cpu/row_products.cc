@@ -10,7 +10,6 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
-#include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -144,11 +143,14 @@ class RowBlocks {
   Stmt first_, count_;
 };
 
-Stmt Call(const Product& product, int64_t rows) {
-  TileCall call{.tile = product.is_dots ? "row_dots" : "row_products",
-                .params = {rows},
+std::string_view TileOf(const Product& product) {
+  return product.is_dots ? "row_dots" : "row_products";
+}
+
+Stmt Call(const Product& product, const SchedulePart& part) {
+  TileCall call{.tile = part.by,
+                .params = part.params,
                 .extents = {Var("row_count"), product.columns, product.terms}};
-  if (!product.is_dots) call.params.push_back(kVectors);
   const Operand &a = product.a, &b = product.b, &y = product.y;
   call.operands = {TileView{a.tensor, a.offset, {a.row_step, a.term}},
                    TileView{b.tensor, b.offset, {product.is_dots ? b.column : b.term, 1}},
@@ -182,29 +184,78 @@ bool ReadsBeyondGroup(const std::vector<FlatStage>& group, const std::vector<Fla
   return false;
 }
 
-absl::StatusOr<std::vector<Stmt>> BlockStatements(const RowBlocks& blocks, int64_t rows,
-                                                  int lanes) {
-  const std::vector<FlatStage>& stages = blocks.nest().stages;
-  std::vector<Stmt> body = blocks.Head();
-  std::vector<FlatStage> group;
-  bool has_product = false;
-  for (size_t s = 0; s <= stages.size(); ++s) {
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+// The nest's stage that computes stage `index` of the kernel; null where its readers do.
+const FlatStage* StageAt(const Nest& nest, size_t index) {
+  const auto found = std::ranges::find(nest.stages, index, &FlatStage::stage);
+  return found == nest.stages.end() ? nullptr : &*found;
+}
+
+// Products by themselves, what lies between them together. Error: there is none, or a number of a
+// row is needed on both sides of one.
+absl::StatusOr<std::vector<SchedulePart>> PartsOf(const Kernel& kernel, const RowBlocks& blocks,
+                                                  int64_t rows, int lanes) {
+  const Nest& nest = blocks.nest();
+  std::vector<SchedulePart> parts;
+  std::vector<FlatStage> between;
+  bool has_product = false, is_open = false;
+  for (size_t s = 0; s < kernel.stages.size(); ++s) {
+    const FlatStage* stage = StageAt(nest, s);
     std::optional<Product> product;
-    if (s < stages.size()) product = blocks.ProductOf(stages[s]);
-    if (s < stages.size() && !product) {
-      group.push_back(stages[s]);
+    if (stage != nullptr) product = blocks.ProductOf(*stage);
+    if (product) {
+      const auto position = static_cast<size_t>(stage - nest.stages.data());
+      if (ReadsBeyondGroup(between, nest.stages, position)) {
+        return Refuse("a number of a row is needed on both sides of a product");
+      }
+      between.clear();
+      parts.push_back({.memory = StageMemory::kScratch, .by = std::string(TileOf(*product))});
+      parts.back().params.push_back(rows);
+      if (!product->is_dots) parts.back().params.push_back(kVectors);
+    } else {
+      if (stage != nullptr) between.push_back(*stage);
+      if (!is_open) parts.push_back({.memory = StageMemory::kScratch, .by = "loops"});
+      parts.back().params = {lanes};
+    }
+    is_open = !product;
+    has_product = has_product || product;
+    for (const StageResult& result : kernel.stages[s].results) {
+      parts.back().results.push_back(kernel.tensors[result.tensor].name);
+    }
+  }
+  if (!has_product) return Refuse("no product of all rows with one matrix");
+  return parts;
+}
+
+// The stages whose results these are, the next of the kernel from stage `next` on.
+std::vector<FlatStage> TakeStages(const Kernel& kernel, const Nest& nest, const SchedulePart& part,
+                                  size_t& next) {
+  std::vector<FlatStage> stages;
+  for (size_t results = 0; results < part.results.size(); ++next) {
+    results += kernel.stages[next].results.size();
+    if (const FlatStage* stage = StageAt(nest, next)) stages.push_back(*stage);
+  }
+  return stages;
+}
+
+absl::StatusOr<std::vector<Stmt>> BlockStatements(const Kernel& kernel, const RowBlocks& blocks,
+                                                  const Schedule& schedule) {
+  std::vector<Stmt> body = blocks.Head();
+  size_t next = 0;
+  for (const SchedulePart& part : schedule.parts) {
+    std::vector<FlatStage> stages = TakeStages(kernel, blocks.nest(), part, next);
+    if (stages.empty()) continue;  // its readers compute it
+    if (part.by == "loops") {
+      body.push_back(blocks.Rows(std::move(stages), static_cast<int>(part.params[0])));
       continue;
     }
-    if (ReadsBeyondGroup(group, stages, s)) {
-      return absl::FailedPreconditionError(
-          "a number of a row is needed on both sides of a product");
+    const std::optional<Product> product = blocks.ProductOf(stages[0]);
+    if (stages.size() != 1 || !product || TileOf(*product) != part.by) {
+      return Refuse(StrCat("%", part.results[0], " is no work for ", part.by));
     }
-    if (!group.empty()) body.push_back(blocks.Rows(std::exchange(group, {}), lanes));
-    if (!product) continue;
-    body.push_back(Around(stages[s], Call(*product, rows)));
-    has_product = true;
+    body.push_back(Around(stages[0], Call(*product, part)));
   }
-  if (!has_product) return absl::FailedPreconditionError("no product of all rows with one matrix");
   return body;
 }
 
@@ -221,39 +272,61 @@ Nest WithRowsAlong(Nest nest, size_t axis) {
   return nest;
 }
 
-absl::StatusOr<LoopFunction> BlocksAlong(const Kernel& kernel, const Nest& nest, int64_t rows,
-                                         const Isa& isa) {
-  const NestAxis& row = nest.outer.back();
-  if (row.extent.IsInt(1)) return absl::FailedPreconditionError("just one row");
-  const RowBlocks blocks(nest, rows);
-  AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, BlockStatements(blocks, rows, isa.lanes));
-  LoopFunction loops = StartFunction(kernel, blocks.nest());
-  loops.tasks = CountOf(blocks.nest().outer);
-  loops.body = Block(std::move(body));
-  TidyLoops(loops);
-  return loops;
+std::vector<Cut> CutsOf(const Nest& nest, int64_t rows) {
+  std::vector<Cut> cuts;
+  for (const NestAxis& axis : nest.outer) cuts.push_back({axis.walks, 1});
+  cuts.back().block = rows;
+  return cuts;
+}
+
+// The nest whose rows are the axis of which a task has several.
+absl::StatusOr<Nest> WithRowsOf(const Nest& nest, const Schedule& schedule) {
+  for (size_t axis = 0; axis < nest.outer.size(); ++axis) {
+    const Cut* cut = FindCut(schedule, nest.outer[axis].walks);
+    if (cut != nullptr && cut->block > 1) return WithRowsAlong(nest, axis);
+  }
+  return Refuse("no axis of which a task has several rows");
 }
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> RowProductVariant(const Kernel& kernel, const Isa& isa) {
+absl::StatusOr<Nest> RowProductNest(const Kernel& kernel) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildRowNest(kernel));
   KeepFewTemps(nest);
   OverwriteTemps(nest);
   MergeAxes(nest);
+  return nest;
+}
+
+absl::StatusOr<Schedule> ChooseRowProducts(const Kernel& kernel, const Nest& nest, const Isa& isa) {
   const int64_t rows = RowsOfBlock(nest, isa);
-  if (rows == 1) return absl::FailedPreconditionError("the temps of a few rows leave the cache");
-  KernelVariant variant{.feature = std::string(isa.name),
-                        .realisation = "row_products",
-                        .schedule = StrCat("row_products{rows=", rows, ", vectors=", kVectors,
-                                           ", lanes=", isa.lanes, "}"),
-                        .reason = "rows that multiply with one matrix share its loads"};
-  absl::StatusOr<LoopFunction> loops = absl::FailedPreconditionError("no rows");
-  for (size_t axis = nest.outer.size(); axis-- > 0 && !loops.ok();) {
-    loops = BlocksAlong(kernel, WithRowsAlong(nest, axis), rows, isa);
+  if (rows == 1) return Refuse("the temps of a few rows leave the cache");
+  absl::Status reason = Refuse("no rows");
+  for (size_t axis = nest.outer.size(); axis-- > 0;) {
+    const Nest turned = WithRowsAlong(nest, axis);
+    reason = Refuse("just one row");
+    if (turned.outer.back().extent.IsInt(1)) continue;
+    absl::StatusOr<std::vector<SchedulePart>> parts =
+        PartsOf(kernel, RowBlocks(turned, rows), rows, isa.lanes);
+    if (parts.ok()) {
+      return Schedule{.result = kernel.tensors[MainOutput(kernel)].name,
+                      .tasks = CutsOf(turned, rows),
+                      .parts = *std::move(parts)};
+    }
+    reason = parts.status();
   }
-  AOTC_ASSIGN_OR_RETURN(variant.loops, std::move(loops));
-  return variant;
+  return reason;
+}
+
+absl::StatusOr<LoopFunction> ApplyRowProducts(const Kernel& kernel, const Nest& nest,
+                                              const Schedule& schedule) {
+  AOTC_ASSIGN_OR_RETURN(Nest turned, WithRowsOf(nest, schedule));
+  const RowBlocks blocks(turned, HeartOf(schedule).params[0]);
+  AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, BlockStatements(kernel, blocks, schedule));
+  LoopFunction loops = StartFunction(kernel, blocks.nest());
+  loops.tasks = CountOf(blocks.nest().outer);
+  loops.body = Block(std::move(body));
+  return loops;
 }
 
 }  // namespace aotc

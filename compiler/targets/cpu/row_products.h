@@ -1,6 +1,8 @@
 // Row nests whose rows multiply with one matrix, such as the scores and the values of attention.
 //
-//   KernelVariant variant = *RowProductVariant(kernel, isa);
+//   Nest nest = *RowProductNest(kernel);
+//   Schedule schedule = *ChooseRowProducts(kernel, nest, isa);
+//   LoopFunction loops = *ApplyRowProducts(kernel, nest, schedule);
 //
 //   for each block of rows                                           // a task
 //     aotc_row_dots<6>(row_count, sequence, 64, q..., keys..., scores...);
@@ -12,14 +14,23 @@
 #define AOTC_COMPILER_TARGETS_CPU_ROW_PRODUCTS_H_
 
 #include "absl/status/statusor.h"
-#include "compiler/ir/program.h"
+#include "compiler/ir/loops.h"
+#include "compiler/lower/nest.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/targets/cpu/cpu_target.h"
 
 namespace aotc {
 
+// The rows of the kernel, whose temps become those of a block.
+absl::StatusOr<Nest> RowProductNest(const Kernel& kernel);
+
 // Error, with the reason: no stage multiplies all rows with one f32 matrix whose rows or columns
 // are dense, or the temps of a few rows would leave the cache.
-absl::StatusOr<KernelVariant> RowProductVariant(const Kernel& kernel, const Isa& isa);
+absl::StatusOr<Schedule> ChooseRowProducts(const Kernel& kernel, const Nest& nest, const Isa& isa);
+
+// Error: the schedule is none of these rows.
+absl::StatusOr<LoopFunction> ApplyRowProducts(const Kernel& kernel, const Nest& nest,
+                                              const Schedule& schedule);
 
 }  // namespace aotc
 

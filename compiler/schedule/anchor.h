@@ -1,0 +1,55 @@
+// The anchor of a kernel: what its heart computes, read from its stages without changing or deciding
+// anything. Layout, fusion, both targets and reports ask this one reading.
+//
+//   %acc[n, c, i, j] = reduce sum(r, p, q) select(guard, %x[n, r, i + p - 1, j + q - 1], 0.0)
+//                                          * %w[c, r, p, q]
+//
+//   std::optional<Contraction> c = ReadContraction(stage);
+//   c->a.load      // %x[n, r, i + p - 1, j + q - 1], under c->a.guard, else c->a.fill
+//   c->m           // n, i, j: axes that only %x is indexed by; c->n: c; c->k: r, p, q
+#ifndef AOTC_COMPILER_SCHEDULE_ANCHOR_H_
+#define AOTC_COMPILER_SCHEDULE_ANCHOR_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+// A factor of the product: cast(select(guard, load, fill)) - zero_point.
+struct AnchorOperand {
+  Expr load = {};        // the element as stored
+  Expr guard = {};       // under which it is read; null: always
+  Expr fill = {};        // where the guard does not hold, a constant; null without a guard
+  Expr zero_point = {};  // null: none
+  Expr whole = {};       // the factor itself
+};
+
+// What an axis of the result is to the contraction.
+enum class AxisRole : uint8_t {
+  kBatch,  // indexes both operands, or none
+  kM,      // indexes a alone
+  kN,      // indexes b alone
+};
+
+// sum over k of a * b.
+struct Contraction {
+  AnchorOperand a, b;
+  std::vector<AxisRole> roles = {};             // of the stage's axes, in order
+  std::vector<Axis> batch = {}, m = {}, n = {}, k = {};  // k in order; the others as `roles` says
+  DType accumulator = DType::kF32;
+
+  bool HasZeroPoints() const { return a.zero_point.valid() || b.zero_point.valid(); }
+};
+
+// Nothing where the stage is no sum of products of two loads; a sum of squares is none.
+std::optional<Contraction> ReadContraction(const Stage& stage);
+// Of the first stage that is one.
+std::optional<Contraction> ReadContraction(const Kernel& kernel);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_SCHEDULE_ANCHOR_H_
