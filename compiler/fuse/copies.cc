@@ -8,6 +8,7 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/access.h"
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/schedule/stage_kinds.h"
 
 namespace aotc {
 namespace {

@@ -11,6 +11,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/schedule/nest_form.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
