@@ -31,8 +31,7 @@ std::string KernelComment(const ProgramKernel& program_kernel, const KernelVaria
   std::string text = kernel.sources.empty() ? "" : StrCat(StrJoin(kernel.sources, " + "), "\n");
   StrAppend(&text, AlsoLines(program_kernel.also), PrintStages(kernel), "\n");
   const bool narrow = variant.loops.index == DType::kI32;
-  StrAppend(&text, "schedule: ", variant.schedule, "; ", variant.reason,
-            narrow ? "; 32-bit indices" : "", "\n");
+  StrAppend(&text, variant.schedule, "\n", variant.reason, narrow ? "; 32-bit indices" : "", "\n");
   StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
             static_cast<int64_t>(KernelBytes(kernel)), " bytes");
   CodeWriter w;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/ir/kernel_text.h"
 #include "compiler/ir/loops_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_control.h"

@@ -41,7 +41,7 @@ std::optional<AnchorOperand> ReadOperand(const Expr& e) {
 
 }  // namespace
 
-std::optional<Contraction> ReadContraction(const Stage& stage) {
+std::optional<ContractionAnchor> ReadContraction(const Stage& stage) {
   if (!stage.IsReduction() || stage.combiner.name != "sum" || stage.body.size() != 1) {
     return std::nullopt;
   }
@@ -49,7 +49,7 @@ std::optional<Contraction> ReadContraction(const Stage& stage) {
   if (product.op() != ExprOp::kMul || Same(product.arg(0), product.arg(1))) return std::nullopt;
   std::optional<AnchorOperand> a = ReadOperand(product.arg(0)), b = ReadOperand(product.arg(1));
   if (!a || !b) return std::nullopt;
-  Contraction contraction{.a = *std::move(a),
+  ContractionAnchor contraction{.a = *std::move(a),
                           .b = *std::move(b),
                           .k = stage.reduce_axes,
                           .accumulator = product.dtype()};
@@ -65,9 +65,9 @@ std::optional<Contraction> ReadContraction(const Stage& stage) {
   return contraction;
 }
 
-std::optional<Contraction> ReadContraction(const Kernel& kernel) {
+std::optional<ContractionAnchor> ReadContraction(const Kernel& kernel) {
   for (const Stage& stage : kernel.stages) {
-    if (std::optional<Contraction> found = ReadContraction(stage)) return found;
+    if (std::optional<ContractionAnchor> found = ReadContraction(stage)) return found;
   }
   return std::nullopt;
 }

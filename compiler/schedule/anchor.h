@@ -4,7 +4,7 @@
 //   %acc[n, c, i, j] = reduce sum(r, p, q) select(guard, %x[n, r, i + p - 1, j + q - 1], 0.0)
 //                                          * %w[c, r, p, q]
 //
-//   std::optional<Contraction> c = ReadContraction(stage);
+//   std::optional<ContractionAnchor> c = ReadContraction(stage);
 //   c->a.load      // %x[n, r, i + p - 1, j + q - 1], under c->a.guard, else c->a.fill
 //   c->m           // n, i, j: axes that only %x is indexed by; c->n: c; c->k: r, p, q
 #ifndef AOTC_COMPILER_SCHEDULE_ANCHOR_H_
@@ -36,7 +36,7 @@ enum class AxisRole : uint8_t {
 };
 
 // sum over k of a * b.
-struct Contraction {
+struct ContractionAnchor {
   AnchorOperand a, b;
   std::vector<AxisRole> roles = {};             // of the stage's axes, in order
   std::vector<Axis> batch = {}, m = {}, n = {}, k = {};  // k in order; the others as `roles` says
@@ -46,9 +46,9 @@ struct Contraction {
 };
 
 // Nothing where the stage is no sum of products of two loads; a sum of squares is none.
-std::optional<Contraction> ReadContraction(const Stage& stage);
+std::optional<ContractionAnchor> ReadContraction(const Stage& stage);
 // Of the first stage that is one.
-std::optional<Contraction> ReadContraction(const Kernel& kernel);
+std::optional<ContractionAnchor> ReadContraction(const Kernel& kernel);
 
 }  // namespace aotc
 

@@ -61,7 +61,7 @@ absl::Status CheckBy(const Kernel& kernel, const SchedulePart& part, TileTable t
   const TileRow* row = FindTile(tiles, part.by);
   if (row == nullptr) return Wrong(kernel, StrCat("the target has no tile '", part.by, "'"));
   const absl::Status status = CheckTileParams(*row, part.params);
-  return status.ok() ? status : Wrong(kernel, status.message());
+  return status.ok() ? status : Wrong(kernel, std::string(status.message()));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace aotc {
 bool IsContraction(const Stage& stage) {
-  const std::optional<Contraction> contraction = ReadContraction(stage);
+  const std::optional<ContractionAnchor> contraction = ReadContraction(stage);
   return contraction && !contraction->HasZeroPoints();
 }
 

@@ -71,7 +71,7 @@ std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk) {
   for (const NestAxis& axis : c.outer) cuts.push_back({axis.walks, 1});
   if (!cuts.empty()) {
     cuts.back().block = chunk;
-  } else if (!c.row_axis.empty() && c.row_extent.AsInt().value_or(chunk + 1) > chunk) {
+  } else if (!c.row_axis.empty() && RangeOf(c.row_extent, c.nest.bounds).max > chunk) {
     cuts.push_back({c.row_walks, chunk});
   }
   if (!c.is_depthwise && !c.nest.HasStatistics()) cuts.push_back({{c.column}, c.panel});

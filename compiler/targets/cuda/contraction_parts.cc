@@ -254,7 +254,7 @@ std::vector<NestAxis> TaskAxes(const CudaContraction& c, const BlockTile& tile) 
 
 }  // namespace
 
-absl::StatusOr<CudaContraction> ReadContraction(const Kernel& kernel) {
+absl::StatusOr<CudaContraction> ReadCudaContraction(const Kernel& kernel) {
   if (kernel.stages.empty()) return Refuse("no contraction");
   CudaContraction c;
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));

@@ -3,7 +3,7 @@
 // * B(n, k) per batch, with m, n and k counting the axes that only A, only B, and both reduce over.
 // Convolutions differ in A's accessor alone (implicit GEMM).
 //
-//   CudaContraction c = *ReadContraction(kernel);
+//   CudaContraction c = *ReadCudaContraction(kernel);
 //   LoopFunction function = StartFunction(kernel, c.nest);
 //   AddStates(c, function);
 //   ... TileCall with ContractionEpilogue(c) ...
@@ -30,7 +30,7 @@ struct CudaContraction {
 
 // The channels of a grouped convolution are two axes: the group, of the batch, and a channel of the
 // group, of n. Error: why the kernel is no contraction with an epilogue on its points.
-absl::StatusOr<CudaContraction> ReadContraction(const Kernel& kernel);
+absl::StatusOr<CudaContraction> ReadCudaContraction(const Kernel& kernel);
 
 // Names of the counters of m, n and k in accessors and epilogues: none of a kernel's own names.
 inline constexpr std::string_view kAtM = "m_at", kAtN = "n_at", kAtK = "k_at";

@@ -30,7 +30,7 @@ class MatmulRule {
   explicit MatmulRule(const Kernel& kernel) : kernel_(kernel) {}
 
   absl::StatusOr<KernelVariant> Run() {
-    AOTC_ASSIGN_OR_RETURN(c_, ReadContraction(kernel_));
+    AOTC_ASSIGN_OR_RETURN(c_, ReadCudaContraction(kernel_));
     Choose();
     KernelVariant variant{.realisation = "matmul_tile",
                           .schedule = PrintSchedule(schedule_),

@@ -227,7 +227,7 @@ class MmaRule {
 }  // namespace
 
 absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel) {
-  AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadContraction(kernel));
+  AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadCudaContraction(kernel));
   return MmaRule(kernel, std::move(c)).Run();
 }
 

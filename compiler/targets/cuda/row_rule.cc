@@ -80,7 +80,7 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
 }
 
 absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel) {
-  AOTC_ASSIGN_OR_RETURN(const CudaContraction c, ReadContraction(kernel));
+  AOTC_ASSIGN_OR_RETURN(const CudaContraction c, ReadCudaContraction(kernel));
   const bool is_vector = CountOf(c.m).IsInt(1) || CountOf(c.n).IsInt(1);
   const bool by_k = InnermostStep(c, c.a, c.k) == 1 && InnermostStep(c, c.b, c.k) == 1;
   constexpr int64_t kLeastDepth = 64;
