@@ -22,7 +22,9 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cpu/host.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/host.h"
 #include "compiler/targets/schedules.h"
 
 namespace aotc {
@@ -196,11 +198,9 @@ class Compilation {
   }
 
   absl::Status Emit() {
-    EmitOptions emit{.target = cuda_ ? EmitTarget::kCuda : EmitTarget::kCpu,
+    EmitOptions emit{.host = cuda_ ? CudaHost(CudaArchs(), cuda_options_.least_arch) : CpuHost(),
                      .weights = options_.weights,
-                     .example = options_.example,
-                     .cuda_arch = CudaArchs(),
-                     .least_cuda_arch = cuda_options_.least_arch};
+                     .example = options_.example};
     emit.kernels = cuda_ ? CudaFiles() : CpuFiles();
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));
