@@ -286,7 +286,7 @@ TEST_F(EmitBuildTest, TwoModelsShareOneProgram) {
   fs::rename(Path("out"), Path("first"));
   Program program;
   program.name = "sample_2";
-  absl::StatusOr<OutputFiles> files = EmitOutput(program, {});
+  absl::StatusOr<OutputFiles> files = EmitOutput(program, {.host = CpuHost()});
   ASSERT_TRUE(files.ok());
   for (const auto& [path, text] : *files) Write("out/" + path, text);
   Write("caller.cpp",
