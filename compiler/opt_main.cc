@@ -33,7 +33,7 @@ void AddFlags(CLI::App& app, CommandLine& line) {
   app.add_option("file", line.path, "a .air file");
   app.add_option("--passes", line.passes, "names of passes, comma-separated");
   app.add_option("--config", opt.config, "KEY=VALUE: a setting of a pass")->allow_extra_args(false);
-  app.add_option("--target", opt.target, "cpu or cuda: what passes that ask the target hear");
+  app.add_option("--target", opt.target, "a target: what passes that ask it hear");
   app.add_flag("--list", line.list, "prints the passes and their settings");
   app.add_flag("--verify-each,!--no-verify-each", opt.verify_each,
                "verifies the graph after each pass and names the one that broke it (the default)");

@@ -16,7 +16,7 @@
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/schedules.h"
+#include "compiler/targets/registry.h"
 #include "compiler/verify/report.h"
 
 namespace aotc {
@@ -256,9 +256,9 @@ void PrintPipeline(CommandResult& result) {
                                      {"max", key.max},
                                      {"summary", std::string(key.summary)}});
   }
-  for (const ScheduleName& schedule : AllSchedules()) {
+  for (const ScheduleRow& schedule : AllSchedules()) {
     result.json["schedules"].push_back({{"name", std::string(schedule.name)},
-                                        {"targets", std::string(schedule.targets)},
+                                        {"targets", schedule.targets},
                                         {"summary", std::string(schedule.summary)}});
   }
 }

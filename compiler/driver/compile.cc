@@ -21,9 +21,7 @@
 #include "compiler/support/sha256.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cpu/cpu_target.h"
-#include "compiler/targets/cuda/cuda_target.h"
-#include "compiler/targets/schedules.h"
+#include "compiler/targets/registry.h"
 
 namespace aotc {
 namespace {
@@ -52,14 +50,18 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
   return hash.HexDigest();
 }
 
+TargetOptions TargetOptionsOf(const CompileOptions& options) {
+  return {.cpu = options.cpu,
+          .archs = options.cuda_arch,
+          .templates = options.templates,
+          .disabled = options.disabled_schedules};
+}
+
 // The phases in order: one member function for each arrow of the picture in README.md.
 class Compilation {
  public:
   Compilation(const CompileOptions& options, Diagnostics& diagnostics, const PhaseHook& hook)
-      : options_(options),
-        diagnostics_(diagnostics),
-        hook_(hook),
-        cuda_(options.target == "cuda") {}
+      : options_(options), diagnostics_(diagnostics), hook_(hook) {}
 
   absl::StatusOr<CompileResult> Run() {
     AOTC_RETURN_IF_ERROR(Prepare());
@@ -76,26 +78,12 @@ class Compilation {
   using Clock = std::chrono::steady_clock;
 
   absl::Status Prepare() {
-    if (!cuda_ && options_.target != "cpu") {
-      return absl::InvalidArgumentError(
-          StrCat("unknown target '", options_.target, "'; known: cpu, cuda"));
+    AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, TargetOptionsOf(options_)));
+    if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
+      return absl::InvalidArgumentError(StrCat("--pool: ", target_.refuses_pools));
     }
-    AOTC_ASSIGN_OR_RETURN(cpu_.isas, ParseCpuList(options_.cpu));
-    cpu_.templates = options_.templates;
-    cuda_options_.templates = options_.templates;
-    AOTC_RETURN_IF_ERROR(CheckPools());
-    AOTC_RETURN_IF_ERROR(CheckSchedules(options_.disabled_schedules));
-    cpu_.disabled = cuda_options_.disabled = options_.disabled_schedules;
-    AOTC_ASSIGN_OR_RETURN(cuda_options_.least_arch, LeastArch(CudaArchs()));
+    AOTC_RETURN_IF_ERROR(CheckPoolOptions(options_.pools));
     return CheckPassOptions(options_.passes);
-  }
-
-  absl::Status CheckPools() const {
-    if (cuda_ && !options_.pools.empty()) {
-      return absl::InvalidArgumentError(
-          "--pool: a program for cuda has one device arena; hint: leave it out, or --target cpu");
-    }
-    return CheckPoolOptions(options_.pools);
   }
 
   absl::Status RunPhase(std::string_view name, absl::Status (Compilation::*phase)()) {
@@ -114,8 +102,7 @@ class Compilation {
   // All passes of the table.
   absl::Status TransformGraph() {
     if (stopped_) return absl::OkStatus();
-    PassContext context(options_.passes, diagnostics_,
-                        PassTargetOf(options_.target, options_.templates));
+    PassContext context(options_.passes, diagnostics_, {.channel_block = target_.channel_block});
     context.AddInstrument([this](const PassRun& run) {
       ran_.emplace_back(run.pass.name);
       if (hook_)
@@ -139,10 +126,6 @@ class Compilation {
     }
   }
 
-  std::vector<std::string> CudaArchs() const {
-    return options_.cuda_arch.empty() ? std::vector<std::string>{"80"} : options_.cuda_arch;
-  }
-
   absl::Status Import() {
     AOTC_ASSIGN_OR_RETURN(result_.graph,
                           ImportOnnx(options_.model_path, options_.import, diagnostics_, &info_));
@@ -151,11 +134,9 @@ class Compilation {
 
   absl::Status FuseNodes() {
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
-                           .veto = Memoized(cuda_ ? CudaFusionVeto : CpuFusionVeto)};
+                           .veto = Memoized(target_.fusion_veto)};
     AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
-    SplitKernels(result_.graph, fused_, [this](const Kernel& kernel) {
-      return cuda_ ? CudaHolds(kernel, cuda_options_) : CpuHolds(kernel);
-    });
+    SplitKernels(result_.graph, fused_, target_.holds);
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
     }
@@ -176,11 +157,9 @@ class Compilation {
   }
 
   absl::Status Lower() {
-    const Scheduler schedule = [this](Kernel kernel) {
-      return cuda_ ? ScheduleOnCuda(kernel, cuda_options_) : ScheduleOnCpu(std::move(kernel), cpu_);
-    };
-    AOTC_ASSIGN_OR_RETURN(result_.program, BuildProgram(result_.graph, std::move(fused_), schedule,
-                                                        {.has_device = cuda_}));
+    AOTC_ASSIGN_OR_RETURN(result_.program,
+                          BuildProgram(result_.graph, std::move(fused_), target_.schedule,
+                                       {.has_device = target_.host.has_device}));
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
     for (const PoolOption& pool : options_.pools) {
@@ -196,12 +175,10 @@ class Compilation {
   }
 
   absl::Status Emit() {
-    EmitOptions emit{.target = cuda_ ? EmitTarget::kCuda : EmitTarget::kCpu,
+    EmitOptions emit{.host = target_.host,
                      .weights = options_.weights,
                      .example = options_.example,
-                     .cuda_arch = CudaArchs(),
-                     .least_cuda_arch = cuda_options_.least_arch};
-    emit.kernels = cuda_ ? CudaFiles() : CpuFiles();
+                     .kernels = target_.kernel_files(result_.program)};
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
@@ -211,47 +188,8 @@ class Compilation {
     emit.provenance.flags = options_.flags;
     emit.provenance.passes = ran_;
     AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
+    result_.emulation_flags = target_.emulation_flags;
     return absl::OkStatus();
-  }
-
-  // Kernels of one instruction set, in files of a size that compiles quickly.
-  std::vector<KernelFile> CpuFiles() const {
-    constexpr size_t kKernelsPerFile = 16;
-    const Program& program = result_.program;
-    std::vector<KernelFile> files;
-    for (const Isa& isa : cpu_.isas) {
-      std::vector<CpuKernelRef> refs;
-      auto flush = [&] {
-        if (refs.empty()) return;
-        files.push_back({StrCat(program.name, "_kernels_", files.size(), ".cpp"),
-                         EmitCpuKernels(refs, isa, program.name)});
-        refs.clear();
-      };
-      for (const ProgramKernel& kernel : program.kernels) {
-        for (const KernelVariant& variant : kernel.variants) {
-          if (variant.feature == isa.name) refs.push_back({&kernel, &variant});
-        }
-        if (refs.size() >= kKernelsPerFile) flush();
-      }
-      flush();
-    }
-    return files;
-  }
-
-  std::vector<KernelFile> CudaFiles() const {
-    constexpr size_t kKernelsPerFile = 20;
-    const Program& program = result_.program;
-    std::vector<KernelFile> files;
-    std::vector<const ProgramKernel*> kernels;
-    for (KernelId id : program.kernels.ids()) {
-      kernels.push_back(&program.kernels[id]);
-      const bool last = static_cast<size_t>(id.index()) + 1 == program.kernels.size();
-      if (kernels.size() < kKernelsPerFile && !last) continue;
-      files.push_back({StrCat(program.name, "_kernels_", files.size(), ".cu"),
-                       EmitCudaKernels(kernels, program.name)});
-      kernels.clear();
-    }
-    return files;
   }
 
   std::string Dump() const {
@@ -262,9 +200,7 @@ class Compilation {
   const CompileOptions& options_;
   Diagnostics& diagnostics_;
   const PhaseHook& hook_;
-  const bool cuda_;
-  CpuOptions cpu_;
-  CudaOptions cuda_options_;
+  Target target_;
   ModelInfo info_;
   FusedGraph fused_;
   std::string fused_text_;

@@ -23,21 +23,22 @@
 #include "compiler/pass/pass.h"
 #include "compiler/plan/pool_option.h"
 #include "compiler/support/diagnostics.h"
+#include "compiler/targets/target.h"
 
 namespace aotc {
 
 struct CompileOptions {
   std::string model_path = {};
   std::string name = {};                           // prefix; from the file name where empty
-  std::string target = "cpu";                      // cpu or cuda
-  std::string cpu = "x86-64,x86-64-v3,x86-64-v4";  // instruction sets
+  std::string target = "cpu";                      // a name of targets/registry.h
+  std::string cpu = std::string(kDefaultCpuList);  // instruction sets
   std::vector<std::string> cuda_arch = {};         // "80", "90a": GPUs to run on; empty: 80
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;
   std::vector<PoolOption> pools = {};  // that the arena is made of, the fastest first; cpu only
   bool example = false;
   bool templates = true;                          // false: plain loops only
-  std::set<std::string> disabled_schedules = {};  // names of targets/schedules.h
+  std::set<std::string> disabled_schedules = {};  // names of targets/registry.h
   bool assume_valid_indices = false;              // no index of the data is out of range
   bool keep_values = false;             // what lies between kernels is given as further outputs
   PassOptions passes = {};              // stop_after and the rest hold for phases, too
@@ -55,7 +56,9 @@ using PhaseHook = std::function<void(const PhaseEnd& end)>;
 
 struct CompileResult {
   OutputFiles files = {};  // empty where a phase stopped the compile
-  Graph graph = {};        // after the last graph phase that ran
+  // What a host compiler is told to build them for a machine without the target's device.
+  std::vector<std::string> emulation_flags = {};
+  Graph graph = {};  // after the last graph phase that ran
   Program program = {};
   std::vector<KeptValue> kept = {};  // with keep_values
 };

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "compiler/driver/pipeline.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/registry.h"
 
 namespace aotc {
 namespace {
@@ -44,8 +46,8 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
 }
 
 void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
-  app.add_option("--target", line.compile.target, "cpu or cuda")
-      ->check(OneOf({"cpu", "cuda"}))
+  app.add_option("--target", line.compile.target, StrJoin(TargetNames(), " or "))
+      ->check(OneOf(TargetNames()))
       ->type_name("TARGET")
       ->capture_default_str();
   app.add_option("--cpu", line.compile.cpu, "instruction sets of the kernels, chosen at run time")

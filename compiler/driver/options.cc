@@ -11,7 +11,7 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/schedules.h"
+#include "compiler/targets/registry.h"
 
 namespace aotc {
 namespace {

@@ -24,7 +24,7 @@
 #include "compiler/optimize/sink_transposes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/schedules.h"
+#include "compiler/targets/registry.h"
 
 namespace aotc {
 namespace {
@@ -153,16 +153,15 @@ std::string DescribePipeline() {
   }
   for (const ConfigKey& key : kConfigKeys)
     StrAppend(&text, "--config ", key.name, "=", key.fallback, ": ", key.summary, "\n");
-  for (const ScheduleName& row : AllSchedules()) {
+  for (const ScheduleRow& row : AllSchedules()) {
     StrAppend(&text, "--disable-schedule ", row.name, ": ", row.summary, " (", row.targets, ")\n");
   }
   return text;
 }
 
 PassTarget PassTargetOf(std::string_view target, bool templates) {
-  // CUDA kernels and plain loops read row-major tensors.
-  constexpr int64_t kCpuBlock = 16;
-  return {.channel_block = target == "cpu" && templates ? kCpuBlock : 0};
+  const absl::StatusOr<Target> made = MakeTarget(target, {.templates = templates});
+  return {.channel_block = made.ok() ? made->channel_block : 0};
 }
 
 std::span<const Pass> AllPasses() { return kPasses; }

@@ -32,7 +32,7 @@ const Phase* FindPhase(std::string_view name);
 // Phases, passes and settings with their summaries, a line each.
 std::string DescribePipeline();
 
-// What passes have to know of the target of this name ("cpu", "cuda"; others want nothing);
+// What passes have to know of the target of this name; one that does not exist wants nothing.
 // `templates` is false for plain loops only.
 PassTarget PassTargetOf(std::string_view target, bool templates);
 

@@ -1,41 +1,10 @@
 // CMakeLists.txt of the output: a static library that builds alone or in a parent project.
-#include <algorithm>
-
-#include "absl/strings/match.h"
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-std::string CudaSources(const std::vector<std::string>& sources) {
-  std::vector<std::string> found;
-  std::copy_if(sources.begin(), sources.end(), std::back_inserter(found),
-               [](const std::string& path) { return absl::EndsWith(path, ".cu"); });
-  return StrJoin(found, " ");
-}
-
-void EmitCudaLanguage(const EmitContext& context, const std::vector<std::string>& sources,
-                      CodeWriter& w) {
-  const std::vector<std::string>& arch = context.options.cuda_arch;
-  std::string set_arch;
-  if (!arch.empty()) {
-    set_arch = StrCat("if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES ",
-                      StrJoin(arch, " "), ")\nendif()");
-  }
-  w.Emit(R"(
-
-    option(AOTC_CUDA_EMULATE "Run the kernels on the CPU, compiled as plain C++" OFF)
-    if(AOTC_CUDA_EMULATE)
-      set_source_files_properties($sources$
-        PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
-    else()
-      $set_arch$
-      enable_language(CUDA)
-    endif())",
-         {{"sources", CudaSources(sources)}, {"set_arch", set_arch}});
-}
 
 void EmitLinkage(const EmitContext& context, CodeWriter& w) {
   const std::string& name = context.interface.prefix;
@@ -46,14 +15,7 @@ void EmitLinkage(const EmitContext& context, CodeWriter& w) {
         PROPERTIES OBJECT_DEPENDS $${CMAKE_CURRENT_SOURCE_DIR}/$name$_weights.bin))",
            {{"name", name}});
   }
-  if (context.options.target == EmitTarget::kCuda) {
-    w.Emit(R"(
-      set_target_properties($name$ PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
-      if(AOTC_CUDA_EMULATE)
-        target_compile_definitions($name$ PRIVATE AOTC_CUDA_EMULATE)
-      endif())",
-           {{"name", name}});
-  }
+  if (context.options.host.properties) context.options.host.properties(context, w);
   w.Emit(R"(
     find_package(Threads REQUIRED)
     target_link_libraries($name$ PUBLIC Threads::Threads))",
@@ -72,7 +34,7 @@ void EmitLinkage(const EmitContext& context, CodeWriter& w) {
 }  // namespace
 
 std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources) {
-  const bool cuda = context.options.target == EmitTarget::kCuda;
+  const HostWriter& host = context.options.host;
   const bool assembly = context.LinksWeights() && context.options.weights == WeightsForm::kIncbin;
   CodeWriter w;
   w.Emit(R"(
@@ -84,9 +46,9 @@ std::string EmitBuildFile(const EmitContext& context, const std::vector<std::str
       set(CMAKE_BUILD_TYPE Release)
     endif())",
          {{"name", context.interface.prefix},
-          {"toolkit", cuda ? ", the CUDA toolkit," : ""},
+          {"toolkit", host.toolkit},
           {"assembly", assembly ? " ASM" : ""}});
-  if (cuda) EmitCudaLanguage(context, sources, w);
+  if (host.language) host.language(sources, w);
   w.Emit(R"(
 
     add_library($name$ STATIC

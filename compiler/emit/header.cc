@@ -1,7 +1,6 @@
 // NAME.h: the public header, C99 and C++.
 #include <algorithm>
 
-#include "compiler/emit/host_control.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
@@ -15,9 +14,7 @@ namespace {
 class HeaderWriter {
  public:
   explicit HeaderWriter(const EmitContext& context)
-      : context_(context),
-        m_(context.interface),
-        cuda_(context.options.target == EmitTarget::kCuda) {}
+      : context_(context), m_(context.interface), host_(context.options.host) {}
 
   std::string Run() {
     Opening();
@@ -26,11 +23,7 @@ class HeaderWriter {
     Ports("inputs", m_.inputs, /*constant=*/true);
     Ports("outputs", m_.outputs, /*constant=*/false);
     if (context_.LoadsWeights()) LoadedWeights();
-    if (cuda_) {
-      CudaFunctions();
-    } else {
-      CpuFunctions();
-    }
+    if (host_.functions) host_.functions(context_, w_);
     w_.Emit(R"(
       /* The same by table, for hosts that load models by name. Never NULL. */
       const aotc_model *$name$_model(void);
@@ -71,53 +64,26 @@ class HeaderWriter {
              {"NAME", m_.macro},
              {"model", CommentText(model)},
              {"version", from.aotc_version},
-             {"target", cuda_ ? "CUDA" : "CPUs"},
-             {"usage", cuda_ ? CudaUsage() : CpuUsage()}});
+             {"target", host_.machines},
+             {"usage", host_.usage ? host_.usage(context_) : ""}});
     w_.Line();
   }
 
-  std::string CpuUsage() const {
-    CodeWriter usage;
-    usage.Emit(R"(
-      *
-      *   $name$_inputs in = {...};
-      *   $name$_outputs out = {...};
-      *   void *arena = aligned_alloc($NAME$_ARENA_ALIGN, $NAME$_ARENA_BYTES);
-      *   aotc_status status = $name$_run($weights$&in, &out, arena);)",
-               {{"name", m_.prefix},
-                {"NAME", m_.macro},
-                {"weights", context_.LoadsWeights() ? "&weights, " : ""}});
-    std::string text = usage.Take();
-    text.pop_back();
-    return text;
-  }
-
-  std::string CudaUsage() const {
-    const int arch = context_.options.least_cuda_arch;
-    return StrCat("*\n* Needs a device of compute capability ", arch / 10, ".", arch % 10,
-                  " or later, and toolkit 11.8 or later.");
-  }
-
   void Sizes() {
-    const std::string kind = cuda_ ? "DEVICE_ARENA" : "ARENA";
+    const std::string kind = host_.has_device ? "DEVICE_ARENA" : "ARENA";
     w_.Emit(R"(
       /* The arena, in bytes: $what$. */
       #define $NAME$_$kind$_BYTES $bytes$
       #define $NAME$_$kind$_ALIGN $align$)",
             {{"NAME", m_.macro},
              {"kind", kind},
-             {"what", cuda_ ? "device memory for all that lies between the steps"
-                            : "memory for all that lies between the steps"},
+             {"what", StrCat(host_.has_device ? "device " : "",
+                             "memory for all that lies between the steps")},
              {"bytes", Bytes(context_.program.arena_bytes)},
              {"align", StrCat(context_.program.arena_align, "u")}});
     w_.Line();
     PoolSizes();
-    if (!cuda_) {
-      w_.Emit(R"(
-        /* Workers that the arena has room for; further ones stand idle. */
-        #define $NAME$_MAX_WORKERS $workers$)",
-              {{"NAME", m_.macro}, {"workers", StrCat(context_.program.max_workers)}});
-    }
+    if (host_.sizes) host_.sizes(context_, w_);
     w_.Emit(R"(
 
       /* Inputs and outputs at their largest, in bytes. */)");
@@ -182,121 +148,9 @@ class HeaderWriter {
     w_.Line();
   }
 
-  // A memory for each pool, and the functions that take them.
-  void PoolFunctions(const std::string& weights) {
-    if (context_.program.pools.empty()) return;
-    w_.Emit("/* The pools, each aligned to $NAME$_ARENA_ALIGN; NULL where it has no bytes. */",
-            {{"NAME", m_.macro}});
-    {
-      auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_pools;\n"));
-      for (const Pool& pool : context_.program.pools) w_.Line(StrCat("void *", pool.name, ";"));
-    }
-    w_.Emit(R"(
-      /* $name$_run and $name$_run_mt with a memory for each pool in place of one arena for all. */
-      aotc_status $name$_run_pools($weights$const $name$_inputs *in, $name$_outputs *out,
-                                   const $name$_pools *pools);
-      aotc_status $name$_run_pools_mt($weights$const $name$_inputs *in, $name$_outputs *out,
-                                      const $name$_pools *pools, const aotc_parallel *parallel);)",
-            {{"name", m_.prefix}, {"weights", weights}});
-    w_.Line();
-  }
-
-  void CpuFunctions() {
-    const std::string weights =
-        context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *weights, ") : "";
-    w_.Emit(R"(
-      /* Runs the model once, in the calling thread. Several threads may run it at the same time,
-       * each with an arena of its own. */
-      aotc_status $name$_run($weights$const $name$_inputs *in, $name$_outputs *out, void *arena);
-
-      /* The same on the workers that `parallel` lends; NULL means the calling thread alone. */
-      aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
-                                const aotc_parallel *parallel);
-      )",
-            {{"name", m_.prefix}, {"weights", weights}});
-    w_.Line();
-    PoolFunctions(weights);
-    w_.Emit(R"(
-      /* Threads for callers that have none to lend. Create and destroy allocate, runs do not. */
-      aotc_status $name$_pool_create(int32_t workers, aotc_parallel *pool);
-      void $name$_pool_destroy(aotc_parallel *pool);)",
-            {{"name", m_.prefix}});
-    w_.Line();
-  }
-
-  void Capturable() {
-    const bool waits = std::ranges::count(StepsThatWait(context_.program), true) > 0;
-    w_.Emit(waits ? R"(
-      /* 0: $name$_enqueue waits where data of the device decides which steps run (the steps that
-       * have `waits` in metadata.json), and cannot be captured in a CUDA graph. */
-      #define $NAME$_CAPTURABLE 0
-      )"
-                  : R"(
-      /* 1: no step waits for the device, and $name$_enqueue may be captured in a CUDA graph. */
-      #define $NAME$_CAPTURABLE 1
-      )",
-            {{"name", m_.prefix}, {"NAME", m_.macro}});
-    w_.Line();
-  }
-
-  void CudaFunctions() {
-    Capturable();
-    const size_t checks = LateChecks(context_.program);
-    w_.Emit(
-        R"(
-      struct CUstream_st;
-
-      /* What a model keeps between runs; filled in by create, for no one else to change. */
-      typedef struct $name$_instance {
-        void *device_weights;
-        void *device_arena;
-        void *staging;              /* device copies of inputs and outputs that are host memory */
-        struct CUstream_st *stream; /* of runs through the table */
-        struct CUstream_st *last;   /* of the last enqueue */
-        int32_t ready, owns_weights;
-        uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
-        $checks$
-      } $name$_instance;
-
-      typedef struct {
-        int32_t own_arena;                    /* allocate a device arena: enqueue may be given none */
-        uint8_t inputs_on_host[$inputs$];     /* 1 where enqueue gets host memory, in order */
-        uint8_t outputs_on_host[$outputs$];
-        const $name$_instance *share_weights; /* use the weights of this instance, which outlives it */
-        $weights_member$
-      } $name$_config;
-
-      /* Uploads the weights and allocates what `config` (NULL: all zero) asks for. */
-      aotc_status $name$_create($name$_instance *self, const $name$_config *config);
-
-      /* Queues one run; an instance has one at a time. The stream and host memory must stay as they
-       * are until finish; copies of host memory that is not pinned may be waited for. device_arena
-       * may be NULL where the instance owns one. */
-      aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
-                                 void *device_arena, struct CUstream_st *stream);
-
-      /* Waits for the last enqueue; the outputs are there$value$. */
-      aotc_status $name$_finish($name$_instance *self);
-
-      /* Waits, and frees what create allocated. */
-      aotc_status $name$_destroy($name$_instance *self);)",
-        {{"name", m_.prefix},
-         {"NAME", m_.macro},
-         {"inputs", StrCat(std::max<size_t>(1, m_.inputs.size()))},
-         {"outputs", StrCat(std::max<size_t>(1, m_.outputs.size()))},
-         {"checks", checks == 0 ? ""
-                                : "void *checks; /* pinned bytes of the last enqueue: 0 where an "
-                                  "index was out of range */"},
-         {"value", checks == 0 ? "" : ", unless an index was out of range"},
-         {"weights_member", context_.LoadsWeights()
-                                ? StrCat("const ", m_.prefix, "_weights *weights; /* from load */")
-                                : ""}});
-    w_.Line();
-  }
-
   const EmitContext& context_;
   const ModelInterface& m_;
-  const bool cuda_;
+  const HostWriter& host_;
   CodeWriter w_;
 };
 

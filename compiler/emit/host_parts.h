@@ -26,26 +26,8 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
 // The declaration of weights that are linked in. Nothing where they are not.
 void DeclareWeights(const EmitContext& context, CodeWriter& w);
 
-// The functions of NAME_device.cu, which calls the CUDA runtime.
-void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
-
 // Constants `at::NAME` and `packed::NAME`: offsets of arena buffers and of weights that steps use.
 void EmitPlaces(const EmitContext& context, CodeWriter& w);
-
-// The memory of a run of a CPU model: its arena, or where that is made of pools, those.
-struct HostMemory {
-  std::string parameter;  // "void *arena"
-  std::string name;       // "arena"
-  std::string run;        // what takes it: "run" or "run_pools"
-  std::string member;     // of what the workers of a run share
-  std::string keep;       // the line that fills it in
-};
-HostMemory HostMemoryOf(const EmitContext& context);
-// Lines of prepare() that check it.
-void CheckMemory(const EmitContext& context, CodeWriter& w);
-// With pools: `pools_of(arena)`, and run and run_mt, which take one arena for all pools.
-void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w);
-void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
 
 // `struct symbols`, the sizes of one run as the steps use them. Nothing for static models.
 void EmitSymbols(const EmitContext& context, CodeWriter& w);
@@ -57,14 +39,21 @@ void EmitCheckRun(const EmitContext& context, CodeWriter& w);
 // through the table and fills in the structs of the public header.
 void EmitTableBinding(const EmitContext& context, CodeWriter& w);
 
-// The run through the table, the table, and the function that returns it.
-void EmitCpuTable(const EmitContext& context, CodeWriter& w);
-void EmitCudaTable(const EmitContext& context, CodeWriter& w);
+// "inputs == nullptr || outputs == nullptr", of those that exist.
+std::string NothingGiven(const ModelInterface& interface);
 
-// NAME_load() of a CUDA model, which verifies weights that the caller gives.
-void EmitCudaLoad(const EmitContext& context, CodeWriter& w);
-// Lines of create() that bring the weights to the device, or share those of another instance.
-std::string BringCudaWeights(const EmitContext& context);
+// What differs between the tables of targets.
+struct TableRows {
+  std::string arena_bytes = {};
+  std::string arena_align = {};
+  std::string instance_bytes = "0";
+  std::string pool_create = "nullptr";
+  std::string pool_destroy = "nullptr";
+  std::string set_weights = "nullptr";
+};
+// The table, and the function that returns it; closes the unnamed namespace of the table's
+// functions create, run and destroy.
+void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w);
 
 // Steps of kind kCheck.
 size_t CheckCount(const Program& program);

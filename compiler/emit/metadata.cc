@@ -167,7 +167,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"aotc", from.aotc_version},
       {"name", context.interface.prefix},
       {"model", Model(from)},
-      {"target", context.options.target == EmitTarget::kCuda ? "cuda" : "cpu"},
+      {"target", context.options.host.target},
       {"flags", from.flags},
       {"files", files},
       {"symbols", Symbols(context.program.symbols)},
@@ -176,7 +176,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"arena", Arena(context.program)},
       {"weights", Weights(context)},
       {"kernels", Kernels(context.program)},
-      {"steps", Steps(context.program, context.options.target == EmitTarget::kCuda)},
+      {"steps", Steps(context.program, context.options.host.has_device)},
       {"passes", from.passes},
   };
   // Names in a model may be any bytes: those that are no UTF-8 are replaced.

@@ -60,14 +60,10 @@ absl::Status AddWeights(const EmitContext& context, OutputFiles& files) {
 absl::Status AddHost(const EmitContext& context, OutputFiles& files) {
   const std::string& name = context.interface.prefix;
   AOTC_RETURN_IF_ERROR(AddText(files, name + ".h", EmitHeader(context)));
-  if (context.options.target == EmitTarget::kCuda) {
-    AOTC_ASSIGN_OR_RETURN(const std::string host, EmitCudaHost(context));
-    AOTC_RETURN_IF_ERROR(AddText(files, name + ".cpp", host));
-    return AddText(files, name + "_device.cu", EmitCudaDevice(context));
-  }
-  AOTC_ASSIGN_OR_RETURN(const std::string host, EmitCpuHost(context));
-  AOTC_RETURN_IF_ERROR(AddText(files, name + ".cpp", host));
-  return AddText(files, name + "_pool.cpp", EmitPool(context));
+  if (!context.options.host.sources) return absl::OkStatus();
+  AOTC_ASSIGN_OR_RETURN(const OutputFiles sources, context.options.host.sources(context));
+  for (const auto& [path, text] : sources) AOTC_RETURN_IF_ERROR(AddText(files, path, text));
+  return absl::OkStatus();
 }
 
 bool IsCompiled(const std::string& path) {

@@ -1,7 +1,6 @@
 // The files of an output folder, from a planned Program and the text of its kernels.
 //
-//   EmitOptions options;
-//   options.target = EmitTarget::kCpu;
+//   EmitOptions options{.host = CpuHost()};
 //   options.kernels = {{"mobilenet_kernels_0.cpp", text}};
 //   OutputFiles files = *EmitOutput(program, options);   // {"mobilenet.h": "...", ...}
 //
@@ -16,11 +15,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/emit/host_writer.h"
 #include "compiler/ir/program.h"
 
 namespace aotc {
-
-enum class EmitTarget : uint8_t { kCpu, kCuda };
 
 // How the packed weights reach the program.
 enum class WeightsForm : uint8_t {
@@ -47,17 +45,12 @@ struct Provenance {
 };
 
 struct EmitOptions {
-  EmitTarget target = EmitTarget::kCpu;
+  HostWriter host = {};  // the target's
   WeightsForm weights = WeightsForm::kIncbin;
-  bool example = false;                     // example/main.cpp too
-  std::vector<std::string> cuda_arch = {};  // "80", "90a": for the CMakeLists.txt
-  int least_cuda_arch = 80;                 // of those: compute capability, times ten
+  bool example = false;  // example/main.cpp too
   std::vector<KernelFile> kernels = {};
   Provenance provenance = {};
 };
-
-// Contents by path, relative to the output folder.
-using OutputFiles = std::map<std::string, std::string>;
 
 // Errors: weights too large for their form (with the flag to give), ranks above 8, symbols that no
 // input states plainly, element types that the interface does not have.

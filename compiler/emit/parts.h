@@ -26,14 +26,6 @@ struct EmitContext {
 // NAME.h
 std::string EmitHeader(const EmitContext& context);
 
-// NAME.cpp of the CPU target.
-absl::StatusOr<std::string> EmitCpuHost(const EmitContext& context);
-// NAME.cpp of the CUDA target, and NAME_device.cu: what of it calls the CUDA runtime.
-absl::StatusOr<std::string> EmitCudaHost(const EmitContext& context);
-std::string EmitCudaDevice(const EmitContext& context);
-// NAME_pool.cpp: threads for hosts that have none to lend.
-std::string EmitPool(const EmitContext& context);
-
 // The blob: header and data.
 std::string WeightsBlob(const Program& program, uint64_t hash);
 uint64_t WeightsHash(const std::vector<uint8_t>& data);

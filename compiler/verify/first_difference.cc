@@ -20,7 +20,7 @@ absl::Status ReportFirstDifference(const CompileResult& compiled, const HostBuil
                                    const std::vector<Constant>& inputs, Diagnostics& diagnostics) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> expected,
                         EvaluateGraph(compiled.graph, inputs));
-  AOTC_ASSIGN_OR_RETURN(const HostProgram program, HostProgram::Build(compiled.files, build));
+  AOTC_ASSIGN_OR_RETURN(const HostProgram program, HostProgram::Build(compiled, build));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> actual, program.Run(inputs, expected));
   const double limit = GraphErrorLimit(compiled.graph);
   const std::optional<size_t> first = FirstDifference(compiled.kept, actual, expected, limit);

@@ -51,13 +51,14 @@ std::vector<std::string> CompilerWords(const HostBuildOptions& options) {
 // Compiles the sources of a folder, as many at a time as there are processors, and links them.
 class Builder {
  public:
-  Builder(std::string folder, const OutputFiles& files, const HostBuildOptions& options)
-      : folder_(std::move(folder)), compiler_(CompilerWords(options)) {
-    for (const auto& [path, content] : files) {
+  Builder(std::string folder, const CompileResult& compiled, const HostBuildOptions& options)
+      : folder_(std::move(folder)),
+        compiler_(CompilerWords(options)),
+        flags_(compiled.emulation_flags) {
+    for (const auto& [path, content] : compiled.files) {
       const bool is_source =
           EndsWith(path, ".cpp") || EndsWith(path, ".cu") || EndsWith(path, ".S");
       if (is_source) sources_.push_back(path);
-      is_cuda_ = is_cuda_ || EndsWith(path, ".cu");
     }
   }
 
@@ -90,7 +91,7 @@ class Builder {
     std::vector<std::string> words = compiler_;
     words.insert(words.end(), {"-I", folder_ + "/out", "-c"});
     if (!EndsWith(source, ".S")) words.insert(words.end(), {"-std=c++17", "-x", "c++"});
-    if (is_cuda_) words.emplace_back("-DAOTC_CUDA_EMULATE");
+    words.insert(words.end(), flags_.begin(), flags_.end());
     words.insert(words.end(), {StrCat(folder_, "/out/", source), "-o", ObjectOf(index)});
     return RunOrFail({.argv = words, .timeout_seconds = kBuildSeconds},
                      StrCat("'", compiler_[0], "' on ", source));
@@ -98,8 +99,8 @@ class Builder {
 
   const std::string folder_;
   const std::vector<std::string> compiler_;
+  const std::vector<std::string> flags_;
   std::vector<std::string> sources_;
-  bool is_cuda_ = false;
   std::atomic<size_t> next_ = 0;
   std::mutex mutex_;  // guards status_
   absl::Status status_;
@@ -107,13 +108,13 @@ class Builder {
 
 }  // namespace
 
-absl::StatusOr<HostProgram> HostProgram::Build(const OutputFiles& files,
+absl::StatusOr<HostProgram> HostProgram::Build(const CompileResult& compiled,
                                                const HostBuildOptions& options) {
   AOTC_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Create("aotc_verify"));
   OutputFolder out(folder.path() + "/out");
-  for (const auto& [path, content] : files) out.Add(path, content);
+  for (const auto& [path, content] : compiled.files) out.Add(path, content);
   AOTC_RETURN_IF_ERROR(out.Commit());
-  AOTC_RETURN_IF_ERROR(Builder(folder.path(), files, options).Run());
+  AOTC_RETURN_IF_ERROR(Builder(folder.path(), compiled, options).Run());
   return HostProgram(std::move(folder));
 }
 

@@ -1,10 +1,10 @@
 // A compiled model as a program of this machine: its sources, built by a host compiler, and run.
 //
 //   AOTC_ASSIGN_OR_RETURN(HostProgram program,
-//                         HostProgram::Build(result.files, {.compiler = "g++"}));
+//                         HostProgram::Build(result, {.compiler = "g++"}));
 //   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> outputs, program.Run(inputs, like));
 //
-// CUDA sources are built against the emulation header that lies among them.
+// Kernels of a device run emulated.
 #ifndef AOTC_COMPILER_VERIFY_HOST_PROGRAM_H_
 #define AOTC_COMPILER_VERIFY_HOST_PROGRAM_H_
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/emit/output.h"
+#include "compiler/driver/compile.h"
 #include "compiler/ir/constant.h"
 #include "compiler/support/subprocess.h"
 
@@ -26,9 +26,9 @@ struct HostBuildOptions {
 
 class HostProgram {
  public:
-  // `files` are of a compile with CompileOptions::example. The folder with all that is built goes
+  // `compiled` is of a compile with CompileOptions::example. The folder with all that is built goes
   // with the object. Error: what the compiler complains about; no such compiler.
-  static absl::StatusOr<HostProgram> Build(const OutputFiles& files,
+  static absl::StatusOr<HostProgram> Build(const CompileResult& compiled,
                                            const HostBuildOptions& options);
 
   // The outputs for these inputs; types and, where the files do not tell, dims are those of `like`.

@@ -22,8 +22,7 @@ class Verifier {
     AOTC_ASSIGN_OR_RETURN(const CompileResult compiled, CompileFor(options_.per_node));
     AOTC_RETURN_IF_ERROR(CollectCases());
     const Clock::time_point start = Clock::now();
-    AOTC_ASSIGN_OR_RETURN(const HostProgram program,
-                          HostProgram::Build(compiled.files, options_.build));
+    AOTC_ASSIGN_OR_RETURN(const HostProgram program, HostProgram::Build(compiled, options_.build));
     report_.build_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     report_.file_count = compiled.files.size();
     Tell("build");

@@ -5,7 +5,9 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cpu/host.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/host.h"
 
 namespace aotc {
 namespace {
@@ -87,9 +89,9 @@ absl::StatusOr<Program> SliceProgram(const SliceOptions& options) {
 }
 
 absl::StatusOr<OutputFiles> SliceFiles(const Program& program, const SliceOptions& options) {
-  EmitOptions emit;
+  EmitOptions emit{.host = CpuHost()};
   if (options.target == "cuda") {
-    emit.target = EmitTarget::kCuda;
+    emit.host = CudaHost();
     std::vector<const ProgramKernel*> kernels;
     for (const ProgramKernel& kernel : program.kernels) kernels.push_back(&kernel);
     emit.kernels = {{"slice_kernels.cu", EmitCudaKernels(kernels, program.name)}};

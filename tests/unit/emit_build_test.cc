@@ -13,6 +13,8 @@
 #include "compiler/plan/plan.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/subprocess.h"
+#include "compiler/targets/cpu/host.h"
+#include "compiler/targets/cuda/host.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/sample_callers.h"
@@ -40,7 +42,8 @@ class EmitBuildTest : public testing::Test {
   }
 
   void EmitSample(EmitOptions options, const std::vector<Pool>& pools = {}) {
-    const bool cuda = options.target == EmitTarget::kCuda;
+    if (!options.host.sources) options.host = CpuHost();
+    const bool cuda = options.host.has_device;
     Program program = SampleProgram(cuda);
     for (const Pool& pool : pools) program.pools.Add(pool);
     ASSERT_TRUE(PlanMemory(program).ok());
@@ -136,12 +139,12 @@ TEST_F(EmitBuildTest, PoolsMayBeMemoriesOfTheirOwn) {
 }
 
 TEST_F(EmitBuildTest, EveryFileIsFreeOfWarnings) {
-  for (const auto& [target, pools] : {std::pair(EmitTarget::kCpu, std::vector<Pool>()),
-                                      {EmitTarget::kCpu, SamplePools()},
-                                      {EmitTarget::kCuda, std::vector<Pool>()}}) {
+  for (const auto& [host, pools] : {std::pair(CpuHost(), std::vector<Pool>()),
+                                    {CpuHost(), SamplePools()},
+                                    {CudaHost(), std::vector<Pool>()}}) {
     fs::remove_all(Path("out"));
-    EmitSample({.target = target, .example = true}, pools);
-    const std::string cuda = target == EmitTarget::kCuda ? "-DAOTC_CUDA_EMULATE" : "-DAOTC_UNUSED";
+    EmitSample({.host = host, .example = true}, pools);
+    const std::string cuda = host.has_device ? "-DAOTC_CUDA_EMULATE" : "-DAOTC_UNUSED";
     for (const char* compiler : {"g++", "clang++-14", "clang++-19"}) {
       if (!Exists(compiler)) {
         printf("not compiled with %s, which is not installed\n", compiler);
@@ -183,10 +186,10 @@ std::set<std::string> Symbols(const std::string& text) {
 }
 
 TEST_F(EmitBuildTest, ObjectsShareNothingWithOthers) {
-  for (const EmitTarget target : {EmitTarget::kCpu, EmitTarget::kCuda}) {
+  for (const HostWriter& host : {CpuHost(), CudaHost()}) {
     fs::remove_all(Path("out"));
-    EmitSample({.target = target});
-    const bool cuda = target == EmitTarget::kCuda;
+    EmitSample({.host = host});
+    const bool cuda = host.has_device;
     fs::create_directories(Path("objects"));
     std::vector<std::string> argv = BuildCommand("g++", cuda, {"-O0", "-c"});
     absl::StatusOr<ProcessResult> built = RunProcess({.argv = argv, .folder = Path("objects")});
@@ -251,7 +254,7 @@ int main(int, char **argv) {
 }
 
 TEST_F(EmitBuildTest, CudaModelsComputeUnderEmulation) {
-  EmitSample({.target = EmitTarget::kCuda});
+  EmitSample({.host = CudaHost()});
   ASSERT_EQ(
       BuildCaller(kCudaCaller,
                   {"-O1", "-fsanitize=address,undefined", "-Wall", "-Wextra", "-Werror"}, true),
@@ -264,11 +267,11 @@ TEST_F(EmitBuildTest, TheTableReadsFromOutside) {
   if (!fs::exists(reader) || !Exists("python3")) {
     GTEST_SKIP() << "the table is not read from outside: " << reader << " is not here";
   }
-  for (const EmitTarget target : {EmitTarget::kCpu, EmitTarget::kCuda}) {
+  for (const HostWriter& host : {CpuHost(), CudaHost()}) {
     fs::remove_all(Path("out"));
-    EmitSample({.target = target});
-    std::vector<std::string> argv = BuildCommand(
-        "g++", target == EmitTarget::kCuda, {"-O1", "-shared", "-fPIC", "-o", Path("sample.so")});
+    EmitSample({.host = host});
+    std::vector<std::string> argv =
+        BuildCommand("g++", host.has_device, {"-O1", "-shared", "-fPIC", "-o", Path("sample.so")});
     ASSERT_EQ(Run(argv), "");
     for (const char* dims : {"min", "max"}) {
       EXPECT_THAT(Run({"python3", fs::absolute(reader).string(), Path("sample.so"), "sample",
@@ -283,7 +286,7 @@ TEST_F(EmitBuildTest, TwoModelsShareOneProgram) {
   fs::rename(Path("out"), Path("first"));
   Program program;
   program.name = "sample_2";
-  absl::StatusOr<OutputFiles> files = EmitOutput(program, {});
+  absl::StatusOr<OutputFiles> files = EmitOutput(program, {.host = CpuHost()});
   ASSERT_TRUE(files.ok());
   for (const auto& [path, text] : *files) Write("out/" + path, text);
   Write("caller.cpp",

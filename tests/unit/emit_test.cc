@@ -1,9 +1,11 @@
 // What the output folder holds, without compiling it; emit_build_test.cc does that.
 #include "absl/strings/match.h"
-#include "compiler/emit/kernel_symbol.h"
 #include "compiler/emit/output.h"
 #include "compiler/emit/parts.h"
 #include "compiler/plan/plan.h"
+#include "compiler/targets/cpu/host.h"
+#include "compiler/targets/cpu/kernel_symbol.h"
+#include "compiler/targets/cuda/host.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -22,7 +24,8 @@ Program Planned(Program program) {
 }
 
 OutputFiles Emit(EmitOptions options) {
-  const bool cuda = options.target == EmitTarget::kCuda;
+  if (!options.host.sources) options.host = CpuHost();
+  const bool cuda = options.host.has_device;
   options.kernels = {cuda ? SampleCudaKernels() : SampleCpuKernels()};
   absl::StatusOr<OutputFiles> files = EmitOutput(Planned(SampleProgram(cuda)), options);
   EXPECT_TRUE(files.ok()) << files.status();
@@ -35,7 +38,8 @@ std::vector<std::string> Names(const OutputFiles& files) {
   return names;
 }
 
-std::string ErrorOf(const Program& program, const EmitOptions& options = {}) {
+std::string ErrorOf(const Program& program, EmitOptions options = {}) {
+  options.host = CpuHost();
   return std::string(EmitOutput(program, options).status().message());
 }
 
@@ -59,7 +63,7 @@ TEST(Emit, WeightsFormsHaveFilesOfTheirOwn) {
 }
 
 TEST(Emit, CudaFolderHasTheEmulationAndNoPool) {
-  const std::vector<std::string> names = Names(Emit({.target = EmitTarget::kCuda}));
+  const std::vector<std::string> names = Names(Emit({.host = CudaHost()}));
   EXPECT_THAT(names, IsSupersetOf({"aotc/cuda.h", "aotc/emulation/launch.h", "sample.cpp",
                                    "sample_device.cu", "sample_kernels_0.cu"}));
   EXPECT_THAT(names, Not(testing::Contains("sample_pool.cpp")));
@@ -68,7 +72,7 @@ TEST(Emit, CudaFolderHasTheEmulationAndNoPool) {
 
 TEST(Emit, CudaHeaderNamesTheLeastDeviceThatArchAsksFor) {
   const auto header = [](int least_arch) {
-    return Emit({.target = EmitTarget::kCuda, .least_cuda_arch = least_arch}).at("sample.h");
+    return Emit({.host = CudaHost({}, least_arch)}).at("sample.h");
   };
   EXPECT_THAT(header(80), HasSubstr("compute capability 8.0 or later, and toolkit 11.8 or later"));
   EXPECT_THAT(header(120), HasSubstr("compute capability 12.0 or later"));
@@ -79,7 +83,7 @@ TEST(Emit, MembersThatDifferInTheirCaseAloneHaveMacrosOfTheirOwn) {
   program.buffers[program.outputs[0]].value = "a_b";
   program.buffers[program.outputs[1]].value = "A_b";
   const absl::StatusOr<OutputFiles> files =
-      EmitOutput(Planned(std::move(program)), {.kernels = {SampleCpuKernels()}});
+      EmitOutput(Planned(std::move(program)), {.host = CpuHost(), .kernels = {SampleCpuKernels()}});
   ASSERT_TRUE(files.ok()) << files.status();
   EXPECT_THAT(files->at("sample.h"), HasSubstr("#define SAMPLE_OUTPUT_A_B_BYTES "));
   EXPECT_THAT(files->at("sample.h"), HasSubstr("#define SAMPLE_OUTPUT_A_B_2_BYTES "));
@@ -87,7 +91,7 @@ TEST(Emit, MembersThatDifferInTheirCaseAloneHaveMacrosOfTheirOwn) {
 
 TEST(Emit, SameProgramSameBytes) {
   EXPECT_EQ(Emit({.example = true}), Emit({.example = true}));
-  EXPECT_EQ(Emit({.target = EmitTarget::kCuda}), Emit({.target = EmitTarget::kCuda}));
+  EXPECT_EQ(Emit({.host = CudaHost()}), Emit({.host = CudaHost()}));
 }
 
 TEST(Emit, HeaderNamesTensorsAndSizes) {
@@ -168,7 +172,7 @@ TEST(Emit, RefusesFeaturesThatTheHostCannotAskFor) {
 TEST(Emit, ModelsWithoutInputsHaveAMember) {
   Program program;
   program.name = "empty";
-  absl::StatusOr<OutputFiles> files = EmitOutput(program, {});
+  absl::StatusOr<OutputFiles> files = EmitOutput(program, {.host = CpuHost()});
   ASSERT_TRUE(files.ok()) << files.status();
   EXPECT_THAT(files->at("empty.h"), HasSubstr("char unused_;"));
   EXPECT_FALSE(files->count("empty_weights.bin"));

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
+#include "compiler/targets/target.h"
 
 namespace aotc {
 
@@ -54,6 +55,10 @@ struct CpuKernelRef {
 };
 std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa,
                            std::string_view prefix);
+// The same for all kernels of a program, in files of a size that compiles quickly.
+std::vector<KernelFile> CpuKernelFiles(const Program& program, const std::vector<Isa>& isas);
+
+extern const TargetMaker kCpuTarget;
 
 }  // namespace aotc
 

@@ -54,8 +54,7 @@ Signature SignatureOf(const LoopFunction& function) {
 std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol,
                        std::set<std::string>& headers) {
   const LoopFunction& function = ref.variant->loops;
-  const CKernelText text =
-      EmitTaskBody(
+  const CKernelText text = EmitTaskBody(
       function, {.object_qualifier = "AOTC_MEMBER", .vectors = true, .tiles = CpuTiles()});
   headers.insert(text.headers.begin(), text.headers.end());
   const Signature signature = SignatureOf(function);
@@ -91,6 +90,28 @@ std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& 
   for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
   StrAppend(&text, "\n", bodies, "#include \"aotc/target_end.h\"\n");
   return text;
+}
+
+std::vector<KernelFile> CpuKernelFiles(const Program& program, const std::vector<Isa>& isas) {
+  constexpr size_t kKernelsPerFile = 16;
+  std::vector<KernelFile> files;
+  for (const Isa& isa : isas) {
+    std::vector<CpuKernelRef> refs;
+    auto flush = [&] {
+      if (refs.empty()) return;
+      files.push_back({StrCat(program.name, "_kernels_", files.size(), ".cpp"),
+                       EmitCpuKernels(refs, isa, program.name)});
+      refs.clear();
+    };
+    for (const ProgramKernel& kernel : program.kernels) {
+      for (const KernelVariant& variant : kernel.variants) {
+        if (variant.feature == isa.name) refs.push_back({&kernel, &variant});
+      }
+      if (refs.size() >= kKernelsPerFile) flush();
+    }
+    flush();
+  }
+  return files;
 }
 
 }  // namespace aotc

@@ -1,12 +1,8 @@
 #include "compiler/targets/cuda/cuda_target.h"
 
 #include <algorithm>
-#include <set>
 
 #include "absl/strings/numbers.h"
-#include "compiler/emit/c_expr.h"
-#include "compiler/emit/c_loops.h"
-#include "compiler/emit/kernel_comment.h"
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/index_width.h"
 #include "compiler/lower/lower_loops.h"
@@ -15,7 +11,6 @@
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cuda/tiles.h"
 
 namespace aotc {
 namespace {
@@ -75,105 +70,6 @@ absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel) {
   if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
   absl::StatusOr<KernelVariant> depthwise = DepthwiseTileOnCuda(kernel);
   return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel);
-}
-
-// Parameters of the kernel, and of its launcher as C sees them; the lines in the kernel that give
-// small floats their types.
-struct Signature {
-  std::string kernel_params;
-  std::string launch_params;
-  std::string args;  // of the kernel, in its launcher
-  std::string prologue;
-};
-
-// The parameters of symbols, which all launchers take as int64_t and kernels as they count.
-void AddSymbols(const LoopFunction& function, Signature& signature) {
-  const std::string type = CValueType(function.index);
-  const std::string cast = function.index == DType::kI64 ? "" : StrCat("(", type, ")");
-  for (const Symbol& symbol : function.symbols) {
-    StrAppend(&signature.kernel_params, type, " ", symbol.var, ", ");
-    StrAppend(&signature.launch_params, "int64_t ", symbol.var, ", ");
-    StrAppend(&signature.args, cast, symbol.var, ", ");
-    StrAppend(&signature.prologue, "(void)", symbol.var, ";\n");
-  }
-}
-
-Signature SignatureOf(const LoopFunction& function) {
-  Signature signature;
-  for (TensorId id : function.params) {
-    const LoopBuffer& buffer = function.buffers[id];
-    const char* constness = buffer.written ? "" : "const ";
-    const bool small = CInterfaceType(buffer.dtype) != CElementType(buffer.dtype);
-    const std::string outside = small ? buffer.name + "_bits" : buffer.name;
-    StrAppend(&signature.kernel_params, constness, CInterfaceType(buffer.dtype), " *", outside,
-              ", ");
-    StrAppend(&signature.args, outside, ", ");
-    if (!small) continue;
-    const std::string type = StrCat(constness, CElementType(buffer.dtype), " *");
-    StrAppend(&signature.prologue, type, buffer.name, " = (", type, ")", outside, ";\n");
-  }
-  signature.launch_params = signature.kernel_params;
-  AddSymbols(function, signature);
-  for (TensorId id : UnusedParams(function))
-    StrAppend(&signature.prologue, "(void)", function.buffers[id].name, ";\n");
-  for (const LoopBuffer& buffer : function.buffers) {
-    if (buffer.elements == 0) continue;
-    const std::string type = CElementType(buffer.dtype);
-    if (buffer.place == BufferPlace::kLocal) {
-      StrAppend(&signature.prologue, type, " ", buffer.name, "[", buffer.elements, "] = {};\n");
-    }
-    if (buffer.place == BufferPlace::kShared) {
-      StrAppend(&signature.prologue, "AOTC_SHARED(", type, ", ", buffer.name, ", ", buffer.elements,
-                ");\n");
-    }
-  }
-  return signature;
-}
-
-// Loops that are dealt out to threads name `thread`, those over the grid `task` too.
-bool Uses(const LoopFunction& function, std::string_view name) {
-  bool uses = false;
-  VisitExprs(function.body, [&](const Expr& e) { uses |= UsesVar(e, name); });
-  VisitStmts(function.body, [&](const Stmt& stmt) {
-    if (stmt.kind() != StmtKind::kFor || stmt->loop == LoopKind::kSerial) return;
-    uses |= stmt->loop == LoopKind::kGrid || (stmt->loop == LoopKind::kThread && name == "thread");
-  });
-  return uses;
-}
-
-std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
-                       std::set<std::string>& headers) {
-  const KernelVariant& variant = kernel.variants.front();
-  const LoopFunction& function = variant.loops;
-  const CKernelText text =
-      EmitTaskBody(function, {.object_qualifier = "AOTC_MEMBER",
-                              .barrier = "aotc_syncthreads()",
-                              .tiles = CudaTiles()});
-  headers.insert(text.headers.begin(), text.headers.end());
-  Signature s = SignatureOf(function);
-  std::string kernel_params = s.kernel_params.substr(0, s.kernel_params.size() - 2),
-              kernel_args = s.args.substr(0, s.args.size() - 2);
-  std::string result = KernelComment(kernel, variant);
-  if (!text.objects.empty())
-    StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
-  StrAppend(&result, "static __global__ void __launch_bounds__(", function.threads, ") ", symbol,
-            "_kernel(", kernel_params, ") {\n", s.prologue);
-  const std::string index = CValueType(function.index);
-  for (const auto& [name, number] : {std::pair("task", "blockIdx.x"), {"thread", "threadIdx.x"}}) {
-    if (!Uses(function, name)) continue;
-    const std::string cast = function.index == DType::kI64 ? "" : StrCat("(", index, ")");
-    StrAppend(&result, "const ", index, " ", name, " = ", cast, number, ";\n");
-  }
-  StrAppend(&result, text.body, "}\n\n");
-  const std::string params = StrCat(s.launch_params, "int64_t tasks, struct CUstream_st *stream");
-  StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol,
-            "(", params, ");\n");
-  StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n",
-            "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {", function.threads,
-            ", 1, 1}, 0, stream, \"", symbol, "\"};\n",
-            "return aotc_cuda_status(aotc_launch(config, ", symbol, "_kernel, ", kernel_args,
-            "));\n}\n\n");
-  return result;
 }
 
 // Row-major outputs without halos, as all but tiles of contractions take for granted.
@@ -300,20 +196,6 @@ std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const
   const absl::StatusOr<KernelVariant> tiled = TileOnCuda(merged);
   if (tiled.ok() || (!TileOnCuda(producer).ok() && !TileOnCuda(consumer).ok())) return "";
   return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
-}
-
-std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,
-                            std::string_view prefix) {
-  std::set<std::string> headers;
-  std::string bodies;
-  for (const ProgramKernel* kernel : kernels) {
-    StrAppend(&bodies, EmitKernel(*kernel, StrCat(prefix, "_", kernel->kernel.name), headers));
-  }
-  std::string text = StrCat("// CUDA kernels of ", prefix,
-                            ".\n#include \"aotc/cuda.h\"\n#include \"aotc/scalar_math.h\"\n");
-  for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
-  StrAppend(&text, "\n", bodies);
-  return text;
 }
 
 }  // namespace aotc

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
+#include "compiler/targets/target.h"
 
 namespace aotc {
 
@@ -57,6 +58,10 @@ std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const
 
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,
                             std::string_view prefix);
+// The same for all kernels of a program, in files of a size that compiles quickly.
+std::vector<KernelFile> CudaKernelFiles(const Program& program);
+
+extern const TargetMaker kCudaTarget;
 
 }  // namespace aotc
 

@@ -1,4 +1,4 @@
-#include "compiler/emit/kernel_symbol.h"
+#include "compiler/targets/cpu/kernel_symbol.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // The names by which the host calls kernels: one rule for those who define and those who call.
 //
 //   KernelSymbol("mobilenet", variant);   // "mobilenet_conv1_v4"
-#ifndef AOTC_COMPILER_EMIT_KERNEL_SYMBOL_H_
-#define AOTC_COMPILER_EMIT_KERNEL_SYMBOL_H_
+#ifndef AOTC_COMPILER_TARGETS_CPU_KERNEL_SYMBOL_H_
+#define AOTC_COMPILER_TARGETS_CPU_KERNEL_SYMBOL_H_
 
 #include <optional>
 #include <string>
@@ -27,4 +27,4 @@ std::string KernelSymbol(std::string_view prefix, const KernelVariant& variant);
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_EMIT_KERNEL_SYMBOL_H_
+#endif  // AOTC_COMPILER_TARGETS_CPU_KERNEL_SYMBOL_H_

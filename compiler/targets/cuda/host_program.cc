@@ -6,6 +6,7 @@
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cuda/host.h"
 
 namespace aotc {
 namespace {

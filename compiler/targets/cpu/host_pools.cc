@@ -1,6 +1,6 @@
 // What a CPU host program does with its memory: one arena, or several pools.
-#include "compiler/emit/host_parts.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/host.h"
 
 namespace aotc {
 

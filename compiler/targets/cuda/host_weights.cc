@@ -1,6 +1,7 @@
 // The parts of a CUDA model's host program that are about its weights.
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cuda/host.h"
 
 namespace aotc {
 namespace {

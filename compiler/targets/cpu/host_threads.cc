@@ -1,10 +1,9 @@
 // NAME_pool.cpp: what a CPU model needs to offer threads of its own.
-#include "compiler/emit/parts.h"
-#include "compiler/support/code_writer.h"
+#include "compiler/targets/cpu/host.h"
 
 namespace aotc {
 
-std::string EmitPool(const EmitContext& context) {
+std::string EmitCpuThreads(const EmitContext& context) {
   CodeWriter w;
   w.Emit(R"(
     // $name$: a pool of threads for callers that have none to lend. Only making and ending it allocates.

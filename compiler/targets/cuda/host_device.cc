@@ -1,7 +1,6 @@
 // NAME_device.cu: the few calls of the CUDA runtime that a host program needs.
 #include "compiler/emit/host_control.h"
-#include "compiler/emit/host_parts.h"
-#include "compiler/support/code_writer.h"
+#include "compiler/targets/cuda/host.h"
 
 namespace aotc {
 

@@ -7,12 +7,13 @@
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
-#include "compiler/emit/kernel_symbol.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_control.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/host.h"
+#include "compiler/targets/cpu/kernel_symbol.h"
 
 namespace aotc {
 namespace {

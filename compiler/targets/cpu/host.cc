@@ -1,0 +1,98 @@
+// The record of the CPU target's host programs, and what they add to the public header.
+#include "compiler/targets/cpu/host.h"
+
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+std::string Usage(const EmitContext& context) {
+  const ModelInterface& m = context.interface;
+  CodeWriter usage;
+  usage.Emit(R"(
+    *
+    *   $name$_inputs in = {...};
+    *   $name$_outputs out = {...};
+    *   void *arena = aligned_alloc($NAME$_ARENA_ALIGN, $NAME$_ARENA_BYTES);
+    *   aotc_status status = $name$_run($weights$&in, &out, arena);)",
+             {{"name", m.prefix},
+              {"NAME", m.macro},
+              {"weights", context.LoadsWeights() ? "&weights, " : ""}});
+  std::string text = usage.Take();
+  text.pop_back();
+  return text;
+}
+
+// A memory for each pool, and the functions that take them.
+void PoolFunctions(const EmitContext& context, const std::string& weights, CodeWriter& w) {
+  if (context.program.pools.empty()) return;
+  const ModelInterface& m = context.interface;
+  w.Emit("/* The pools, each aligned to $NAME$_ARENA_ALIGN; NULL where it has no bytes. */",
+         {{"NAME", m.macro}});
+  {
+    auto block = w.Block("typedef struct {", StrCat("} ", m.prefix, "_pools;\n"));
+    for (const Pool& pool : context.program.pools) w.Line(StrCat("void *", pool.name, ";"));
+  }
+  w.Emit(R"(
+    /* $name$_run and $name$_run_mt with a memory for each pool in place of one arena for all. */
+    aotc_status $name$_run_pools($weights$const $name$_inputs *in, $name$_outputs *out,
+                                 const $name$_pools *pools);
+    aotc_status $name$_run_pools_mt($weights$const $name$_inputs *in, $name$_outputs *out,
+                                    const $name$_pools *pools, const aotc_parallel *parallel);)",
+         {{"name", m.prefix}, {"weights", weights}});
+  w.Line();
+}
+
+void Functions(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  const std::string weights =
+      context.LoadsWeights() ? StrCat("const ", m.prefix, "_weights *weights, ") : "";
+  w.Emit(R"(
+    /* Runs the model once, in the calling thread. Several threads may run it at the same time,
+     * each with an arena of its own. */
+    aotc_status $name$_run($weights$const $name$_inputs *in, $name$_outputs *out, void *arena);
+
+    /* The same on the workers that `parallel` lends; NULL means the calling thread alone. */
+    aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
+                              const aotc_parallel *parallel);
+    )",
+         {{"name", m.prefix}, {"weights", weights}});
+  w.Line();
+  PoolFunctions(context, weights, w);
+  w.Emit(R"(
+    /* Threads for callers that have none to lend. Create and destroy allocate, runs do not. */
+    aotc_status $name$_pool_create(int32_t workers, aotc_parallel *pool);
+    void $name$_pool_destroy(aotc_parallel *pool);)",
+         {{"name", m.prefix}});
+  w.Line();
+}
+
+void Sizes(const EmitContext& context, CodeWriter& w) {
+  w.Emit(R"(
+    /* Workers that the arena has room for; further ones stand idle. */
+    #define $NAME$_MAX_WORKERS $workers$)",
+         {{"NAME", context.interface.macro}, {"workers", StrCat(context.program.max_workers)}});
+}
+
+absl::StatusOr<OutputFiles> Sources(const EmitContext& context) {
+  const std::string& name = context.interface.prefix;
+  OutputFiles files;
+  AOTC_ASSIGN_OR_RETURN(files[name + ".cpp"], EmitCpuHost(context));
+  files[name + "_pool.cpp"] = EmitCpuThreads(context);
+  return files;
+}
+
+}  // namespace
+
+HostWriter CpuHost() {
+  return {.target = "cpu",
+          .machines = "CPUs",
+          .usage = Usage,
+          .sizes = Sizes,
+          .functions = Functions,
+          .sources = Sources};
+}
+
+}  // namespace aotc

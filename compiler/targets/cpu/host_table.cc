@@ -1,0 +1,70 @@
+// How a run of a CPU model comes in through the table of aotc/model.h.
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/host.h"
+
+namespace aotc {
+namespace {
+
+// The instance of a CPU model whose weights are a file: where they lie.
+void EmitLoadedInstance(const EmitContext& context, CodeWriter& w) {
+  w.Emit(R"(
+    aotc_status create(void *instance) {
+      if (!aotc_usable(instance, alignof(void *))) return AOTC_ERROR_POINTER;
+      (($name$_weights *)instance)->data = nullptr;
+      return AOTC_OK;
+    }
+
+    aotc_status destroy(void *instance) { return create(instance); }
+
+    aotc_status set_weights(void *instance, const void *data, size_t bytes) {
+      if (!aotc_usable(instance, alignof(void *))) return AOTC_ERROR_POINTER;
+      return $name$_load(($name$_weights *)instance, data, bytes);
+    }
+    )",
+         {{"name", context.interface.prefix}});
+}
+
+}  // namespace
+
+void EmitCpuTable(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  const bool loads = context.LoadsWeights();
+  const std::string use_instance =
+      loads ? "if (!aotc_usable(instance, alignof(void *))) return AOTC_ERROR_POINTER;" : "";
+  w.Line("namespace {\n");
+  EmitTableBinding(context, w);
+  w.Emit(R"(
+    aotc_status run(void *$instance$, const aotc_value *inputs, aotc_value *outputs, void *arena,
+                    const aotc_parallel *parallel) {
+      $use_instance$
+      if ($given$) return AOTC_ERROR_POINTER;
+      $name$_inputs in = {};
+      $name$_outputs out = {};
+      const aotc_status status = bind(inputs, outputs, &in, &out);
+      if (status != AOTC_OK) return status;
+      return $name$_run_mt($loaded$&in, &out, arena, parallel);
+    }
+    )",
+         {{"name", m.prefix},
+          {"instance", loads ? "instance" : ""},
+          {"use_instance", use_instance},
+          {"given", NothingGiven(m)},
+          {"loaded", loads ? StrCat("(const ", m.prefix, "_weights *)instance, ") : ""}});
+  w.Line();
+  if (loads) {
+    EmitLoadedInstance(context, w);
+    w.Line();
+  } else {
+    w.Line("aotc_status create(void *) { return AOTC_OK; }\n");
+    w.Line("aotc_status destroy(void *) { return AOTC_OK; }\n");
+  }
+  TableRows rows{.arena_bytes = m.macro + "_ARENA_BYTES", .arena_align = m.macro + "_ARENA_ALIGN"};
+  rows.pool_create = m.prefix + "_pool_create";
+  rows.pool_destroy = m.prefix + "_pool_destroy";
+  if (loads) rows.instance_bytes = StrCat("sizeof(", m.prefix, "_weights)");
+  if (loads) rows.set_weights = "set_weights";
+  EmitTable(context, rows, w);
+}
+
+}  // namespace aotc

@@ -1,0 +1,41 @@
+// The CPU target's record.
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cpu/host.h"
+
+namespace aotc {
+namespace {
+
+constexpr TargetSchedule kSchedules[] = {
+    {"contract_tile_int8", "contractions of 8-bit integers with packed weights"},
+    {"contract_tile", "matrix products and convolutions with packed weights"},
+    {"depthwise_tile", "convolutions with a filter for each channel"},
+    {"row_products", "rows that multiply with one matrix, such as attention"},
+};
+
+// Of the layout that the tiles read: the lanes of the widest vectors.
+constexpr int64_t kChannelBlock = 16;
+
+absl::Status Check(const TargetOptions& options) { return ParseCpuList(options.cpu).status(); }
+
+absl::StatusOr<Target> Make(const TargetOptions& options) {
+  CpuOptions cpu{.templates = options.templates, .disabled = options.disabled};
+  AOTC_ASSIGN_OR_RETURN(cpu.isas, ParseCpuList(options.cpu));
+  Target target{.name = kCpuTarget.name,
+                .channel_block = options.templates ? kChannelBlock : 0,
+                .host = CpuHost()};
+  target.fusion_veto = CpuFusionVeto;
+  target.holds = CpuHolds;
+  target.schedule = [cpu](Kernel kernel) { return ScheduleOnCpu(std::move(kernel), cpu); };
+  target.kernel_files = [isas = cpu.isas](const Program& program) {
+    return CpuKernelFiles(program, isas);
+  };
+  return target;
+}
+
+}  // namespace
+
+const TargetMaker kCpuTarget = {"cpu", kSchedules, Check, Make};
+
+}  // namespace aotc

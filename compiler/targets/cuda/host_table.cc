@@ -1,0 +1,93 @@
+// How a run of a CUDA model comes in through the table of aotc/model.h.
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cuda/host.h"
+
+namespace aotc {
+namespace {
+
+// run(), and what makes and ends an instance of a CUDA model.
+void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  const bool loads = context.LoadsWeights();
+  w.Emit(R"(
+    aotc_status run(void *instance, const aotc_value *inputs, aotc_value *outputs, void *,
+                    const aotc_parallel *) {
+      $name$_instance *self = ($name$_instance *)instance;
+      if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
+      if (self->ready == 0) return $not_ready$;
+      if ($given$) return AOTC_ERROR_POINTER;
+      $name$_inputs in = {};
+      $name$_outputs out = {};
+      aotc_status status = bind(inputs, outputs, &in, &out);
+      if (status != AOTC_OK) return status;
+      status = $name$_enqueue(self, &in, &out, nullptr, self->stream);
+      const aotc_status end = $name$_finish(self);
+      return status != AOTC_OK ? status : end;
+    }
+
+    // All data is host memory; the instance owns its arena and its stream.
+    aotc_status prepare($name$_instance *self$weights_param$) {
+      $name$_config config = {};
+      config.own_arena = 1;
+      for (uint8_t &flag : config.inputs_on_host) flag = 1;
+      for (uint8_t &flag : config.outputs_on_host) flag = 1;
+      $weights_set$
+      aotc_status status = $name$_create(self, &config);
+      if (status != AOTC_OK) return status;
+      status = $name$_device_stream_create(&self->stream);
+      if (status != AOTC_OK) $name$_destroy(self);
+      return status;
+    }
+
+    aotc_status destroy(void *instance) { return $name$_destroy(($name$_instance *)instance); })",
+         {{"name", m.prefix},
+          {"not_ready", loads ? "AOTC_ERROR_WEIGHTS" : "AOTC_ERROR_POINTER"},
+          {"given", NothingGiven(m)},
+          {"weights_param", loads ? StrCat(", const ", m.prefix, "_weights *weights") : ""},
+          {"weights_set", loads ? "config.weights = weights;" : ""}});
+  w.Line();
+}
+
+// create(), which waits for set_weights() where the weights are a file.
+void EmitCudaCreate(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  if (context.LoadsWeights()) {
+    w.Emit(R"(
+      aotc_status create(void *instance) {
+        if (!aotc_usable(instance, alignof(void *))) return AOTC_ERROR_POINTER;
+        *($name$_instance *)instance = {};
+        return AOTC_OK;
+      }
+
+      // The weights go to the device here: `data` is not needed afterwards.
+      aotc_status set_weights(void *instance, const void *data, size_t bytes) {
+        $name$_weights weights;
+        aotc_status status = $name$_load(&weights, data, bytes);
+        if (status == AOTC_OK) status = $name$_destroy(($name$_instance *)instance);
+        if (status == AOTC_OK) status = prepare(($name$_instance *)instance, &weights);
+        return status;
+      })",
+           {{"name", m.prefix}});
+  } else {
+    w.Emit("aotc_status create(void *instance) { return prepare(($name$_instance *)instance); }",
+           {{"name", m.prefix}});
+  }
+  w.Line();
+}
+
+}  // namespace
+
+void EmitCudaTable(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  w.Line("namespace {\n");
+  EmitTableBinding(context, w);
+  EmitCudaRun(context, w);
+  EmitCudaCreate(context, w);
+  TableRows rows{.arena_bytes = "0", .arena_align = "1"};
+  rows.instance_bytes = StrCat("sizeof(", m.prefix, "_instance)");
+  if (context.LoadsWeights()) rows.set_weights = "set_weights";
+  EmitTable(context, rows, w);
+}
+
+}  // namespace aotc

@@ -1,0 +1,44 @@
+// The CUDA target's record.
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/host.h"
+
+namespace aotc {
+namespace {
+
+constexpr TargetSchedule kSchedules[] = {
+    {"depthwise_tile", "convolutions with a filter for each channel"},
+    {"matrix_vector_tile", "a matrix times a vector: a row by a warp or a block"},
+    {"mma_tile", "contractions of f16 on tensor cores"},
+    {"matmul_tile", "contractions in shared memory"},
+    {"row_groups", "reductions, softmax, normalisations: a group of threads to a row"},
+    {"transpose_tile", "copies that read along another axis than they write"},
+    {"packed_elementwise", "elementwise kernels, 16 bytes at a time"},
+};
+
+std::vector<std::string> ArchsOf(const TargetOptions& options) {
+  return options.archs.empty() ? std::vector<std::string>{"80"} : options.archs;
+}
+
+absl::Status Check(const TargetOptions& options) { return LeastArch(ArchsOf(options)).status(); }
+
+absl::StatusOr<Target> Make(const TargetOptions& options) {
+  CudaOptions cuda{.templates = options.templates, .disabled = options.disabled};
+  AOTC_ASSIGN_OR_RETURN(cuda.least_arch, LeastArch(ArchsOf(options)));
+  Target target{.name = kCudaTarget.name, .host = CudaHost(ArchsOf(options), cuda.least_arch)};
+  target.fusion_veto = CudaFusionVeto;
+  target.holds = [cuda](const Kernel& kernel) { return CudaHolds(kernel, cuda); };
+  target.schedule = [cuda](const Kernel& kernel) { return ScheduleOnCuda(kernel, cuda); };
+  target.kernel_files = CudaKernelFiles;
+  target.refuses_pools =
+      "a program for cuda has one device arena; hint: leave it out, or --target cpu";
+  target.emulation_flags = {"-DAOTC_CUDA_EMULATE"};
+  return target;
+}
+
+}  // namespace
+
+const TargetMaker kCudaTarget = {"cuda", kSchedules, Check, Make};
+
+}  // namespace aotc

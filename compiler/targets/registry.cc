@@ -1,0 +1,64 @@
+#include "compiler/targets/registry.h"
+
+#include <algorithm>
+
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cuda/cuda_target.h"
+
+namespace aotc {
+namespace {
+
+const TargetMaker* const kTargets[] = {
+    &kCpuTarget,
+    &kCudaTarget,
+};
+
+}  // namespace
+
+std::vector<std::string> TargetNames() {
+  std::vector<std::string> names;
+  for (const TargetMaker* maker : kTargets) names.emplace_back(maker->name);
+  return names;
+}
+
+absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& options) {
+  const auto found = std::ranges::find(kTargets, name, [](const auto* maker) {  //
+    return maker->name;
+  });
+  if (found == std::end(kTargets)) {
+    return absl::InvalidArgumentError(
+        StrCat("unknown target '", name, "'; known: ", StrJoin(TargetNames(), ", ")));
+  }
+  for (const TargetMaker* maker : kTargets) AOTC_RETURN_IF_ERROR(maker->check(options));
+  AOTC_RETURN_IF_ERROR(CheckSchedules(options.disabled));
+  return (*found)->make(options);
+}
+
+std::vector<ScheduleRow> AllSchedules() {
+  std::vector<ScheduleRow> rows;
+  for (const TargetMaker* maker : kTargets) {
+    for (const TargetSchedule& schedule : maker->schedules) {
+      const auto known = std::ranges::find(rows, schedule.name, &ScheduleRow::name);
+      if (known == rows.end()) {
+        rows.push_back({schedule.name, std::string(maker->name), schedule.summary});
+      } else {
+        StrAppend(&known->targets, " ", maker->name);
+      }
+    }
+  }
+  return rows;
+}
+
+absl::Status CheckSchedules(const std::set<std::string>& names) {
+  const std::vector<ScheduleRow> rows = AllSchedules();
+  for (const std::string& name : names) {
+    if (std::ranges::find(rows, name, &ScheduleRow::name) != rows.end()) continue;
+    const std::string known = StrJoin(rows, ", ", [](const ScheduleRow& row) { return row.name; });
+    return absl::InvalidArgumentError(StrCat("unknown schedule '", name, "'; there are ", known));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace aotc

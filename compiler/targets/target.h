@@ -1,0 +1,75 @@
+// What the compiler asks of a target, as one record. Nothing outside of targets/ knows a target by
+// name: the driver holds a Target, made from what the user says of machine and schedules.
+//
+//   AOTC_ASSIGN_OR_RETURN(const Target target, MakeTarget("cpu", {.cpu = "x86-64-v3"}));
+//   AOTC_ASSIGN_OR_RETURN(ProgramKernel kernel, target.schedule(fused.kernel));
+//   EmitOptions emit{.host = target.host, .kernels = target.kernel_files(program)};
+//
+// A new target is a folder that defines one TargetMaker, and its line in registry.cc.
+#ifndef AOTC_COMPILER_TARGETS_TARGET_H_
+#define AOTC_COMPILER_TARGETS_TARGET_H_
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/emit/output.h"
+#include "compiler/fuse/fuse.h"
+#include "compiler/lower/build_program.h"
+
+namespace aotc {
+
+inline constexpr std::string_view kDefaultCpuList = "x86-64,x86-64-v3,x86-64-v4";
+
+// What the user says; each target reads its own part.
+struct TargetOptions {
+  std::string cpu = std::string(kDefaultCpuList);  // instruction sets
+  std::vector<std::string> archs = {};             // GPUs: "80", "90a"
+  bool templates = true;                           // false: plain loops only
+  std::set<std::string> disabled = {};             // schedules that are not to be chosen
+};
+
+struct Target {
+  std::string_view name = {};
+  // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
+  // that it wants.
+  int64_t channel_block = 0;
+
+  FusionVeto fusion_veto = {};
+  // Whether there is room for what the kernel keeps between its stages.
+  std::function<bool(const Kernel& kernel)> holds = {};
+  Scheduler schedule = {};
+  // The variants of the program's kernels as source text.
+  std::function<std::vector<KernelFile>(const Program& program)> kernel_files = {};
+  HostWriter host = {};
+
+  // Why its arena cannot be made of the user's pools, with a hint; "" where it can.
+  std::string refuses_pools = {};
+  // What a host compiler is told to build all of it for a machine without the target's device.
+  std::vector<std::string> emulation_flags = {};
+};
+
+// A schedule that the rules of a target may choose. A kernel takes the first that applies (op
+// strategies of TVM); plain loops (loops, vector_loops) always do and cannot be forbidden.
+struct TargetSchedule {
+  std::string_view name = {};  // KernelVariant::realisation
+  std::string_view summary = {};
+};
+
+struct TargetMaker {
+  std::string_view name = {};                      // as --target takes it
+  std::span<const TargetSchedule> schedules = {};  // best first
+  // Error: values of this target's flags that it does not know. Asked whatever the target.
+  absl::Status (*check)(const TargetOptions& options) = nullptr;
+  // Error: what was asked for and this target does not have.
+  absl::StatusOr<Target> (*make)(const TargetOptions& options) = nullptr;
+};
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_TARGET_H_
