@@ -186,8 +186,8 @@ absl::StatusOr<size_t> CutTasks(Nest& nest, const Schedule& schedule) {
           StrCat(StrJoin(cut.axes, "*"), " are not walked as one axis"));
     }
     const auto index = static_cast<size_t>(found - nest.outer.begin());
-    const bool is_combined = nest.HasStatistics() &&
-                             std::ranges::count(nest.stages.back().over, found->name) > 0;
+    const bool is_combined =
+        nest.HasStatistics() && std::ranges::count(nest.stages.back().over, found->name) > 0;
     if (is_combined) return Refuse(*found, "is combined over");
     if (index < count) return Refuse(*found, "is cut twice");
     std::rotate(nest.outer.begin() + static_cast<std::ptrdiff_t>(count), found, found + 1);

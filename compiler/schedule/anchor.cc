@@ -50,16 +50,17 @@ std::optional<ContractionAnchor> ReadContraction(const Stage& stage) {
   std::optional<AnchorOperand> a = ReadOperand(product.arg(0)), b = ReadOperand(product.arg(1));
   if (!a || !b) return std::nullopt;
   ContractionAnchor contraction{.a = *std::move(a),
-                          .b = *std::move(b),
-                          .k = stage.reduce_axes,
-                          .accumulator = product.dtype()};
+                                .b = *std::move(b),
+                                .k = stage.reduce_axes,
+                                .accumulator = product.dtype()};
   for (const Axis& axis : stage.axes) {
     const bool in_a = UsesVar(contraction.a.whole, axis.name);
     const bool in_b = UsesVar(contraction.b.whole, axis.name);
     const AxisRole role = in_a == in_b ? AxisRole::kBatch : in_a ? AxisRole::kM : AxisRole::kN;
     contraction.roles.push_back(role);
     (role == AxisRole::kBatch ? contraction.batch
-                              : role == AxisRole::kM ? contraction.m : contraction.n)
+     : role == AxisRole::kM   ? contraction.m
+                              : contraction.n)
         .push_back(axis);
   }
   return contraction;

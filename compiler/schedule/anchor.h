@@ -38,7 +38,7 @@ enum class AxisRole : uint8_t {
 // sum over k of a * b.
 struct ContractionAnchor {
   AnchorOperand a, b;
-  std::vector<AxisRole> roles = {};             // of the stage's axes, in order
+  std::vector<AxisRole> roles = {};                      // of the stage's axes, in order
   std::vector<Axis> batch = {}, m = {}, n = {}, k = {};  // k in order; the others as `roles` says
   DType accumulator = DType::kF32;
 

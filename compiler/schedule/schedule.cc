@@ -27,7 +27,8 @@ bool IsAxis(const Stage& stage, std::string_view name) {
   const auto is = [&](std::string_view axis) {
     return std::ranges::find(stage.axes, axis, &Axis::name) != stage.axes.end();
   };
-  const bool is_part = std::ranges::any_of(kParts, [&](std::string_view part) { return name.ends_with(part); });
+  const bool is_part =
+      std::ranges::any_of(kParts, [&](std::string_view part) { return name.ends_with(part); });
   return is(name) || (is_part && is(name.substr(0, name.size() - 2)));
 }
 
@@ -48,8 +49,8 @@ absl::Status CheckCuts(const Kernel& kernel, const Schedule& schedule, const Sta
 
 absl::Status CheckLoops(const Kernel& kernel, const SchedulePart& part, size_t count) {
   const bool holds = part.params.size() == count && std::ranges::all_of(part.params, [](int64_t p) {
-    return p >= 1 && p <= kMostLoopParam;
-  });
+                       return p >= 1 && p <= kMostLoopParam;
+                     });
   if (holds) return absl::OkStatus();
   return Wrong(kernel, StrCat(part.by, " takes ", count, " numbers from 1 to ", kMostLoopParam));
 }
@@ -116,8 +117,8 @@ absl::Status VerifySchedule(const Kernel& kernel, const Schedule& schedule, Tile
     AOTC_RETURN_IF_ERROR(CheckBy(kernel, part, tiles));
   }
   if (wanted == named) return absl::OkStatus();
-  return Wrong(kernel, StrCat("its stages are ", StrJoin(wanted, ", "), ", not ",
-                              StrJoin(named, ", ")));
+  return Wrong(kernel,
+               StrCat("its stages are ", StrJoin(wanted, ", "), ", not ", StrJoin(named, ", ")));
 }
 
 }  // namespace aotc

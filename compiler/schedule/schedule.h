@@ -49,7 +49,7 @@ enum class StageMemory : uint8_t { kFragment, kScratch, kPlace };
 struct SchedulePart {
   std::vector<std::string> results = {};  // tensors, the first the one that the tile computes
   StageMemory memory = StageMemory::kFragment;
-  std::string by = {};                    // a tile's name, or a way of writing loops
+  std::string by = {};  // a tile's name, or a way of writing loops
   std::vector<int64_t> params = {};
   friend bool operator==(const SchedulePart&, const SchedulePart&) = default;
 };
@@ -59,7 +59,6 @@ struct Schedule {
   std::vector<Cut> tasks = {};
   std::vector<SchedulePart> parts = {};
   friend bool operator==(const Schedule&, const Schedule&) = default;
-
 };
 
 // The part that a tile function computes; else the first. Whether a name is one of plain loops.

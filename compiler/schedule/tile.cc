@@ -45,8 +45,8 @@ absl::Status CheckTileCall(const TileRow& row, const TileCall& call) {
   if (call.extents.size() != row.extents.size()) {
     return Wrong(row, StrCat(call.extents.size(), " extents, not ", row.extents.size()));
   }
-  const bool combines = call.operands.size() == 1 &&
-                        std::holds_alternative<TileCombiner>(call.operands.front());
+  const bool combines =
+      call.operands.size() == 1 && std::holds_alternative<TileCombiner>(call.operands.front());
   if (combines != !call.state.empty()) return Wrong(row, "a combiner goes with a state");
   if (combines) return absl::OkStatus();
   const Kernel kernel = KernelOfTile(row);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/support/rounding.h"
@@ -10,11 +11,6 @@
 
 namespace aotc {
 namespace {
-
-std::string_view TileOf(const TiledContraction& c) {
-  if (c.is_depthwise) return "depthwise_tile";
-  return c.is_integer ? "contract_tile_int8" : "contract_tile";
-}
 
 // Rows of the largest tile whose accumulators, weights and broadcast fit the registers.
 int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
@@ -78,6 +74,22 @@ std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk) {
   return cuts;
 }
 
+// At most `most` rows to a tile, as even as possible.
+int64_t EvenRows(const TiledContraction& c, int64_t most) {
+  const std::optional<int64_t> extent = c.row_extent.AsInt();
+  if (!extent || *extent % most == 0) return most;
+  const int64_t tiles = (*extent + most - 1) / most;
+  return (*extent + tiles - 1) / tiles;
+}
+
+Schedule ScheduleOf(const TiledContraction& c, int64_t rows, int64_t vectors, int64_t split,
+                    int64_t chunk) {
+  std::vector<int64_t> params = {rows, vectors};
+  if (!c.is_integer && !c.is_depthwise) params.push_back(split);
+  return WholeKernel(c.kernel, TaskCuts(c, chunk), StageMemory::kFragment, TileOf(c),
+                     std::move(params));
+}
+
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
 // The block of the cut behind those of `done`, which is of these axes.
@@ -104,7 +116,8 @@ absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& sched
   }
   if (!c.is_depthwise && !c.nest.HasStatistics()) {
     AOTC_ASSIGN_OR_RETURN(const int64_t columns, TakeCut(schedule, {c.column}, done));
-    if (columns != c.panel) return Refuse(StrCat("a task has the ", c.panel, " columns of a panel"));
+    if (columns != c.panel)
+      return Refuse(StrCat("a task has the ", c.panel, " columns of a panel"));
   }
   if (done != schedule.tasks.size()) return Refuse("tasks are cut along an axis that is whole");
   return chunk;
@@ -112,24 +125,43 @@ absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& sched
 
 }  // namespace
 
+std::string_view TileOf(const TiledContraction& c) {
+  if (c.is_depthwise) return "depthwise_tile";
+  return c.is_integer ? "contract_tile_int8" : "contract_tile";
+}
+
 Schedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
   const int64_t vectors = ChooseVectors(c, isa);
   // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
   constexpr int64_t kMostPixels = 7;
-  int64_t rows = MostRows(c, isa, vectors);
-  if (c.is_depthwise) rows = std::min(rows, kMostPixels);
-  const std::optional<int64_t> extent = c.row_extent.AsInt();
-  if (extent && *extent % rows != 0) {
-    const int64_t tiles = (*extent + rows - 1) / rows;
-    rows = (*extent + tiles - 1) / tiles;
+  int64_t most = MostRows(c, isa, vectors);
+  if (c.is_depthwise) most = std::min(most, kMostPixels);
+  const int64_t rows = EvenRows(c, most);
+  const bool has_small_tiles = !c.row_extent.IsConst() || rows * vectors < kFewAccumulators;
+  return ScheduleOf(c, rows, vectors, has_small_tiles ? 4 : 1, ChooseChunk(c, rows));
+}
+
+std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {
+  std::vector<Schedule> schedules;
+  const int64_t panel_vectors = c.is_depthwise ? 1 : c.panel / isa.lanes;
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(panel_vectors, 8); ++vectors) {
+    if (panel_vectors % vectors != 0) continue;
+    const int64_t most = MostRows(c, isa, vectors);
+    std::set<int64_t> row_counts;
+    for (const int64_t share : {1, 2, 3, 4})
+      row_counts.insert(EvenRows(c, std::max<int64_t>(most / share, 1)));
+    for (const int64_t rows : row_counts) {
+      for (const int64_t split : {1, 4}) {
+        if (split > 1 && (c.is_integer || c.is_depthwise || rows * vectors >= kFewAccumulators))
+          continue;
+        const int64_t chunk = ChooseChunk(c, rows);
+        for (const int64_t part : {chunk, 2 * chunk, std::max<int64_t>(chunk / 2, 1)}) {
+          schedules.push_back(ScheduleOf(c, rows, vectors, split, part));
+        }
+      }
+    }
   }
-  std::vector<int64_t> params = {rows, vectors};
-  if (!c.is_integer && !c.is_depthwise) {
-    const bool has_small_tiles = !extent || rows * vectors < kFewAccumulators;
-    params.push_back(has_small_tiles ? 4 : 1);
-  }
-  return WholeKernel(c.kernel, TaskCuts(c, ChooseChunk(c, rows)), StageMemory::kFragment, TileOf(c),
-                     std::move(params));
+  return schedules;
 }
 
 absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedule& schedule,

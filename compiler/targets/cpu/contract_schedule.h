@@ -10,6 +10,7 @@
 #define AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/schedule/schedule.h"
@@ -18,8 +19,14 @@
 
 namespace aotc {
 
+// The tile function that computes it.
+std::string_view TileOf(const TiledContraction& contraction);
+
 // Tile and blocking for one instruction set, from registers and extents.
 Schedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);
+
+// Tiles, splits and chunks of many sizes, as far as registers and extents allow.
+std::vector<Schedule> ContractCandidates(const TiledContraction& contraction, const Isa& isa);
 
 // What a schedule says to the loops around the tile.
 struct ContractTiling {

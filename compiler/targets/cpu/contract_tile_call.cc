@@ -108,8 +108,8 @@ class TileCallBuilder {
         const std::string& name = stage.results[k].variable;
         const Expr value = LoadAccumulators(memory, row, lanes_);
         all.push_back(Declare(name, value));
-        const Expr variable = Expr::Make(
-            {.op = ExprOp::kVar, .dtype = value.dtype(), .lanes = lanes_, .name = name});
+        const Expr variable =
+            Expr::Make({.op = ExprOp::kVar, .dtype = value.dtype(), .lanes = lanes_, .name = name});
         stores.push_back(Store(memory, value.arg(0), variable));
       }
     }

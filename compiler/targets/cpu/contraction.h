@@ -30,7 +30,7 @@ struct TiledContraction {
   int64_t stored_columns = 0;                 // N rounded up to the output's channel block
   std::vector<std::string> column_axes = {};  // of the nest: {"c_o", "c_i"} or {"n"}
   int64_t column_block = 0;   // extent of the second column axis; 0 where there is one
-  std::string column = {};                    // the same axis of the result
+  std::string column = {};    // the same axis of the result
   std::string row_axis = {};  // the axis of the tile's rows; "" where there is one row
   std::vector<std::string> row_walks = {};  // what it walks (NestAxis::walks)
   Expr row_extent = 1;

@@ -7,15 +7,10 @@
 
 #include "absl/strings/str_split.h"
 #include "compiler/fuse/split_kernels.h"
-#include "compiler/lower/block_constants.h"
-#include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
-#include "compiler/lower/tidy_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cpu/contract_schedule.h"
-#include "compiler/targets/cpu/contraction.h"
-#include "compiler/targets/cpu/row_products.h"
+#include "compiler/targets/cpu/cpu_schedules.h"
 
 namespace aotc {
 namespace {
@@ -45,13 +40,6 @@ const Isa& NativeIsa() {
 #endif
 }
 
-bool HasFloatMath(const Kernel& kernel) {
-  return std::any_of(kernel.stages.begin(), kernel.stages.end(), [](const Stage& stage) {
-    return std::any_of(stage.body.begin(), stage.body.end(),
-                       [](const Expr& e) { return ComputeType(e.dtype()) == DType::kF32; });
-  });
-}
-
 // What a share of the FLOP is reported under.
 std::string RealisationOf(const Schedule& schedule) {
   const SchedulePart& heart = HeartOf(schedule);
@@ -59,24 +47,25 @@ std::string RealisationOf(const Schedule& schedule) {
   return heart.by == "row_dots" ? "row_products" : heart.by;
 }
 
-// A variant for one instruction set, of a schedule that has been applied.
-absl::StatusOr<KernelVariant> VariantOf(const Schedule& schedule, const Isa& isa,
-                                        absl::StatusOr<LoopFunction> loops, std::string reason) {
-  AOTC_RETURN_IF_ERROR(loops.status());
-  TidyLoops(*loops);
-  return KernelVariant{.feature = std::string(isa.name),
-                       .realisation = RealisationOf(schedule),
-                       .schedule = PrintSchedule(schedule),
-                       .reason = std::move(reason),
-                       .loops = *std::move(loops)};
+std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
+  const std::string& by = HeartOf(schedule).by;
+  const std::string why(reading.contraction().status().message());
+  if (by == "depthwise_tile") return "channels in blocks, each with a filter of its own";
+  if (reading.contraction().ok() && by != "loops") {
+    return "a contraction with constant weights and its columns innermost";
+  }
+  if (by == "loops") return why;
+  return StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why);
 }
 
-absl::StatusOr<KernelVariant> ContractVariant(const TiledContraction& contraction, const Isa& isa) {
-  const Schedule schedule = ChooseContractSchedule(contraction, isa);
-  return VariantOf(schedule, isa, ApplyContractSchedule(contraction, schedule, isa.lanes),
-                   contraction.is_depthwise
-                       ? "channels in blocks, each with a filter of its own"
-                       : "a contraction with constant weights and its columns innermost");
+absl::StatusOr<KernelVariant> VariantOf(const CpuReading& reading, const Isa& isa) {
+  const Schedule schedule = ChooseOnCpu(reading, isa);
+  KernelVariant variant{.feature = std::string(isa.name),
+                        .realisation = RealisationOf(schedule),
+                        .schedule = PrintSchedule(schedule),
+                        .reason = ReasonOf(reading, schedule)};
+  AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyOnCpu(reading, schedule, isa));
+  return variant;
 }
 
 // One row alone, where the number of rows is a symbol that may be 1: the tile is then as wide as
@@ -89,69 +78,20 @@ std::optional<Expr> OneRowGuard(const TiledContraction& contraction) {
 }
 
 // The variants for one instruction set, guarded ones first.
-absl::Status AddVariants(const TiledContraction& contraction, const Isa& isa,
+absl::Status AddVariants(const CpuReading& reading, const Isa& isa,
                          std::vector<KernelVariant>& variants) {
-  if (const std::optional<Expr> guard = OneRowGuard(contraction)) {
-    AOTC_ASSIGN_OR_RETURN(KernelVariant one,
-                          ContractVariant(UnderFact(contraction, *guard), isa));
+  std::optional<Expr> guard;
+  if (reading.contraction().ok()) guard = OneRowGuard(*reading.contraction());
+  if (guard) {
+    AOTC_ASSIGN_OR_RETURN(KernelVariant one, VariantOf(reading.Under(*guard), isa));
     one.guard = *guard;
     one.reason += ", and one row";
     one.loops.name += "_one_row";
     variants.push_back(std::move(one));
   }
-  AOTC_ASSIGN_OR_RETURN(KernelVariant any, ContractVariant(contraction, isa));
+  AOTC_ASSIGN_OR_RETURN(KernelVariant any, VariantOf(reading, isa));
   variants.push_back(std::move(any));
   return absl::OkStatus();
-}
-
-absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa,
-                                          const std::string& why) {
-  AOTC_ASSIGN_OR_RETURN(Nest nest, LoopNest(kernel));
-  const Schedule schedule = ScheduleLoops(kernel, nest, HasFloatMath(kernel) ? isa.lanes : 1);
-  return VariantOf(schedule, isa, LowerToLoops(kernel, std::move(nest), schedule), why);
-}
-
-// The kernel as a matrix or a depthwise tile sees it; of two refusals the first.
-absl::StatusOr<TiledContraction> AnalyzeAny(const Kernel& kernel) {
-  if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
-  absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(kernel);
-  if (tiled.ok()) return tiled;
-  absl::StatusOr<TiledContraction> pixels = AnalyzeDepthwise(kernel);
-  return pixels.ok() ? std::move(pixels) : std::move(tiled);
-}
-
-// All variants by the contraction tile, or the reason why not.
-absl::StatusOr<ProgramKernel> AsContraction(const Kernel& kernel, const CpuOptions& options) {
-  AOTC_ASSIGN_OR_RETURN(const TiledContraction contraction, AnalyzeAny(kernel));
-  ProgramKernel result{.kernel = kernel, .packing = PackingOf(kernel, contraction.kernel)};
-  for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
-    if (isa->has_vnni && !contraction.is_integer) continue;
-    AOTC_RETURN_IF_ERROR(AddVariants(contraction, *isa, result.variants));
-  }
-  const std::string& name = result.variants.front().realisation;
-  if (options.disabled.contains(name)) {
-    return absl::FailedPreconditionError(StrCat(name, " is disabled"));
-  }
-  return result;
-}
-
-absl::StatusOr<KernelVariant> RowProductVariant(const Kernel& kernel, const Isa& isa,
-                                                const std::string& why) {
-  AOTC_ASSIGN_OR_RETURN(const Nest nest, RowProductNest(kernel));
-  AOTC_ASSIGN_OR_RETURN(const Schedule schedule, ChooseRowProducts(kernel, nest, isa));
-  return VariantOf(
-      schedule, isa, ApplyRowProducts(kernel, nest, schedule),
-      StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why));
-}
-
-// The rows of a kernel that no contraction tile takes, in blocks where that pays.
-absl::StatusOr<KernelVariant> RowVariant(const Kernel& kernel, const Isa& isa,
-                                         const CpuOptions& options, const std::string& why) {
-  if (options.templates && !options.disabled.contains("row_products")) {
-    absl::StatusOr<KernelVariant> blocks = RowProductVariant(kernel, isa, why);
-    if (blocks.ok()) return blocks;
-  }
-  return LoopVariant(kernel, isa, why);
 }
 
 }  // namespace
@@ -186,9 +126,12 @@ bool CpuHolds(const Kernel& kernel) {
 }
 
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
-  const absl::StatusOr<TiledContraction> tiled = AnalyzeAny(merged);
-  if (!tiled.ok() && (AnalyzeAny(producer).ok() || AnalyzeAny(consumer).ok())) {
-    return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+  const auto refusal = [](const Kernel& kernel) {
+    return CpuReading(kernel).contraction().status();
+  };
+  const absl::Status tiled = refusal(merged);
+  if (!tiled.ok() && (refusal(producer).ok() || refusal(consumer).ok())) {
+    return StrCat("the contraction would lose its tile: ", std::string(tiled.message()));
   }
   constexpr int64_t kMostRowBytes = 128 * 1024;  // with what a row reads, within most L2 caches
   const absl::StatusOr<Nest> nest = BuildNest(merged);
@@ -199,19 +142,12 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {
-  std::string reason = "templates are off";
-  if (options.templates) {
-    absl::StatusOr<ProgramKernel> tiled = AsContraction(kernel, options);
-    if (tiled.ok()) return tiled;
-    reason = std::string(tiled.status().message());
-  }
-  Kernel blocked = kernel;
-  BlockConstants(blocked);
-  ProgramKernel result{.packing = PackingOf(kernel, blocked)};
+  const CpuReading reading(kernel, options);
+  ProgramKernel result{.kernel = kernel, .packing = reading.packing()};
+  const bool is_integer = reading.contraction().ok() && reading.contraction()->is_integer;
   for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
-    if (isa->has_vnni) continue;
-    AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowVariant(blocked, *isa, options, reason));
-    result.variants.push_back(std::move(variant));
+    if (isa->has_vnni && !is_integer) continue;
+    AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, result.variants));
     // Without vectors all instruction sets would get the same text.
     if (result.variants.back().realisation == "loops") {
       result.variants = {std::move(result.variants.back())};
@@ -219,7 +155,6 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
       break;
     }
   }
-  result.kernel = std::move(kernel);
   return result;
 }
 

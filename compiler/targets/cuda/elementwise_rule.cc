@@ -170,7 +170,8 @@ class ElementwiseRule {
     std::vector<Stmt> body = DecodeAxes(runs, Var("point"));
     for (PackedLoad& load : loads_) {
       load.pack = AddPack(function, load.tensor);
-      const Stmt move = Move("load_pack", Pack(load.tensor, FirstOf(load.index)), Pack(load.pack, 0));
+      const Stmt move =
+          Move("load_pack", Pack(load.tensor, FirstOf(load.index)), Pack(load.pack, 0));
       body.push_back(load.condition.valid() ? If(load.condition, {move}) : move);
     }
     std::vector<Stmt> stores;

@@ -175,10 +175,9 @@ class MmaRule {
                   .extents = RangeOfTile(c_, tile)};
     const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
         at_k{c_.k, kAtK, s.block_k};
-    call.operands = {
-        Operand("a", c_.a, at_m, at_k),
-        s.b_along_n ? Operand("b", c_.b, at_k, at_n) : Operand("b", c_.b, at_n, at_k),
-        ContractionEpilogue(c_)};
+    call.operands = {Operand("a", c_.a, at_m, at_k),
+                     s.b_along_n ? Operand("b", c_.b, at_k, at_n) : Operand("b", c_.b, at_n, at_k),
+                     ContractionEpilogue(c_)};
     function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
     return function;
   }

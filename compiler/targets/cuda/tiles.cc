@@ -21,9 +21,10 @@ constexpr int64_t kGroups[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
 constexpr std::string_view kRange[] = {"m_begin", "n_begin", "m_end", "n_end", "k_end"};
 
-constexpr TileParam kMatmulParams[] = {
-    {"block_m", kBlocks},       {"block_n", kBlocks}, {"block_k", kSteps}, {"thread_m", kThreadTiles},
-    {"thread_n", kThreadTiles}, {"a_by_k", kFlag},    {"b_by_k", kFlag}};
+constexpr TileParam kMatmulParams[] = {{"block_m", kBlocks},       {"block_n", kBlocks},
+                                       {"block_k", kSteps},        {"thread_m", kThreadTiles},
+                                       {"thread_n", kThreadTiles}, {"a_by_k", kFlag},
+                                       {"b_by_k", kFlag}};
 
 // Two stages, whose rows are padded by four elements.
 TileNeeds MatmulNeeds(std::span<const int64_t> p, int) {
@@ -44,10 +45,9 @@ kernel @matmul_tile(in %a: f32[m_end, k_end], in %b: f32[k_end, n_end],
   %y[m<m_end, n<n_end] = reduce sum(k<k_end) %a[m, k] * %b[k, n]
 })";
 
-constexpr TileParam kMmaParams[] = {{"block_m", kBlocks},     {"block_n", kBlocks},
-                                    {"block_k", kSteps},      {"warp_m", kWarpRows},
-                                    {"warp_n", kWarpColumns}, {"a_run", kRuns},
-                                    {"b_run", kRuns},         {"b_along_n", kFlag}};
+constexpr TileParam kMmaParams[] = {
+    {"block_m", kBlocks},     {"block_n", kBlocks}, {"block_k", kSteps}, {"warp_m", kWarpRows},
+    {"warp_n", kWarpColumns}, {"a_run", kRuns},     {"b_run", kRuns},    {"b_along_n", kFlag}};
 
 // Two stages, whose rows are padded by eight elements.
 TileNeeds MmaNeeds(std::span<const int64_t> p, int) {

@@ -1,0 +1,131 @@
+#include "compiler/targets/cpu/cpu_schedules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/lower/block_constants.h"
+#include "compiler/lower/lower_loops.h"
+#include "compiler/lower/tidy_loops.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contract_schedule.h"
+#include "compiler/targets/cpu/row_products.h"
+#include "compiler/targets/cpu/tiles.h"
+
+namespace aotc {
+namespace {
+
+bool HasFloatMath(const Kernel& kernel) {
+  return std::any_of(kernel.stages.begin(), kernel.stages.end(), [](const Stage& stage) {
+    return std::any_of(stage.body.begin(), stage.body.end(),
+                       [](const Expr& e) { return ComputeType(e.dtype()) == DType::kF32; });
+  });
+}
+
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+absl::Status CheckAllowed(std::string_view name, const CpuOptions& options) {
+  if (!options.templates) return Refuse("templates are off");
+  if (!options.disabled.contains(std::string(name))) return absl::OkStatus();
+  return Refuse(StrCat(name, " is disabled"));
+}
+
+// The kernel as a matrix or a depthwise tile sees it; of two refusals the first.
+absl::StatusOr<TiledContraction> ReadTiled(const Kernel& kernel, const CpuOptions& options) {
+  if (!options.templates) return Refuse("templates are off");
+  if (HasSubByteTensor(kernel)) return Refuse("elements share bytes");
+  absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(kernel);
+  if (!tiled.ok()) {
+    absl::StatusOr<TiledContraction> pixels = AnalyzeDepthwise(kernel);
+    if (pixels.ok()) tiled = std::move(pixels);
+  }
+  if (tiled.ok()) AOTC_RETURN_IF_ERROR(CheckAllowed(TileOf(*tiled), options));
+  return tiled;
+}
+
+Kernel WithBlockedConstants(Kernel kernel) {
+  BlockConstants(kernel);
+  return kernel;
+}
+
+std::optional<Schedule> LoopsOf(const CpuReading& reading, const Isa& isa) {
+  if (!reading.loops().ok()) return std::nullopt;
+  const int lanes = HasFloatMath(reading.stored()) ? isa.lanes : 1;
+  return ScheduleLoops(reading.stored(), *reading.loops(), lanes);
+}
+
+void AddNew(std::vector<Schedule>& schedules, Schedule schedule) {
+  if (std::ranges::find(schedules, schedule) == schedules.end()) {
+    schedules.push_back(std::move(schedule));
+  }
+}
+
+}  // namespace
+
+CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
+    : kernel_(kernel),
+      contraction_(ReadTiled(kernel, options)),
+      blocked_(WithBlockedConstants(kernel)) {
+  const absl::Status allowed = CheckAllowed("row_products", options);
+  if (!allowed.ok()) rows_ = allowed;
+}
+
+CpuReading CpuReading::Under(const Expr& fact) const {
+  CpuReading reading = *this;
+  reading.contraction_ = UnderFact(*contraction_, fact);
+  reading.loops_.reset();
+  return reading;
+}
+
+const absl::StatusOr<Nest>& CpuReading::rows() const {
+  if (!rows_)
+    rows_ = contraction_.ok() ? absl::FailedPreconditionError("a tile takes it")
+                              : RowProductNest(blocked_);
+  return *rows_;
+}
+
+const absl::StatusOr<Nest>& CpuReading::loops() const {
+  if (!loops_) loops_ = LoopNest(stored());
+  return *loops_;
+}
+
+Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa) {
+  if (reading.contraction().ok()) return ChooseContractSchedule(*reading.contraction(), isa);
+  if (reading.rows().ok()) {
+    absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
+    if (rows.ok()) return *std::move(rows);
+  }
+  return LoopsOf(reading, isa).value_or(Schedule{});
+}
+
+std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa) {
+  std::vector<Schedule> schedules = {ChooseOnCpu(reading, isa)};
+  if (reading.contraction().ok()) {
+    for (Schedule& schedule : ContractCandidates(*reading.contraction(), isa)) {
+      AddNew(schedules, std::move(schedule));
+    }
+  }
+  if (std::optional<Schedule> loops = LoopsOf(reading, isa)) AddNew(schedules, *std::move(loops));
+  return schedules;
+}
+
+absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedule& schedule,
+                                        const Isa& isa) {
+  AOTC_RETURN_IF_ERROR(VerifySchedule(reading.stored(), schedule, CpuTiles()));
+  const std::string& by = HeartOf(schedule).by;
+  absl::StatusOr<LoopFunction> loops;
+  if (by == "loops") {
+    AOTC_RETURN_IF_ERROR(reading.loops().status());
+    loops = LowerToLoops(reading.stored(), *reading.loops(), schedule);
+  } else if (reading.contraction().ok()) {
+    loops = ApplyContractSchedule(*reading.contraction(), schedule, isa.lanes);
+  } else {
+    AOTC_RETURN_IF_ERROR(reading.rows().status());
+    loops = ApplyRowProducts(reading.stored(), *reading.rows(), schedule);
+  }
+  AOTC_RETURN_IF_ERROR(loops.status());
+  TidyLoops(*loops);
+  return loops;
+}
+
+}  // namespace aotc

@@ -1,0 +1,70 @@
+// The CPU's schedules of a kernel: which there are, what each should cost, which is chosen, and the
+// loops that one gives.
+//
+//   CpuReading reading(kernel);
+//   for (const Schedule& schedule : CpuCandidates(reading, isa)) {
+//     const double seconds = CpuCost(reading, schedule, isa, limits);
+//     LoopFunction loops = *ApplyOnCpu(reading, schedule, isa);
+//   }
+//
+// All schedules of a kernel obey one contract: constants are packed alike for all of them, so that
+// every instruction set reads the same weights.
+#ifndef AOTC_COMPILER_TARGETS_CPU_CPU_SCHEDULES_H_
+#define AOTC_COMPILER_TARGETS_CPU_CPU_SCHEDULES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/loops.h"
+#include "compiler/ir/packing.h"
+#include "compiler/lower/nest.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/targets/cpu/contraction.h"
+#include "compiler/targets/cpu/cpu_target.h"
+
+namespace aotc {
+
+// What schedules are about, read from a kernel when it is first asked for. The kernel must outlive
+// the reading.
+class CpuReading {
+ public:
+  // Only the options' templates and disabled schedules matter here.
+  explicit CpuReading(const Kernel& kernel, const CpuOptions& options = {});
+
+  const Kernel& kernel() const { return kernel_; }
+  // The register tile's view. Error: the reason why no tile takes the kernel.
+  const absl::StatusOr<TiledContraction>& contraction() const { return contraction_; }
+  // The nest of rows for products with one matrix, and that of plain loops.
+  const absl::StatusOr<Nest>& rows() const;
+  const absl::StatusOr<Nest>& loops() const;
+  // The kernel with its constants as all schedules read them.
+  const Kernel& stored() const { return contraction_.ok() ? contraction_->kernel : blocked_; }
+  // The same where `fact`, a condition on the symbols, holds; a tile must take the kernel.
+  CpuReading Under(const Expr& fact) const;
+  Packing packing() const { return PackingOf(kernel_, stored()); }
+
+ private:
+  const Kernel& kernel_;
+  absl::StatusOr<TiledContraction> contraction_;
+  Kernel blocked_;
+  mutable std::optional<absl::StatusOr<Nest>> rows_, loops_;
+};
+
+// What is chosen where nothing else is known: the best schedule by rules of thumb.
+Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa);
+// Legal schedules, the chosen one first, each once. Of contractions tiles, blocks and cuts of all
+// sizes that fit; plain loops last.
+std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa);
+
+// The loops. Error: the schedule is none of this kernel, and why.
+absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedule& schedule,
+                                        const Isa& isa);
+
+// Estimated seconds of a run with one worker, at the symbols' maxima.
+double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_CPU_CPU_SCHEDULES_H_
