@@ -79,6 +79,11 @@ struct Node {
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};  // unused optional outputs are invalid
   Attributes attributes = {};
+// Optional inputs are left out at the end, or invalid.
+inline bool HasInput(const Node& node, size_t index) {
+  return index < node.inputs.size() && node.inputs[index].valid();
+}
+
   std::map<std::string, RegionId> regions = {};  // "body", "then_branch", "else_branch"
   std::vector<Location> locations = {};          // more than one after a merge
 };

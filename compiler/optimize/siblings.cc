@@ -21,12 +21,12 @@ bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
 }
 
 const Constant* ConstantInput(const Graph& graph, const Node& node, size_t index) {
-  if (index >= node.inputs.size() || !node.inputs[index].valid()) return nullptr;
+  if (!HasInput(node, index)) return nullptr;
   const std::optional<Constant>& constant = graph.values[node.inputs[index]].constant;
   return constant ? &*constant : nullptr;
 }
 
-bool HasBias(const Node& node) { return node.inputs.size() > 2 && node.inputs[2].valid(); }
+bool HasBias(const Node& node) { return HasInput(node, 2); }
 
 // Axes of the output channels in weight and result.
 struct ChannelAxes {

@@ -12,10 +12,6 @@ constexpr std::string_view kReductions[] = {
     "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
     "ReduceMean", "ReduceMin", "ReduceProd",   "ReduceSum",       "ReduceSumSquare"};
 
-bool HasInput(const Node& node, size_t index) {
-  return index < node.inputs.size() && node.inputs[index].valid();
-}
-
 bool IsConstantInput(const Graph& graph, const Node& node, size_t index) {
   return HasInput(node, index) && graph.values[node.inputs[index]].constant.has_value();
 }
