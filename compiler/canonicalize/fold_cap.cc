@@ -1,15 +1,16 @@
 #include "compiler/canonicalize/fold_cap.h"
 
 #include <algorithm>
-#include <string_view>
+
+#include "compiler/ops/op.h"
 
 namespace aotc {
 namespace {
 
-// Operands that kernels want packed at compile time: from this index on.
-int FirstWeightOperand(std::string_view op) {
-  if (op == "Conv" || op == "ConvTranspose" || op == "BatchNormalization") return 1;
-  return op == "MatMul" || op == "Gemm" ? 0 : -1;
+// Inputs of the node that kernels want packed at compile time: from this one on.
+size_t FirstWeight(const Node& node) {
+  const OpDef* op = FindOp(node.op);
+  return op != nullptr && op->first_weight ? *op->first_weight : node.inputs.size();
 }
 
 int64_t BytesOf(const KernelTensor& tensor) {
@@ -48,10 +49,8 @@ FoldCap::FoldCap(const Graph& graph, int64_t cap_bytes)
     bool reaches = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {
       return output.valid() && reaches_weight_[output] != 0;
     });
-    int first = reaches ? 0 : FirstWeightOperand(node.op);
-    for (size_t i = 0; first >= 0 && i < node.inputs.size(); ++i) {
-      if (node.inputs[i].valid() && static_cast<int>(i) >= first)
-        reaches_weight_[node.inputs[i]] = 1;
+    for (size_t i = reaches ? 0 : FirstWeight(node); i < node.inputs.size(); ++i) {
+      if (node.inputs[i].valid()) reaches_weight_[node.inputs[i]] = 1;
     }
   }
 }

@@ -82,7 +82,7 @@ ValueId InputBehind(const Graph& graph, ValueId value) {
     if (is_input && CanBeBound(graph.values[id].type)) return id;
     if (!producers[id].valid()) continue;
     const Node& node = graph.nodes[producers[id]];
-    if (node.op == "Shape" || node.op == "Size") continue;
+    if (HasTrait(node.op, kReadsShapeOnly)) continue;
     left.insert(left.end(), node.inputs.rbegin(), node.inputs.rend());
   }
   return {};

@@ -30,12 +30,11 @@ ValueId CopiedInput(const Graph& graph, const Node& node) {
   if (std::count_if(node.outputs.begin(), node.outputs.end(), used) != 1) return {};
   ValueId output = *std::find_if(node.outputs.begin(), node.outputs.end(), used);
   const Value& result = graph.values[output];
-  // A change of layout or device is no copy.
+  // A change of layout is no copy.
   bool possible = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
     if (!input.valid()) return false;
     const Value& value = graph.values[input];
-    return SameType(value.type, result.type) && value.layout == result.layout &&
-           value.device == result.device;
+    return SameType(value.type, result.type) && value.layout == result.layout;
   });
   if (!possible) return {};
   absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, node);

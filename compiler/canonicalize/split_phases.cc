@@ -85,7 +85,7 @@ std::optional<Plan> PlanFor(const Graph& graph, const Node& node) {
   Plan plan;
   plan.weight = weight->Expanded();
   plan.groups = node.attributes.Int("group", 1);
-  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
+  if (HasInput(node, 2)) {
     const std::optional<Constant>& bias = graph.values[node.inputs[2]].constant;
     if (!bias) return std::nullopt;
     plan.bias = bias->Expanded();

@@ -83,6 +83,8 @@ Expr WithTypedOperand(const Expr& e) {
   return WithArgs(e, {typed, e.arg(1)});
 }
 
+bool IsSmallestFloat(DType dtype) { return IsFloat(dtype) && BitWidth(dtype) == 8; }
+
 }  // namespace
 
 std::string CElementType(DType dtype) {
@@ -136,6 +138,11 @@ std::string CLiteral(const Expr& constant) {
 
 std::string CExprPrinter::Print(const Expr& e) const { return PrintNode(e).text; }
 
+std::string CExprPrinter::Literal(const Expr& constant) const {
+  uses_.float8 |= IsSmallestFloat(constant.dtype());
+  return CLiteral(constant);
+}
+
 std::string CExprPrinter::Wrapped(const Expr& e, int least) const {
   Text text = PrintNode(e);
   return text.precedence < least ? StrCat("(", text.text, ")") : text.text;
@@ -173,7 +180,7 @@ CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
 
 CExprPrinter::Text CExprPrinter::PrintOperator(const Expr& e) const {
   switch (e.op()) {
-    case ExprOp::kConst: return {CLiteral(e), kPostfix};
+    case ExprOp::kConst: return {Literal(e), kPostfix};
     case ExprOp::kVar: return {e->name, kPostfix};
     case ExprOp::kLoad: return PrintLoad(e);
     case ExprOp::kCast: return PrintCast(e);
@@ -245,12 +252,15 @@ CExprPrinter::Text CExprPrinter::PrintCast(const Expr& e) const {
        (to == DType::kF64 && from == DType::kF32) || (to == DType::kF32 && from == DType::kF64));
   if (plain) return {StrCat("(", CValueType(to), ")", Wrapped(x, kPrefix)), kPrefix};
   if (to == DType::kBool) {
-    return {StrCat(Wrapped(x, kEquality + 1), " != ", CLiteral(NumberConst(0, from))), kEquality};
+    return {StrCat(Wrapped(x, kEquality + 1), " != ", Literal(NumberConst(0, from))), kEquality};
   }
+  uses_.functions = true;
+  uses_.float8 |= IsSmallestFloat(to);
   return {StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
 }
 
 CExprPrinter::Text CExprPrinter::PrintCall(const Expr& e) const {
+  uses_.functions = true;
   std::string name = StrCat("aotc_", ExprOpName(e.op()));
   std::vector<Expr> args = e.args();
   if ((e.op() == ExprOp::kMax || e.op() == ExprOp::kMin) && IsFloat(e.dtype())) {

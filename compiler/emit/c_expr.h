@@ -23,6 +23,17 @@ std::string CInterfaceType(DType dtype);
 // An exact literal of that type.
 std::string CLiteral(const Expr& constant);
 
+// What printed expressions need of runtime-lite.
+struct CExprUses {
+  bool functions = false;  // such as aotc_max: scalar_math.h, or for lanes vector_math.h
+  bool float8 = false;     // float8.h
+
+  void Add(const CExprUses& other) {
+    functions |= other.functions;
+    float8 |= other.float8;
+  }
+};
+
 class CExprPrinter {
  public:
   // `is_shared`: whether a buffer lies in shared memory, whose elements are read as values.
@@ -41,6 +52,9 @@ class CExprPrinter {
   // buffer + offset as a pointer.
   std::string Pointer(TensorId buffer, const Expr& offset) const;
 
+  // By all that was printed so far.
+  const CExprUses& uses() const { return uses_; }
+
  private:
   struct Text {
     std::string text;
@@ -54,11 +68,13 @@ class CExprPrinter {
   Text PrintCast(const Expr& e) const;
   Text PrintCall(const Expr& e) const;
   std::string Wrapped(const Expr& e, int least) const;
+  std::string Literal(const Expr& constant) const;
   bool MayOverflow(const Expr& e) const;
 
   std::function<std::string(TensorId)> buffer_name_;
   std::function<bool(TensorId)> is_shared_;
   std::function<bool(const std::string&)> is_data_;
+  mutable CExprUses uses_ = {};
 };
 
 }  // namespace aotc

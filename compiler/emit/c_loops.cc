@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_tiles.h"
@@ -46,6 +45,12 @@ class Emitter {
       EmitBody(function_.body->body, text_.body);
     } else {
       EmitStmt(function_.body, text_.body);
+    }
+    // Values may be rounded to a type that no buffer has.
+    if (printer_.uses().float8) text_.headers.insert("float8.h");
+    for (const LoopBuffer& buffer : function_.buffers) {
+      if (IsFloat(buffer.dtype) && BitWidth(buffer.dtype) == 8) text_.headers.insert("float8.h");
+      if (IsSubByte(buffer.dtype)) text_.headers.insert("nibbles.h");
     }
     return std::move(text_);
   }
@@ -328,16 +333,7 @@ class Emitter {
 }  // namespace
 
 CKernelText EmitTaskBody(const LoopFunction& function, const CSpelling& spelling) {
-  CKernelText text = Emitter(function, spelling).Run();
-  // Values may be rounded to a type that no buffer has.
-  for (const std::string* part : {&text.objects, &text.body}) {
-    if (absl::StrContains(*part, "aotc_to_f8")) text.headers.insert("float8.h");
-  }
-  for (const LoopBuffer& buffer : function.buffers) {
-    if (IsFloat(buffer.dtype) && BitWidth(buffer.dtype) == 8) text.headers.insert("float8.h");
-    if (IsSubByte(buffer.dtype)) text.headers.insert("nibbles.h");
-  }
-  return text;
+  return Emitter(function, spelling).Run();
 }
 
 }  // namespace aotc

@@ -16,7 +16,8 @@ std::string Ends(const TensorPort& port, bool upper) {
 class ChecksWriter {
  public:
   ChecksWriter(const EmitContext& context, CodeWriter& w)
-      : m_(context.interface),
+      : context_(context),
+        m_(context.interface),
         program_(context.program),
         w_(w),
         bounds_(BoundsOf(context.program.symbols)) {}
@@ -80,7 +81,8 @@ class ChecksWriter {
     const Expr elements = ElementCount(program_.buffers[port.id].shape);
     const Interval range = RangeOf(elements, bounds_);
     if (range.max == 0) return;
-    const std::string when = range.min > 0 ? "" : StrCat(HostExpr(elements, bounds_), " > 0 && ");
+    const std::string when =
+        range.min > 0 ? "" : StrCat(HostExpr(context_, elements, bounds_), " > 0 && ");
     w_.Line(StrCat("if (", when, "!aotc_usable(", from, "->", port.member, ", ", port.element_align,
                    ")) return AOTC_ERROR_POINTER;"));
   }
@@ -144,14 +146,14 @@ class ChecksWriter {
           port.input == static_cast<int>(input) && port.axis == static_cast<int>(axis);
       if (defines && dim.IsVar()) return;
     }
-    w_.Line(StrCat("if (inputs[", input, "].tensor.dims[", axis, "] != ", HostExpr(dim, bounds_),
-                   ") return AOTC_ERROR_DIM;"));
+    w_.Line(StrCat("if (inputs[", input, "].tensor.dims[", axis,
+                   "] != ", HostExpr(context_, dim, bounds_), ") return AOTC_ERROR_DIM;"));
   }
 
   void BindOutput(size_t index) {
     const TensorPort& port = m_.outputs[index];
     const Shape& shape = program_.buffers[port.id].shape;
-    const auto print = [&](const Expr& dim) { return HostExpr(dim, bounds_); };
+    const auto print = [&](const Expr& dim) { return HostExpr(context_, dim, bounds_); };
     std::string dims = shape.empty() ? "nullptr" : StrCat("output", index, "_dims");
     if (!shape.empty()) {
       w_.Line(StrCat("const int64_t ", dims, "[] = {", StrJoin(shape, ", ", print), "};"));
@@ -163,6 +165,7 @@ class ChecksWriter {
             {{"i", StrCat(index)}, {"dims", dims}, {"member", port.member}, {"type", port.type}});
   }
 
+  const EmitContext& context_;
   const ModelInterface& m_;
   const Program& program_;
   CodeWriter& w_;

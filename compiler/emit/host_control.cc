@@ -9,10 +9,11 @@
 namespace aotc {
 namespace {
 
-std::string LoopHead(const Program& program, const Step& step, const std::string& condition) {
+std::string LoopHead(const EmitContext& context, const Step& step, const std::string& condition) {
   std::string test;
   if (step.trip.valid()) {
-    test = StrCat(step.counter, " < ", HostExpr(step.trip, BoundsOf(program.symbols)));
+    test = StrCat(step.counter, " < ",
+                  HostExpr(context, step.trip, BoundsOf(context.program.symbols)));
   }
   if (!condition.empty()) StrAppend(&test, test.empty() ? "" : " && ", condition);
   if (!step.trip.valid()) return test.empty() ? "for (;;) {" : StrCat("while (", test, ") {");
@@ -33,11 +34,12 @@ std::vector<bool> StepsUnderControl(const Program& program) {
 
 }  // namespace
 
-std::string ControlLine(const Program& program, const Step& step, const std::string& condition) {
+std::string ControlLine(const EmitContext& context, const Step& step,
+                        const std::string& condition) {
   switch (step.kind) {
     case StepKind::kIf: return StrCat("if (", condition, ") {");
     case StepKind::kElse: return "} else {";
-    case StepKind::kLoop: return LoopHead(program, step, condition);
+    case StepKind::kLoop: return LoopHead(context, step, condition);
     default: return "}";
   }
 }

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/program.h"
+#include "compiler/emit/parts.h"
 
 namespace aotc {
 
 // The line of a step of control, which opens or closes a block. `condition` is what its argument is
 // in the code: of a loop it is part of the head, unless it is empty.
-std::string ControlLine(const Program& program, const Step& step, const std::string& condition);
+std::string ControlLine(const EmitContext& context, const Step& step, const std::string& condition);
 
 // "Step 3: branch (If), where it is true."
 std::string ControlTitle(const Program& program, size_t index);

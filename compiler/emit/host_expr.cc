@@ -30,45 +30,67 @@ const std::string* MemberOf(const std::vector<TensorPort>& ports, BufferId id) {
 
 }  // namespace
 
-std::string HostExpr(const Expr& e, const Bounds& bounds, const std::set<std::string>& locals) {
+std::string HostExpr(const EmitContext& context, const Expr& e, const Bounds& bounds,
+                     const std::set<std::string>& locals) {
+  const Expr plain = UsePlainDivision(Simplify(e, bounds), bounds);
   Substitution members;
-  for (const std::string& name : FreeVars(e)) {
+  for (const std::string& name : FreeVars(plain)) {
     if (!locals.contains(name)) members.emplace(name, Var("dims." + name));
   }
-  const Expr plain = UsePlainDivision(Simplify(e, bounds), bounds);
-  return CExprPrinter([](TensorId) { return std::string(); }).Print(Substitute(plain, members));
+  context.uses.dims |= !members.empty();
+  const CExprPrinter printer([](TensorId) { return std::string(); });
+  std::string text = printer.Print(Substitute(plain, members));
+  context.uses.functions |= printer.uses().functions;
+  return text;
 }
 
-std::string ArenaPlace(const Program& program, const Buffer& buffer) {
-  if (program.pools.empty()) return StrCat("arena + at::", buffer.name);
-  return StrCat("(uint8_t *)pools.", program.pools[buffer.pool].name, " + at::", buffer.name);
-}
-
-std::string BufferPointer(const Program& program, const ModelInterface& interface, BufferId id,
-                          bool written) {
-  const BufferId base_id = BaseOf(program, id);
-  const Buffer& base = program.buffers[base_id];
-  const std::string type = StrCat(written ? "" : "const ", CInterfaceType(base.dtype), " *");
-  std::string place;
-  if (base.kind == BufferKind::kHost) {
-    place = StrCat("&", base.name);
-  } else if (const std::string* input = MemberOf(interface.inputs, base_id)) {
-    place = StrCat("in->", *input);
-  } else if (const std::string* output = MemberOf(interface.outputs, base_id)) {
-    place = StrCat("out->", *output);
-  } else if (base.kind == BufferKind::kWeights && program.weights.empty()) {
-    place = "nullptr";  // a model whose only constants have no elements
-  } else if (base.kind == BufferKind::kWeights) {
-    place = StrCat("(", type, ")(weights + packed::", base.name, ")");
-  } else {
-    place = StrCat("(", type, ")(", ArenaPlace(program, base), ")");
+std::string ArenaPlace(const EmitContext& context, const Buffer& buffer) {
+  const IdVector<PoolId, Pool>& pools = context.program.pools;
+  if (pools.empty()) {
+    context.uses.arena = true;
+    return StrCat("arena + at::", buffer.name);
   }
+  context.uses.pools = true;
+  return StrCat("(uint8_t *)pools.", pools[buffer.pool].name, " + at::", buffer.name);
+}
+
+namespace {
+
+// Of the first element of a buffer that is no view.
+std::string PlaceOf(const EmitContext& context, BufferId id, const std::string& type) {
+  const Buffer& buffer = context.program.buffers[id];
+  if (buffer.kind == BufferKind::kHost) return StrCat("&", buffer.name);
+  if (const std::string* input = MemberOf(context.interface.inputs, id)) {
+    context.uses.inputs = true;
+    return StrCat("in->", *input);
+  }
+  if (const std::string* output = MemberOf(context.interface.outputs, id)) {
+    context.uses.outputs = true;
+    return StrCat("out->", *output);
+  }
+  if (buffer.kind != BufferKind::kWeights) {
+    return StrCat("(", type, ")(", ArenaPlace(context, buffer), ")");
+  }
+  // A model whose only constants have no elements has none.
+  if (!context.HasWeights()) return "nullptr";
+  context.uses.weights = true;
+  return StrCat("(", type, ")(weights + packed::", buffer.name, ")");
+}
+
+}  // namespace
+
+std::string BufferPointer(const EmitContext& context, BufferId id, bool written) {
+  const Program& program = context.program;
+  const BufferId base = BaseOf(program, id);
+  const DType dtype = program.buffers[base].dtype;
+  const std::string type = StrCat(written ? "" : "const ", CInterfaceType(dtype), " *");
+  const std::string place = PlaceOf(context, base, type);
   const Expr offset = ElementOffset(program.buffers[id]);
   if (offset.IsInt(0)) return place;
-  if (offset.IsConst()) return StrCat(place, " + ", HostExpr(offset, {}));
+  if (offset.IsConst()) return StrCat(place, " + ", HostExpr(context, offset, {}));
   std::set<std::string> counters;
   for (const Step& step : program.steps) counters.insert(step.counter);
-  return StrCat(place, " + ", HostExpr(offset, BoundsOf(program), counters));
+  return StrCat(place, " + ", HostExpr(context, offset, BoundsOf(program), counters));
 }
 
 }  // namespace aotc

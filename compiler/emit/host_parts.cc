@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "absl/strings/match.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
@@ -50,11 +49,7 @@ std::string StepTitle(const Program& program, size_t index) {
 
 }  // namespace
 
-std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening,
-                            const std::string& code) {
-  const auto calls = {"aotc_floor_div(", "aotc_mod(", "aotc_min(", "aotc_max(", "aotc_div("};
-  const bool math = std::any_of(calls.begin(), calls.end(),
-                                [&](const char* call) { return absl::StrContains(code, call); });
+std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening) {
   CodeWriter w;
   w.Emit(R"(
     // $name$: $title$
@@ -77,7 +72,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
           {"title", opening.title},
           {"system", opening.system_header},
           {"own", opening.own_header},
-          {"math", math ? "#include \"aotc/scalar_math.h\"" : ""},
+          {"math", context.uses.functions ? "#include \"aotc/scalar_math.h\"" : ""},
           {"weights", context.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
   w.Line();
   return w.Take();
@@ -149,12 +144,12 @@ absl::Status WriteTitled(const Program& program, size_t index, CodeWriter& w,
   return absl::OkStatus();
 }
 
-std::string ActualBytes(const Program& program, BufferId id) {
-  const Buffer& buffer = program.buffers[id];
+std::string ActualBytes(const EmitContext& context, BufferId id) {
+  const Buffer& buffer = context.program.buffers[id];
   const Expr elements = StorageElements(buffer.layout, buffer.shape);
   const Expr bytes = IsSubByte(buffer.dtype) ? CeilDiv(elements * BitWidth(buffer.dtype), 8)
                                              : elements * ByteWidth(buffer.dtype);
-  return HostExpr(bytes, BoundsOf(program.symbols));
+  return HostExpr(context, bytes, BoundsOf(context.program.symbols));
 }
 
 namespace {
@@ -172,12 +167,13 @@ absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const St
   std::string text;
   const std::vector<BufferAccess> accesses = StepAccesses(program, step);
   for (size_t i = 0; i < step.args.size(); ++i) {
-    StrAppend(&text, BufferPointer(program, context.interface, step.args[i], accesses[i].written),
-              ", ");
+    StrAppend(&text, BufferPointer(context, step.args[i], accesses[i].written), ", ");
   }
   const std::vector<KernelVariant>& variants = program.kernels[step.kernel].variants;
-  for (const Symbol& symbol : variants[0].loops.symbols)
+  for (const Symbol& symbol : variants[0].loops.symbols) {
+    context.uses.dims = true;
     StrAppend(&text, "dims.", symbol.var, ", ");
+  }
   for (const KernelVariant& variant : variants) {
     if (TakeTheSame(variant.loops, variants[0].loops)) continue;
     return absl::InternalError(StrCat("variants of kernel ",

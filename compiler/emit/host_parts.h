@@ -19,9 +19,9 @@ struct HostOpening {
   std::string own_header = {};     // the same, of runtime-lite
 };
 
-// Title, includes (those that `code` needs among them) and the macro of the model's shared names.
-std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening,
-                            const std::string& code);
+// Title, includes (those that what was written uses among them) and the macro of the model's shared
+// names.
+std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening);
 
 // The declaration of weights that are linked in. Nothing where they are not.
 void DeclareWeights(const EmitContext& context, CodeWriter& w);
@@ -67,7 +67,7 @@ absl::Status WriteTitled(const Program& program, size_t index, CodeWriter& w,
                          absl::FunctionRef<absl::Status()> write);
 
 // The bytes that a buffer really has in a run.
-std::string ActualBytes(const Program& program, BufferId id);
+std::string ActualBytes(const EmitContext& context, BufferId id);
 
 // The variable parts of a call of a kernel: pointers, then symbols, each followed by ", ".
 absl::StatusOr<std::string> KernelArguments(const EmitContext& context, const Step& step);

@@ -88,7 +88,8 @@ void AddLists(const EmitContext& context, OutputFiles& files) {
 
 absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const ModelInterface interface, DescribeInterface(program));
-  const EmitContext context{program, options, interface, WeightsHash(program.weights)};
+  HostUses uses;
+  const EmitContext context{program, options, interface, WeightsHash(program.weights), uses};
   AOTC_RETURN_IF_ERROR(CheckWeightsFit(context));
   OutputFiles files;
   AOTC_RETURN_IF_ERROR(AddHost(context, files));

@@ -11,12 +11,20 @@
 
 namespace aotc {
 
+// What the text of the host program has used so far, noted where it is written.
+struct HostUses {
+  bool inputs = false, outputs = false, dims = false;  // "in", "out", "dims"
+  bool arena = false, pools = false, weights = false;
+  bool functions = false;  // such as aotc_min, of scalar_math.h
+};
+
 // What all makers see.
 struct EmitContext {
   const Program& program;
   const EmitOptions& options;
   const ModelInterface& interface;
   uint64_t weights_hash = 0;
+  HostUses& uses;
 
   bool HasWeights() const { return !program.weights.empty(); }
   bool LinksWeights() const { return HasWeights() && options.weights != WeightsForm::kFile; }

@@ -50,11 +50,6 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
 }
 
-// Whether the op is there to change the type of its operand.
-bool IsCast(std::string_view op) {
-  return op == "Cast" || op == "CastLike" || op == "QuantizeLinear";
-}
-
 // Of one region; those of its nodes are fused apart.
 class Fuser {
  public:
@@ -257,7 +252,7 @@ absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
     fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
   }
   fused.op = CleanIdentifier(node.op);
-  if (IsCast(node.op)) {
+  if (HasTrait(node.op, kChangesType)) {
     for (ValueId output : node.outputs) {
       const DType dtype = graph.values[output].type.dtype;
       if (ComputeType(dtype) != dtype) fused.rounded.insert(output);

@@ -8,6 +8,7 @@
 #include "compiler/fuse/joiner.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/round_counters.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -15,41 +16,6 @@ namespace aotc {
 namespace {
 
 using Definitions = IdVector<ValueId, NodeId>;  // of values by nodes
-
-// Where an op has its indices, and what they are for: an axis of input 0, or with `flat` all
-// elements of output 0.
-struct IndexOperand {
-  std::string_view op;
-  const char* axis = "";   // name of the attribute
-  bool positions = false;  // the last axis of the indices holds one per axis
-  size_t input = 1;
-  int64_t fixed_axis = 0;  // where no attribute names it
-  bool from_end = true;    // negative indices count from the end; else they are not valid
-  bool flat = false;
-  bool inclusive = false;  // lengths: the dim itself is valid too
-
-  ValueId DataOf(const Node& node) const { return flat ? node.outputs[0] : node.inputs[0]; }
-  // As the node has it, maybe counted from the end.
-  int64_t AxisOf(const Node& node) const { return node.attributes.Int(axis, fixed_axis); }
-  // Counted from the start where the data has `rank` axes; not in [0, rank) where the node is
-  // wrong.
-  int64_t AxisIn(const Node& node, int64_t rank) const {
-    const int64_t own = AxisOf(node);
-    return own < 0 ? own + rank : own;
-  }
-};
-constexpr IndexOperand kOperands[] = {
-    {.op = "Gather", .axis = "axis"},
-    {.op = "GatherElements", .axis = "axis"},
-    {.op = "GatherND", .axis = "batch_dims", .positions = true},
-    {.op = "MaxUnpool", .from_end = false, .flat = true},
-    {.op = "NegativeLogLikelihoodLoss", .fixed_axis = 1, .from_end = false},
-    {.op = "ReverseSequence", .axis = "time_axis", .from_end = false, .inclusive = true},
-    {.op = "RoiAlign", .input = 2, .from_end = false},
-    {.op = "ScatterElements", .axis = "axis"},
-    {.op = "ScatterND", .positions = true},  // from the first axis on
-    {.op = "SoftmaxCrossEntropyLoss", .fixed_axis = 1, .from_end = false},
-};
 
 // A label that stands for none.
 constexpr char kIgnored[] = "ignore_index";
@@ -231,24 +197,22 @@ std::optional<Expr> EndOf(const Constant& table) {
   return Expr(most) + 1;
 }
 
-// What elements of the value are below, and not negative: where ArgMax, ArgMin and TopK give places
-// on an axis, its dim; of a constant, what is beyond its largest one; also behind nodes that only
-// move them, such as lookups in a table. Nothing elsewhere.
+// What elements of the value are below, and not negative: where an op gives places on an axis, its
+// dim; of a constant, what is beyond its largest one; also behind nodes that only move them, such
+// as lookups in a table. Nothing elsewhere.
 std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers, ValueId value) {
-  constexpr std::string_view kMoves[] = {"Expand",   "Flatten",  "Gather",    "GatherElements",
-                                         "GatherND", "Identity", "Reshape",   "Slice",
-                                         "Squeeze",  "Tile",     "Transpose", "Unsqueeze"};
   while (producers[value].valid()) {
     const Node& node = graph.nodes[producers[value]];
-    const bool is_top_k = node.op == "TopK" && node.outputs[1] == value;
-    if (is_top_k || node.op == "ArgMax" || node.op == "ArgMin") {
+    const OpDef* op = FindOp(node.op);
+    if (op == nullptr) return std::nullopt;
+    if (op->places && node.outputs[op->places->output] == value) {
       const Shape& dims = graph.values[node.inputs[0]].type.dims;
-      const int64_t axis = node.attributes.Int("axis", is_top_k ? -1 : 0);
+      const int64_t axis = node.attributes.Int("axis", op->places->axis);
       const int64_t place = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
       if (place < 0 || place >= static_cast<int64_t>(dims.size())) return std::nullopt;
       return dims[static_cast<size_t>(place)];
     }
-    if (std::ranges::find(kMoves, node.op) == std::end(kMoves)) return std::nullopt;
+    if ((op->traits & kMovesElements) == 0) return std::nullopt;
     value = node.inputs[0];
   }
   const std::optional<Constant>& constant = graph.values[value].constant;
@@ -274,20 +238,21 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, const Definitions
   const std::vector<NodeId> nodes = graph.regions[region].nodes;
   for (NodeId id : nodes) {
     const Node node = graph.nodes[id];
-    const auto operand = std::ranges::find(kOperands, node.op, &IndexOperand::op);
-    if (operand == std::end(kOperands) || node.inputs.size() <= operand->input) continue;
-    absl::StatusOr<bool> valid = AreValid(graph, node, *operand, bounds);
+    const OpDef* op = FindOp(node.op);
+    if (op == nullptr || !op->indices || node.inputs.size() <= op->indices->input) continue;
+    const IndexOperand& operand = *op->indices;
+    absl::StatusOr<bool> valid = AreValid(graph, node, operand, bounds);
     if (!valid.ok()) {
       const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
       return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
     }
-    const ValueId indices = node.inputs[operand->input];
+    const ValueId indices = node.inputs[operand.input];
     const auto round = known.counters.find(indices);
     const std::optional<Expr> end = round == known.counters.end()
                                         ? PlacesBelow(graph, producers, indices)
                                         : std::optional(round->second);
-    if (*valid || (end && HasRoom(graph, node, *operand, *end, bounds))) continue;
-    Node check = CheckOf(node, *operand);
+    if (*valid || (end && HasRoom(graph, node, operand, *end, bounds))) continue;
+    Node check = CheckOf(node, operand);
     if (!known.checks.Add(graph, check)) continue;
     const std::string& data = graph.values[indices].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));

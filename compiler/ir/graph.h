@@ -51,13 +51,9 @@ ValueType UnknownType();
 bool IsKnownType(const ValueType& type);
 bool SameType(const ValueType& a, const ValueType& b);
 
-// Where the bytes are. kDevice is the CPU's own memory on the cpu target.
-enum class Device : uint8_t { kDevice, kHost };
-
 struct Value {
   std::string name = {};  // as in the model where it has one; unique in the graph
   ValueType type = {};
-  Device device = Device::kDevice;
   Layout layout = {};
   std::optional<Constant> constant = {};
   // Of a graph output that the model calls as it calls an input.
@@ -83,6 +79,11 @@ struct Node {
   std::vector<Location> locations = {};          // more than one after a merge
 };
 
+// Optional inputs are left out at the end, or invalid.
+inline bool HasInput(const Node& node, size_t index) {
+  return index < node.inputs.size() && node.inputs[index].valid();
+}
+
 struct Region {
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};
@@ -93,7 +94,6 @@ struct Region {
 struct Function {
   std::string name = {};
   RegionId region = {};
-  std::string compiler = {};  // non-empty: calls are given to that external code generator
 };
 
 struct Graph {

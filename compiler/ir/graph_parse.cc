@@ -125,7 +125,6 @@ class Parser {
     if (scanner_.TryConsume("layout")) {
       AOTC_ASSIGN_OR_RETURN(value.layout, ParseLayout(scanner_));
     }
-    if (scanner_.TryConsume("host")) value.device = Device::kHost;
     if (scanner_.TryConsume("as")) {
       AOTC_ASSIGN_OR_RETURN(value.output_name, scanner_.ExpectName('%'));
     }
@@ -160,11 +159,6 @@ class Parser {
     AOTC_ASSIGN_OR_RETURN(function.name, scanner_.ExpectName('@'));
     function.region = graph_.regions.Add({});
     AOTC_ASSIGN_OR_RETURN(std::vector<std::string> outputs, ParseSignature(function.region));
-    if (scanner_.TryConsume("compiler")) {
-      AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
-      AOTC_ASSIGN_OR_RETURN(function.compiler, scanner_.ExpectString());
-      AOTC_RETURN_IF_ERROR(scanner_.Expect(")"));
-    }
     graph_.functions.push_back(function);
     AOTC_RETURN_IF_ERROR(scanner_.Expect("{"));
     return ParseNodes(function.region, outputs);

@@ -267,8 +267,7 @@ void Rebuilder::FinishMainOutputs() {
 absl::Status Rebuilder::CopyAll() {
   for (const Function& function : old_.functions) {
     AOTC_ASSIGN_OR_RETURN(RegionId region, CopyRegion(function.region));
-    new_.functions.push_back(
-        {.name = function.name, .region = region, .compiler = function.compiler});
+    new_.functions.push_back({.name = function.name, .region = region});
   }
   AOTC_RETURN_IF_ERROR(FillRegion(old_.main, {}, {}));
   FinishMainOutputs();

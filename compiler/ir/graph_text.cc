@@ -60,7 +60,6 @@ class Printer {
     if (std::string layout = PrintLayout(value.layout); !layout.empty()) {
       StrAppend(&text, " layout", layout);
     }
-    if (value.device == Device::kHost) text += " host";
     if (!value.output_name.empty()) StrAppend(&text, " as ", SigilName('%', value.output_name));
     if (value.elements) StrAppend(&text, " elements(", PrintExprList(*value.elements), ")");
     return text;
@@ -84,11 +83,7 @@ class Printer {
 
   void PrintFunction(const Function& function) {
     const Region& region = graph_.regions[function.region];
-    StrAppend(&text_, "  function ", SigilName('@', function.name), Signature(region));
-    if (!function.compiler.empty()) {
-      StrAppend(&text_, " compiler(", QuotedText(function.compiler), ")");
-    }
-    text_ += " {\n";
+    StrAppend(&text_, "  function ", SigilName('@', function.name), Signature(region), " {\n");
     PrintNodes(region, "    ");
     text_ += "  }\n";
   }

@@ -2,13 +2,13 @@
 //
 //   %s: sequence(f32[n], 64)    %o: optional(i64[])    %m: map(string[n], f32[n])
 //   %u: f32[*]    %a: ?[2, 3]                         // rank, element type not known
-//   %b: f32[1, 32] layout(0, 1/16, 1%16) host elements(batch, 3) = ...
+//   %b: f32[1, 32] layout(0, 1/16, 1%16) elements(batch, 3) = ...
 //   %p, _ = Dropout(%x, _, %t) {seed=1} loc("drop (Dropout, opset 13)")    // _: absent
 //   %y: f32[3] = If(%c)
 //     region then_branch() -> (%t) {
 //       %t: f32[3] = Relu(%x)
 //     }
-//   function @gelu(%x) -> (%y) compiler("acme") { ... }                    // before the nodes
+//   function @gelu(%x) -> (%y) { ... }                                    // before the nodes
 //
 // A value whose type is not known prints as its name alone. Constants print as splat(v), [short,
 // lists] up to `constant_limit` elements, else as a hash (constant_text.h); random(seed=n) is only

@@ -69,10 +69,8 @@ class Printer {
   }
 
   std::string PrintTensor(const KernelTensor& tensor) const {
-    std::string text = StrCat("%", tensor.name, ": ",
-                              PrintTensorText({tensor.dtype, tensor.shape, tensor.layout}));
-    if (!tensor.strides.empty()) StrAppend(&text, " strides [", PrintExprs(tensor.strides), "]");
-    return text;
+    return StrCat("%", tensor.name, ": ",
+                  PrintTensorText({tensor.dtype, tensor.shape, tensor.layout}));
   }
 
   static std::string_view RoleName(TensorRole role) {

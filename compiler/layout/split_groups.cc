@@ -32,7 +32,7 @@ std::optional<GroupedConvolution> GroupedOf(const Graph& graph, const Node& node
   conv.inputs = conv.weight.dims()[1];
   conv.outputs = conv.weight.dims()[0] / conv.groups;
   if (conv.inputs == 1) return std::nullopt;
-  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
+  if (HasInput(node, 2)) {
     if (!graph.values[node.inputs[2]].constant) return std::nullopt;
     conv.bias = graph.values[node.inputs[2]].constant->Expanded();
   }

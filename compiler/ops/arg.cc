@@ -28,8 +28,14 @@ absl::Status ArgExtreme(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "ArgMax", .compute = ArgExtreme<true>, .summary = "position of the maximum"},
-    {.name = "ArgMin", .compute = ArgExtreme<false>, .summary = "position of the minimum"},
+    {.name = "ArgMax",
+     .compute = ArgExtreme<true>,
+     .summary = "position of the maximum",
+     .places = PlacesResult{}},
+    {.name = "ArgMin",
+     .compute = ArgExtreme<false>,
+     .summary = "position of the minimum",
+     .places = PlacesResult{}},
 };
 
 }  // namespace

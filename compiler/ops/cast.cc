@@ -49,8 +49,14 @@ absl::Status CastLike(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Cast", .compute = CastOp, .summary = "elements of another type"},
-    {.name = "CastLike", .compute = CastLike, .summary = "elements of the type of another tensor"},
+    {.name = "Cast",
+     .compute = CastOp,
+     .summary = "elements of another type",
+     .traits = kElementwise | kChangesType},
+    {.name = "CastLike",
+     .compute = CastLike,
+     .summary = "elements of the type of another tensor",
+     .traits = kChangesType},
 };
 
 }  // namespace

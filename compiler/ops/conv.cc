@@ -29,7 +29,11 @@ absl::Status Conv(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Conv", .compute = Conv, .summary = "convolution of any rank, with groups"},
+    {.name = "Conv",
+     .compute = Conv,
+     .summary = "convolution of any rank, with groups",
+     .traits = kContraction,
+     .first_weight = 1},
 };
 
 }  // namespace

@@ -88,7 +88,8 @@ absl::Status ConvTranspose(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "ConvTranspose",
      .compute = ConvTranspose,
-     .summary = "transposed convolution of any rank, with groups"},
+     .summary = "transposed convolution of any rank, with groups",
+     .first_weight = 1},
 };
 
 }  // namespace

@@ -84,8 +84,14 @@ absl::Status EyeLike(OpContext& op) {
 
 constexpr OpDef kOps[] = {
     {.name = "EyeLike", .compute = EyeLike, .summary = "ones on a diagonal, of a tensor's shape"},
-    {.name = "Expand", .compute = Expand, .summary = "broadcasts to a shape"},
-    {.name = "Tile", .compute = Tile, .summary = "repeats a tensor along its axes"},
+    {.name = "Expand",
+     .compute = Expand,
+     .summary = "broadcasts to a shape",
+     .traits = kMovesElements},
+    {.name = "Tile",
+     .compute = Tile,
+     .summary = "repeats a tensor along its axes",
+     .traits = kMovesElements},
     {.name = "Trilu", .compute = Trilu, .summary = "upper or lower triangle"},
 };
 

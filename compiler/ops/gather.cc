@@ -142,11 +142,21 @@ absl::Status OneHot(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Gather", .compute = Gather, .summary = "slices at indices along an axis"},
+    {.name = "Gather",
+     .compute = Gather,
+     .summary = "slices at indices along an axis",
+     .traits = kMovesElements,
+     .indices = IndexOperand{.axis = "axis"}},
     {.name = "GatherElements",
      .compute = GatherElements,
-     .summary = "elements at indices along an axis"},
-    {.name = "GatherND", .compute = GatherNd, .summary = "slices at positions in several axes"},
+     .summary = "elements at indices along an axis",
+     .traits = kMovesElements,
+     .indices = IndexOperand{.axis = "axis"}},
+    {.name = "GatherND",
+     .compute = GatherNd,
+     .summary = "slices at positions in several axes",
+     .traits = kMovesElements,
+     .indices = IndexOperand{.axis = "batch_dims", .positions = true}},
     {.name = "OneHot", .compute = OneHot, .summary = "indices as vectors with one element on"},
 };
 

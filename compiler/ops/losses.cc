@@ -111,10 +111,12 @@ absl::Status SoftmaxCrossEntropyLoss(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "NegativeLogLikelihoodLoss",
      .compute = NegativeLogLikelihoodLoss,
-     .summary = "minus the scores of labels, weighted"},
+     .summary = "minus the scores of labels, weighted",
+     .indices = IndexOperand{.fixed_axis = 1, .from_end = false}},
     {.name = "SoftmaxCrossEntropyLoss",
      .compute = SoftmaxCrossEntropyLoss,
-     .summary = "the loss of a softmax for labels"},
+     .summary = "the loss of a softmax for labels",
+     .indices = IndexOperand{.fixed_axis = 1, .from_end = false}},
 };
 
 }  // namespace

@@ -113,8 +113,16 @@ absl::Status Gemm(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Gemm", .compute = Gemm, .summary = "alpha * A * B + beta * C"},
-    {.name = "MatMul", .compute = MatMul, .summary = "matrix product over the last two axes"},
+    {.name = "Gemm",
+     .compute = Gemm,
+     .summary = "alpha * A * B + beta * C",
+     .traits = kContraction,
+     .first_weight = 0},
+    {.name = "MatMul",
+     .compute = MatMul,
+     .summary = "matrix product over the last two axes",
+     .traits = kContraction,
+     .first_weight = 0},
 };
 
 }  // namespace

@@ -71,7 +71,10 @@ absl::Status Lrn(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "BatchNormalization", .compute = BatchNormalization, .summary = "by given statistics"},
+    {.name = "BatchNormalization",
+     .compute = BatchNormalization,
+     .summary = "by given statistics",
+     .first_weight = 1},
     {.name = "LRN", .compute = Lrn, .summary = "by the squares of neighbouring channels"},
 };
 

@@ -36,9 +36,7 @@ bool HasArithmetic(DType type) { return type == DType::kBool || IsInteger(type) 
 OpContext::OpContext(const Graph& graph, const Node& node)
     : graph_(graph), node_(node), builder_(KernelName(node)) {}
 
-bool OpContext::HasInput(size_t index) const {
-  return index < node_.inputs.size() && node_.inputs[index].valid();
-}
+bool OpContext::HasInput(size_t index) const { return aotc::HasInput(node_, index); }
 
 bool OpContext::WantsOutput(size_t index) const {
   return index < node_.outputs.size() && node_.outputs[index].valid();

@@ -16,6 +16,8 @@
 #ifndef AOTC_COMPILER_OPS_OP_H_
 #define AOTC_COMPILER_OPS_OP_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ops/index_operand.h"
 #include "compiler/ops/tensor_builder.h"
 
 namespace aotc {
@@ -81,16 +84,36 @@ class OpContext {
   std::vector<Tensor> operand_tensors_;  // of operands_
 };
 
+// What holds of every node of an op.
+enum OpTrait : uint32_t {
+  // Each element of a result is made of the operands' elements at its place, after broadcasting:
+  // whatever renames the places of all operands alike can as well be done behind it.
+  kElementwise = 1 << 0,
+  kBroadcasts = 1 << 1,      // operands of any shapes that broadcast to one another
+  kCommutative = 1 << 2,     // the order of the operands changes no bit of the result
+  kContraction = 1 << 3,     // a sum of products with which elementwise ops can be computed
+  kReducesAxes = 1 << 4,     // along the axes that input 1 lists
+  kMovesElements = 1 << 5,   // the elements of output 0 are elements of input 0
+  kChangesType = 1 << 6,     // it is there to give elements another type
+  kReadsShapeOnly = 1 << 7,  // results depend on the dims of the inputs, not on their elements
+};
+
 struct OpDef {
   std::string_view name;
   absl::Status (*compute)(OpContext& op) = nullptr;
   // Emits an equivalent of `node` through the rebuilder and replaces its outputs.
   absl::Status (*expand)(class Rebuilder& rebuilder, const Node& node) = nullptr;
   std::string_view summary = {};
+  uint32_t traits = 0;                       // of OpTrait
+  std::optional<size_t> first_weight = {};   // kernels want inputs from this one on packed
+  std::optional<IndexOperand> indices = {};  // an input whose elements are indices
+  std::optional<PlacesResult> places = {};   // an output whose elements are indices
 };
 
 // The definition of an op, or null. Names of other domains carry their prefix.
 const OpDef* FindOp(std::string_view name);
+// False for names of no op.
+bool HasTrait(std::string_view op, OpTrait trait);
 // It has a definition, or is control flow (ir/control_flow.h), which needs none.
 bool IsSupportedOp(std::string_view name);
 // All ops by name, sorted: for the operator table and messages.

@@ -199,10 +199,12 @@ constexpr OpDef kOps[] = {
     {.name = "Col2Im", .compute = Col2Im, .summary = "sums of blocks where they overlap"},
     {.name = "MaxUnpool",
      .compute = MaxUnpool,
-     .summary = "elements where a MaxPool took them from"},
+     .summary = "elements where a MaxPool took them from",
+     .indices = IndexOperand{.from_end = false, .flat = true}},
     {.name = "ReverseSequence",
      .compute = ReverseSequence,
-     .summary = "the first elements of each sequence in reverse"},
+     .summary = "the first elements of each sequence in reverse",
+     .indices = IndexOperand{.axis = "time_axis", .from_end = false, .inclusive = true}},
 };
 
 }  // namespace

@@ -166,7 +166,8 @@ constexpr OpDef kOps[] = {
      .summary = "u8 over the range of the input, with scale and zero point"},
     {.name = "QuantizeLinear",
      .compute = QuantizeLinear,
-     .summary = "x / scale + zero, rounded to an integer type"},
+     .summary = "x / scale + zero, rounded to an integer type",
+     .traits = kChangesType},
 };
 
 }  // namespace

@@ -50,6 +50,11 @@ const OpDef* FindOp(std::string_view name) {
   return found == Table().end() ? nullptr : found->second;
 }
 
+bool HasTrait(std::string_view op, OpTrait trait) {
+  const OpDef* def = FindOp(op);
+  return def != nullptr && (def->traits & trait) != 0;
+}
+
 bool IsSupportedOp(std::string_view name) {
   return FindOp(name) != nullptr || name == "If" || name == "Repeat";
 }

@@ -165,11 +165,23 @@ absl::Status Dropout(OpContext& op) {
 
 constexpr OpDef kOps[] = {
     {.name = "Dropout", .compute = Dropout, .summary = "the input: inference drops nothing"},
-    {.name = "Flatten", .compute = Flatten, .summary = "a matrix of the same elements"},
-    {.name = "Identity", .compute = Identity, .summary = "the input"},
-    {.name = "Reshape", .compute = Reshape, .summary = "the same elements under another shape"},
-    {.name = "Squeeze", .compute = Squeeze, .summary = "drops axes of dim 1"},
-    {.name = "Unsqueeze", .compute = Unsqueeze, .summary = "adds axes of dim 1"},
+    {.name = "Flatten",
+     .compute = Flatten,
+     .summary = "a matrix of the same elements",
+     .traits = kMovesElements},
+    {.name = "Identity", .compute = Identity, .summary = "the input", .traits = kMovesElements},
+    {.name = "Reshape",
+     .compute = Reshape,
+     .summary = "the same elements under another shape",
+     .traits = kMovesElements},
+    {.name = "Squeeze",
+     .compute = Squeeze,
+     .summary = "drops axes of dim 1",
+     .traits = kMovesElements},
+    {.name = "Unsqueeze",
+     .compute = Unsqueeze,
+     .summary = "adds axes of dim 1",
+     .traits = kMovesElements},
 };
 
 }  // namespace

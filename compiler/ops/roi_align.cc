@@ -111,7 +111,10 @@ absl::Status RoiAlign(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "RoiAlign", .compute = RoiAlign, .summary = "regions of an image in one size"},
+    {.name = "RoiAlign",
+     .compute = RoiAlign,
+     .summary = "regions of an image in one size",
+     .indices = IndexOperand{.input = 2, .from_end = false}},
 };
 
 }  // namespace

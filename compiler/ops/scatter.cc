@@ -176,10 +176,12 @@ absl::Status ScatterNd(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "ScatterElements",
      .compute = ScatterElements,
-     .summary = "a tensor with elements replaced at indices along an axis"},
+     .summary = "a tensor with elements replaced at indices along an axis",
+     .indices = IndexOperand{.axis = "axis"}},
     {.name = "ScatterND",
      .compute = ScatterNd,
-     .summary = "a tensor with slices replaced at positions in several axes"},
+     .summary = "a tensor with slices replaced at positions in several axes",
+     .indices = IndexOperand{.positions = true}},
 };
 
 }  // namespace

@@ -58,8 +58,14 @@ absl::Status Clip(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Clip", .compute = Clip, .summary = "x limited to an interval"},
-    {.name = "Where", .compute = Where, .summary = "a where a condition holds, else b"},
+    {.name = "Clip",
+     .compute = Clip,
+     .summary = "x limited to an interval",
+     .traits = kElementwise},
+    {.name = "Where",
+     .compute = Where,
+     .summary = "a where a condition holds, else b",
+     .traits = kElementwise | kBroadcasts},
 };
 
 }  // namespace

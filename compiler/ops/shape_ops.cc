@@ -165,8 +165,11 @@ constexpr OpDef kOps[] = {
     {.name = "ConstantOfShape", .compute = ConstantOfShape, .summary = "one value everywhere"},
     {.name = "Elements", .compute = Elements, .summary = "numbers over the dims, from no tensor"},
     {.name = "Range", .compute = Range, .summary = "numbers from a start to a limit by a step"},
-    {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor"},
-    {.name = "Size", .compute = Size, .summary = "number of elements of a tensor"},
+    {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor", .traits = kReadsShapeOnly},
+    {.name = "Size",
+     .compute = Size,
+     .summary = "number of elements of a tensor",
+     .traits = kReadsShapeOnly},
 };
 
 }  // namespace

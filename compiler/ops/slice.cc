@@ -108,7 +108,10 @@ absl::Status Slice(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Slice", .compute = Slice, .summary = "ranges along some axes, with steps"},
+    {.name = "Slice",
+     .compute = Slice,
+     .summary = "ranges along some axes, with steps",
+     .traits = kMovesElements},
 };
 
 }  // namespace

@@ -68,7 +68,10 @@ absl::Status TopK(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "TopK", .compute = TopK, .summary = "the greatest or least elements of an axis"},
+    {.name = "TopK",
+     .compute = TopK,
+     .summary = "the greatest or least elements of an axis",
+     .places = PlacesResult{.output = 1, .axis = -1}},
 };
 
 }  // namespace

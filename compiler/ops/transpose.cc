@@ -92,7 +92,10 @@ constexpr OpDef kOps[] = {
     {.name = "SpaceToDepth",
      .compute = SpaceToDepth,
      .summary = "blocks of pixels become channels"},
-    {.name = "Transpose", .compute = Transpose, .summary = "permutes the axes"},
+    {.name = "Transpose",
+     .compute = Transpose,
+     .summary = "permutes the axes",
+     .traits = kMovesElements},
 };
 
 }  // namespace

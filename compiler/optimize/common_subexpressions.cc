@@ -7,25 +7,17 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
-constexpr std::string_view kCommutative[] = {
-    "Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Or", "Xor"};
-// Two of them draw two numbers.
-constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
-                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-
-bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Copies stay: an output that copies another one is made of one.
+// Copies stay: an output that copies another one is made of one. What has no definition may draw
+// numbers: two such nodes draw two.
 bool MayMerge(const Node& node) {
-  return node.regions.empty() && node.op != "Identity" && !IsOneOf(kRandom, node.op);
+  return node.regions.empty() && node.op != "Identity" && FindOp(node.op) != nullptr;
 }
 
 bool SameElements(const Value& a, const Value& b) {
@@ -35,8 +27,7 @@ bool SameElements(const Value& a, const Value& b) {
 
 // As far as readers can tell.
 bool SameResult(const Value& a, const Value& b) {
-  return SameType(a.type, b.type) && a.layout == b.layout && a.device == b.device &&
-         SameElements(a, b);
+  return SameType(a.type, b.type) && a.layout == b.layout && SameElements(a, b);
 }
 
 class Merger {
@@ -101,7 +92,7 @@ void Merger::MergeConstants(Rebuilder& rebuilder, const Node& node) {
 std::string Merger::KeyOf(Rebuilder& rebuilder, const Node& node) const {
   std::vector<int32_t> inputs;
   for (ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input).index());
-  if (IsOneOf(kCommutative, node.op)) std::sort(inputs.begin(), inputs.end());
+  if (HasTrait(node.op, kCommutative)) std::sort(inputs.begin(), inputs.end());
   return StrCat(node.op, "(", StrJoin(inputs, ",", [](int32_t id) { return StrCat(id); }), ")");
 }
 

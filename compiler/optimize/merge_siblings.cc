@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/op.h"
 #include "compiler/optimize/channel_affine.h"
-#include "compiler/optimize/elementwise.h"
 #include "compiler/optimize/siblings.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -110,7 +110,7 @@ bool Merger::AreContiguous(const SiblingGroup& group) const {
 bool Merger::IsReadElementwise(ValueId value) const {
   if (uses_[value] != 1) return false;
   const NodeId reader = reader_[value];
-  return reader.valid() && IsElementwise(old_.nodes[reader].op);
+  return reader.valid() && HasTrait(old_.nodes[reader].op, kElementwise);
 }
 
 // Only moved, then multiplied with another activation, as queries, keys and values are: products

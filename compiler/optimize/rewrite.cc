@@ -89,9 +89,7 @@ RewriteSite::RewriteSite(Rebuilder& rebuilder, ProducerIndex& producers, const G
   for (ValueId& input : node_.inputs) input = rebuilder.Mapped(input);
 }
 
-bool RewriteSite::HasInput(size_t index) const {
-  return index < node_.inputs.size() && node_.inputs[index].valid();
-}
+bool RewriteSite::HasInput(size_t index) const { return aotc::HasInput(node_, index); }
 
 const Constant* RewriteSite::ConstantInput(size_t index) const {
   return HasInput(index) ? ConstantOf(node_.inputs[index]) : nullptr;

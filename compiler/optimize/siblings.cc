@@ -5,28 +5,23 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/ops/op.h"
 #include "compiler/optimize/channel_affine.h"
 
 namespace aotc {
 namespace {
 
-constexpr std::string_view kContractions[] = {"Conv", "Gemm", "MatMul"};
-constexpr std::string_view kUnary[] = {
-    "Abs",  "Elu", "Erf",  "Exp",     "Gelu",     "HardSigmoid", "HardSwish", "LeakyRelu",
-    "Mish", "Neg", "Relu", "Sigmoid", "Softplus", "Sqrt",        "Swish",     "Tanh"};
-constexpr std::string_view kBinary[] = {"Add", "Div", "Mul", "Sub"};
-
-bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+bool IsArithmetic(const Node& node) {
+  return node.op == "Add" || node.op == "Div" || node.op == "Mul" || node.op == "Sub";
 }
 
 const Constant* ConstantInput(const Graph& graph, const Node& node, size_t index) {
-  if (index >= node.inputs.size() || !node.inputs[index].valid()) return nullptr;
+  if (!HasInput(node, index)) return nullptr;
   const std::optional<Constant>& constant = graph.values[node.inputs[index]].constant;
   return constant ? &*constant : nullptr;
 }
 
-bool HasBias(const Node& node) { return node.inputs.size() > 2 && node.inputs[2].valid(); }
+bool HasBias(const Node& node) { return HasInput(node, 2); }
 
 // Axes of the output channels in weight and result.
 struct ChannelAxes {
@@ -52,7 +47,7 @@ bool HasMergeableBias(const Graph& graph, const Node& node, int64_t channels) {
 }
 
 bool IsMember(const Graph& graph, const Node& node) {
-  if (!IsOneOf(kContractions, node.op) || !node.outputs[0].valid()) return false;
+  if (!HasTrait(node.op, kContraction) || !node.outputs[0].valid()) return false;
   const Constant* weight = ConstantInput(graph, node, 1);
   if (weight == nullptr || !IsFloat(weight->dtype()) || ByteWidth(weight->dtype()) == 0)
     return false;
@@ -166,8 +161,8 @@ std::optional<Follower> FollowerOf(const Graph& graph, const Node& node, ValueId
   if (node.outputs.size() != 1 || !node.outputs[0].valid()) return std::nullopt;
   const ValueType& type = graph.values[node.outputs[0]].type;
   if (!SameType(type, graph.values[chain].type)) return std::nullopt;
-  if (IsOneOf(kUnary, node.op) && node.inputs.size() == 1) return Follower{};
-  if (!IsOneOf(kBinary, node.op) || node.inputs.size() != 2) return std::nullopt;
+  if (HasTrait(node.op, kElementwise) && node.inputs.size() == 1) return Follower{};
+  if (!IsArithmetic(node) || node.inputs.size() != 2) return std::nullopt;
   const size_t vector = node.inputs[0] == chain ? 1 : 0;
   const Constant* constant = ConstantInput(graph, node, vector);
   if (constant == nullptr) return std::nullopt;

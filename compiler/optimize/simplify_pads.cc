@@ -21,10 +21,9 @@ struct ZeroPad {
 std::optional<ZeroPad> ZeroPadOf(const RewriteSite& site, const Node* node) {
   if (node == nullptr || node->op != "Pad" || node->inputs.size() < 2) return std::nullopt;
   if (node->attributes.String("mode", "constant") != "constant") return std::nullopt;
-  const auto has = [&](size_t i) { return i < node->inputs.size() && node->inputs[i].valid(); };
   const std::optional<Constant>& pads = site.before().values[node->inputs[1]].constant;
-  if (!pads || has(3)) return std::nullopt;
-  if (has(2)) {
+  if (!pads || HasInput(*node, 3)) return std::nullopt;
+  if (HasInput(*node, 2)) {
     const std::optional<Constant>& value = site.before().values[node->inputs[2]].constant;
     if (!value || value->element_count() != 1 || value->FloatAt(0) != 0) return std::nullopt;
   }

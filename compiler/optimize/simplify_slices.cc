@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/ops/tensor_builder.h"
+#include "compiler/ops/op.h"
 #include "compiler/optimize/simplify_rules.h"
 #include "compiler/pass/pass.h"
 
@@ -129,9 +129,7 @@ bool GatherOfSlice(RewriteSite& site) {
 
 // Ops of broadcast operands do what Expand does by themselves.
 bool ExpandIntoBroadcast(RewriteSite& site) {
-  constexpr std::string_view kOps[] = {"Add", "And", "Div", "Equal", "Greater", "Less",
-                                       "Max", "Min", "Mul", "Or",    "Sub",     "Where"};
-  if (std::ranges::find(kOps, site.node().op) == std::end(kOps)) return false;
+  if (!HasTrait(site.node().op, kBroadcasts)) return false;
   for (size_t i = 0; i < site.node().inputs.size(); ++i) {
     const Node* expand = site.Producer(i);
     if (expand == nullptr || expand->op != "Expand") continue;

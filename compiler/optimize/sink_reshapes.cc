@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/optimize/elementwise.h"
+#include "compiler/ops/op.h"
 #include "compiler/optimize/permutation.h"
 #include "compiler/optimize/rewrite.h"
 #include "compiler/optimize/simplify_rules.h"
@@ -13,7 +13,7 @@ namespace aotc {
 namespace {
 
 bool IsComputed(const Node* node) {
-  return node != nullptr && (IsContractionOp(node->op) || IsElementwise(node->op));
+  return node != nullptr && (HasTrait(node->op, kContraction) || HasTrait(node->op, kElementwise));
 }
 
 // The reshape that defines an input, which nothing else reads, of something computed.
@@ -73,7 +73,7 @@ Passing PassingOf(const RewriteSite& site, size_t index, const Shape& from) {
 }
 
 bool PastElementwise(RewriteSite& site) {
-  if (!IsElementwise(site.node().op)) return false;
+  if (!HasTrait(site.node().op, kElementwise)) return false;
   const size_t count = site.node().inputs.size();
   ValueId source;
   for (size_t i = 0; i < count && !source.valid(); ++i) {

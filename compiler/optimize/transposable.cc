@@ -1,20 +1,11 @@
 #include "compiler/optimize/transposable.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "compiler/optimize/elementwise.h"
+#include "compiler/ops/op.h"
 
 namespace aotc {
 namespace {
-
-constexpr std::string_view kReductions[] = {
-    "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
-    "ReduceMean", "ReduceMin", "ReduceProd",   "ReduceSum",       "ReduceSumSquare"};
-
-bool HasInput(const Node& node, size_t index) {
-  return index < node.inputs.size() && node.inputs[index].valid();
-}
 
 bool IsConstantInput(const Graph& graph, const Node& node, size_t index) {
   return HasInput(node, index) && graph.values[node.inputs[index]].constant.has_value();
@@ -57,7 +48,7 @@ std::optional<Permutation> PassedByConcat(const Node& node, TransposeAbove above
 
 std::optional<Permutation> PermutationPassed(const Graph& graph, const Node& node,
                                              const Shape& result, TransposeAbove above) {
-  if (IsElementwise(node.op)) return PassedByElementwise(graph, node, result, above);
+  if (HasTrait(node.op, kElementwise)) return PassedByElementwise(graph, node, result, above);
   if (node.op == "Concat") return PassedByConcat(node, above);
   // Axes in a list of their own are left where they are: exporters state the pads of all.
   const bool is_pad = node.op == "Pad" && IsConstantInput(graph, node, 1) && !HasInput(node, 3);
@@ -65,7 +56,7 @@ std::optional<Permutation> PermutationPassed(const Graph& graph, const Node& nod
 }
 
 std::optional<Permutation> ReducedAxes(const Graph& graph, const Node& node, size_t rank) {
-  if (std::ranges::find(kReductions, node.op) == std::end(kReductions)) return std::nullopt;
+  if (!HasTrait(node.op, kReducesAxes)) return std::nullopt;
   if (!IsConstantInput(graph, node, 1)) return std::nullopt;
   Permutation axes = graph.values[node.inputs[1]].constant->AsInts();
   if (axes.empty()) return std::nullopt;

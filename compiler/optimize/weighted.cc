@@ -42,13 +42,9 @@ int64_t InputChannel(const Weighted& node, int64_t index) {
 }
 
 const Constant* ConstantInput(const Graph& graph, const Node& node, size_t index) {
-  if (index >= node.inputs.size() || !node.inputs[index].valid()) return nullptr;
+  if (!HasInput(node, index)) return nullptr;
   const Value& value = graph.values[node.inputs[index]];
   return value.constant && IsFloat(value.constant->dtype()) ? &*value.constant : nullptr;
-}
-
-bool HasInput(const Node& node, size_t index) {
-  return index < node.inputs.size() && node.inputs[index].valid();
 }
 
 // Channels and where they are; false where the shapes are not those of the op.

@@ -1,8 +1,9 @@
 // A node for tests of op definitions: its inputs, attributes and what is known of them.
 //
 //   OpCase op("Slice");
-//   op.Symbol("n", 1, 8).Input(DType::kF32, {Var("n"),
-//   4}).Known(Constant::Ints({1})).Known(Constant::Ints({3})); op.Build()->kernel;
+//   op.Symbol("n", 1, 8).Input(DType::kF32, {Var("n"), 4});
+//   op.Known(Constant::Ints({1})).Known(Constant::Ints({3}));
+//   op.Build()->kernel;
 #ifndef AOTC_TESTS_UNIT_OP_CASE_H_
 #define AOTC_TESTS_UNIT_OP_CASE_H_
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
-#include "absl/strings/match.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
@@ -48,7 +48,7 @@ class CpuHostWriter {
                         HasControl() ? "" : "straight ", "run: no lookups, no allocation."),
         .system_header = "#include <string.h>",
         .own_header = "#include \"aotc/parallel.h\""};
-    return StrCat(EmitHostOpening(context_, opening, w_.text()), w_.text());
+    return StrCat(EmitHostOpening(context_, opening), w_.text());
   }
 
  private:
@@ -141,6 +141,7 @@ class CpuHostWriter {
   bool UsesIsa() const { return widest_level_ > least_level_; }
 
   absl::Status EmitSteps() {
+    const HostUses before = std::exchange(context_.uses, {});
     CodeWriter body;
     std::swap(body, w_);
     for (size_t i = 0; i < program_.steps.size(); ++i) {
@@ -153,7 +154,8 @@ class CpuHostWriter {
     w_.Line("// The steps, as each of the workers goes through them.");
     const auto block =
         w_.Block("void steps(run_state *self, int32_t worker, int32_t workers) {", "}\n");
-    NameSharedState(body.text());
+    NameSharedState();
+    context_.uses.functions |= before.functions;
     w_.Emit("$body$", {{"body", body.text()}});
     return absl::OkStatus();
   }
@@ -165,7 +167,7 @@ class CpuHostWriter {
       case StepKind::kCheck: break;
       default: Control(step); return absl::OkStatus();
     }
-    w_.Line(StrCat("if (worker == 0 && *", BufferPointer(program_, m_, step.args[0], false),
+    w_.Line(StrCat("if (worker == 0 && *", BufferPointer(context_, step.args[0], false),
                    " == 0) self->status = AOTC_ERROR_VALUE;"));
     return absl::OkStatus();
   }
@@ -176,9 +178,9 @@ class CpuHostWriter {
   // they meet again. Behind a check that failed the values that are to end a loop may be anything.
   void Control(const Step& step) {
     const std::string flag =
-        step.args.empty() ? "" : StrCat("*", BufferPointer(program_, m_, step.args[0], false));
+        step.args.empty() ? "" : StrCat("*", BufferPointer(context_, step.args[0], false));
     const bool is_loop = step.kind == StepKind::kLoop;
-    w_.Line(ControlLine(program_, step, is_loop ? "" : StrCat(flag, " != 0")));
+    w_.Line(ControlLine(context_, step, is_loop ? "" : StrCat(flag, " != 0")));
     if (!is_loop) return;
     Barrier();
     if (HasChecks()) w_.Line("if (self->status != AOTC_OK) break;");
@@ -186,16 +188,15 @@ class CpuHostWriter {
   }
 
   // Short names for what the steps use of the state.
-  void NameSharedState(const std::string& body) {
-    const auto uses = [&](const char* text) { return absl::StrContains(body, text); };
-    if (body.empty()) w_.Line("(void)self, (void)worker, (void)workers;");
-    if (uses("in->")) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
-    if (uses("out->")) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
-    if (uses("(arena + ")) w_.Line("uint8_t *arena = self->arena;");
-    if (uses("(uint8_t *)pools."))
-      w_.Line(StrCat("const ", m_.prefix, "_pools &pools = self->pools;"));
-    if (uses("(weights + ")) w_.Line("const uint8_t *weights = self->weights;");
-    if (uses("dims.")) w_.Line("const symbols &dims = self->sizes;");
+  void NameSharedState() {
+    const HostUses& uses = context_.uses;
+    if (program_.steps.empty()) w_.Line("(void)self, (void)worker, (void)workers;");
+    if (uses.inputs) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
+    if (uses.outputs) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
+    if (uses.arena) w_.Line("uint8_t *arena = self->arena;");
+    if (uses.pools) w_.Line(StrCat("const ", m_.prefix, "_pools &pools = self->pools;"));
+    if (uses.weights) w_.Line("const uint8_t *weights = self->weights;");
+    if (uses.dims) w_.Line("const symbols &dims = self->sizes;");
   }
 
   absl::Status Copy(const Step& step) {
@@ -207,9 +208,9 @@ class CpuHostWriter {
                  (size_t)(part.end - part.begin));
         }
       })",
-            {{"bytes", ActualBytes(program_, step.args[0])},
-             {"to", Parenthesized(BufferPointer(program_, m_, step.args[1], true))},
-             {"from", Parenthesized(BufferPointer(program_, m_, step.args[0], false))}});
+            {{"bytes", ActualBytes(context_, step.args[0])},
+             {"to", Parenthesized(BufferPointer(context_, step.args[1], true))},
+             {"from", Parenthesized(BufferPointer(context_, step.args[0], false))}});
     return absl::OkStatus();
   }
 
@@ -219,7 +220,7 @@ class CpuHostWriter {
     if (!step.scratch.valid()) return "nullptr";
     const Buffer& buffer = program_.buffers[step.scratch];
     const int64_t each = ScratchBytes(program_.kernels[step.kernel], program_.arena_align);
-    return StrCat("(", ArenaPlace(program_, buffer), ") + (size_t)worker * ", each);
+    return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)worker * ", each);
   }
 
   absl::Status Launch(const Step& step) {
@@ -228,7 +229,7 @@ class CpuHostWriter {
     const auto block = w_.Block("{");
     const KernelVariant& last = variants.back();
     std::string callee = KernelSymbol(m_.prefix, last);
-    std::string tasks = HostExpr(last.loops.tasks, bounds_);
+    std::string tasks = HostExpr(context_, last.loops.tasks, bounds_);
     if (variants.size() > 1) {
       w_.Line(StrCat("auto *kernel = ", callee, ";"));
       const bool same_tasks = HaveSameTasks(variants);
@@ -249,7 +250,8 @@ class CpuHostWriter {
       const std::string otherwise = i == 0 ? "" : "else ";
       const auto branch = w_.Block(StrCat(otherwise, "if (", Condition(variant), ") {"));
       w_.Line(StrCat("kernel = ", KernelSymbol(m_.prefix, variant), ";"));
-      if (!same_tasks) w_.Line(StrCat("tasks = ", HostExpr(variant.loops.tasks, bounds_), ";"));
+      if (!same_tasks)
+        w_.Line(StrCat("tasks = ", HostExpr(context_, variant.loops.tasks, bounds_), ";"));
     }
   }
 
@@ -264,7 +266,7 @@ class CpuHostWriter {
     const bool any_size = variant.guard.IsInt(1);
     std::string isa = level > least_level_ ? StrCat("self->isa >= ", level) : "";
     if (any_size) return isa.empty() ? "true" : isa;
-    const std::string guard = HostExpr(variant.guard, bounds_);
+    const std::string guard = HostExpr(context_, variant.guard, bounds_);
     return isa.empty() ? guard : StrCat(isa, " && (", guard, ")");
   }
 

@@ -1,6 +1,7 @@
 // NAME.cpp of the CUDA target, which is plain C++: it never includes CUDA's headers. What calls the
 // CUDA runtime is NAME_device.cu, kernels are launched by functions of the kernel files.
-#include "absl/strings/match.h"
+#include <utility>
+
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
@@ -37,7 +38,7 @@ class CudaHostWriter {
     const HostOpening opening = {.title = StrCat("the host program, which queues ",
                                                  program_.steps.size(),
                                                  " steps on a stream: no lookups, no allocation.")};
-    return StrCat(EmitHostOpening(context_, opening, w_.text()), w_.text());
+    return StrCat(EmitHostOpening(context_, opening), w_.text());
   }
 
  private:
@@ -82,6 +83,7 @@ class CudaHostWriter {
   }
 
   absl::Status Steps() {
+    const HostUses before = std::exchange(context_.uses, {});
     CodeWriter body;
     std::swap(body, w_);
     for (size_t i = 0; i < program_.steps.size(); ++i) {
@@ -89,7 +91,7 @@ class CudaHostWriter {
       AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(i); }));
     }
     std::swap(body, w_);
-    if (absl::StrContains(body.text(), "read_flag(")) ReadFlag();
+    if (reads_flags_) ReadFlag();
     w_.Line(StrCat("// Queues the steps. All pointers", check_ > 0 ? " but checks" : "",
                    " are device memory."));
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
@@ -98,13 +100,14 @@ class CudaHostWriter {
     if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
     const auto block =
         w_.Block(StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
-    for (const auto& [name, use] :
-         {std::pair("in", "in->"), std::pair("out", "out->"), std::pair("arena", "(arena + "),
-          std::pair("weights", "(weights + "), std::pair("dims", "dims."),
-          std::pair("stream", "stream)")}) {
-      const bool exists = std::string_view(name) != "dims" || !m_.dims.empty();
-      if (exists && !absl::StrContains(body.text(), use)) w_.Line(StrCat("(void)", name, ";"));
+    const HostUses& uses = context_.uses;
+    for (const auto& [name, used] :
+         {std::pair("in", uses.inputs), std::pair("out", uses.outputs),
+          std::pair("arena", uses.arena), std::pair("weights", uses.weights),
+          std::pair("dims", uses.dims || m_.dims.empty()), std::pair("stream", uses_stream_)}) {
+      if (!used) w_.Line(StrCat("(void)", name, ";"));
     }
+    context_.uses.functions |= before.functions;
     w_.Line("aotc_status status = AOTC_OK;");
     for (const Buffer& buffer : program_.buffers) {
       if (buffer.kind == BufferKind::kHost) w_.Line(StrCat("uint8_t ", buffer.name, " = 0;"));
@@ -135,14 +138,14 @@ class CudaHostWriter {
     }
     const std::string flag =
         step.args.empty() ? "" : StrCat(program_.buffers[step.args[0]].name, " != 0");
-    w_.Line(ControlLine(program_, step, flag));
+    w_.Line(ControlLine(context_, step, flag));
     return absl::OkStatus();
   }
 
   // Looked at when the run is over, or at once where another round would overwrite it.
   absl::Status Check(size_t index) {
     const Step& step = program_.steps[index];
-    const std::string from = BufferPointer(program_, m_, step.args[0], false);
+    const std::string from = BufferPointer(context_, step.args[0], false);
     if (!waits_[index]) {
       CopyLine(StrCat("checks + ", check_++), from, "1");
       return absl::OkStatus();
@@ -155,6 +158,7 @@ class CudaHostWriter {
   }
 
   void ToHost(const std::string& to, const std::string& from) {
+    reads_flags_ = uses_stream_ = true;
     w_.Line(StrCat("status = read_flag(", to, ", ", from, ", stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
   }
@@ -172,10 +176,11 @@ class CudaHostWriter {
       return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs ", range.max,
                                              " blocks, more than a grid has"));
     }
+    uses_stream_ = true;
     const std::string call = StrCat("status = ", Launcher(kernel), "(", arguments,
-                                    HostExpr(tasks, bounds_), ", stream);");
+                                    HostExpr(context_, tasks, bounds_), ", stream);");
     const std::string when =
-        range.min > 0 ? "" : StrCat("if (", HostExpr(tasks, bounds_), " > 0) ");
+        range.min > 0 ? "" : StrCat("if (", HostExpr(context_, tasks, bounds_), " > 0) ");
     w_.Line(StrCat(when, call));
     w_.Line("if (status != AOTC_OK) return status;");
     return absl::OkStatus();
@@ -183,17 +188,18 @@ class CudaHostWriter {
 
   absl::Status Copy(const Step& step) {
     if (program_.buffers[step.args[1]].kind == BufferKind::kHost) {
-      ToHost(BufferPointer(program_, m_, step.args[1], true),
-             BufferPointer(program_, m_, step.args[0], false));
+      ToHost(BufferPointer(context_, step.args[1], true),
+             BufferPointer(context_, step.args[0], false));
       return absl::OkStatus();
     }
-    CopyLine(BufferPointer(program_, m_, step.args[1], true),
-             BufferPointer(program_, m_, step.args[0], false),
-             StrCat("(size_t)(", ActualBytes(program_, step.args[0]), ")"));
+    CopyLine(BufferPointer(context_, step.args[1], true),
+             BufferPointer(context_, step.args[0], false),
+             StrCat("(size_t)(", ActualBytes(context_, step.args[0]), ")"));
     return absl::OkStatus();
   }
 
   void CopyLine(const std::string& to, const std::string& from, const std::string& bytes) {
+    uses_stream_ = true;
     w_.Line(
         StrCat("status = ", m_.prefix, "_device_copy(", to, ", ", from, ", ", bytes, ", stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
@@ -241,7 +247,7 @@ class CudaHostWriter {
                 BufferId id) {
     const auto block = w_.Block(StrCat("if (", condition, ") {"));
     w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(", to, ", ", from,
-                   ", (size_t)(", ActualBytes(program_, id), "), stream);"));
+                   ", (size_t)(", ActualBytes(context_, id), "), stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
   }
 
@@ -251,7 +257,7 @@ class CudaHostWriter {
     w_.Line(
         StrCat(port.type, " *copy = (", port.type, " *)(staging + staged::in_", port.member, ");"));
     w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(copy, in->", port.member,
-                   ", (size_t)(", ActualBytes(program_, port.id), "), stream);"));
+                   ", (size_t)(", ActualBytes(context_, port.id), "), stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
     w_.Line(StrCat("in->", port.member, " = copy;"));
   }
@@ -371,6 +377,8 @@ class CudaHostWriter {
   const Bounds bounds_;
   const std::vector<bool> waits_;  // per step
   size_t check_ = 0;               // checks among the steps so far
+  bool uses_stream_ = false;       // by the steps so far
+  bool reads_flags_ = false;       // likewise
   CodeWriter w_;
 };
 
