@@ -12,7 +12,7 @@ TEST(NameBuffers, KeepsBuffersApartFromVariables) {
   }
   TileObject epilogue{.name = "epilogue"};
   epilogue.methods.push_back({.params = {{"v", DType::kI64}}});
-  function.body = Block({For("r1", 0, 3, {Let("k", 1)}), Tile({.args = {epilogue}})});
+  function.body = Block({For("r1", 0, 3, {Let("k", 1)}), Tile({.operands = {epilogue}})});
   NameBuffers(function);
   std::vector<std::string> names;
   for (const LoopBuffer& buffer : function.buffers) names.push_back(buffer.name);
