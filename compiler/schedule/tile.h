@@ -22,12 +22,14 @@
 //   #x        the value of $x where it is constant, else 0
 //   $state    the state that the call takes and gives back
 //   [x?A|B]   A where $x is constant (a stride or extent) or above 1 (a parameter), else B
+// An axis whose stride it does not name lies dense: as far apart as what is behind it is long.
 #ifndef AOTC_COMPILER_SCHEDULE_TILE_H_
 #define AOTC_COMPILER_SCHEDULE_TILE_H_
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -53,6 +55,26 @@ struct TileNeeds {
   int64_t registers = 0;     // vector registers of a CPU
   int64_t shared_bytes = 0;  // of a block
   int64_t threads = 1;       // of a block
+  // Why the parameters do not go together on any machine; "" where they do.
+  std::string_view conflict = {};
+};
+
+// What a machine has of it for one call.
+struct TileLimits {
+  int64_t registers = INT64_MAX;
+  int64_t shared_bytes = INT64_MAX;
+  int64_t threads = INT64_MAX;
+};
+
+// An extent that is at most as large as a parameter.
+struct TileBound {
+  std::string_view extent, param;
+};
+
+// Types that the elements of an operand may have in memory.
+struct TileStorage {
+  std::string_view operand;
+  std::span<const DType> types;
 };
 
 struct TileRow {
@@ -61,11 +83,13 @@ struct TileRow {
   std::string_view text;    // what it computes
   std::span<const TileParam> params = {};
   std::span<const std::string_view> extents = {};
-  // Where a call computes a part of the result only: its start and size per axis, "m0:block_m, ...",
-  // as far as the result goes.
+  std::span<const TileBound> at_most = {};
+  // Where a call computes a part of the result only: its start and size per axis, as far as the
+  // result goes: "m0:block_m, ...".
   std::string_view box = {};
   Fragment result = Fragment::kVector;
-  std::string_view epilogue_base = {};  // struct that objects of the result derive from
+  std::span<const TileStorage> stored = {};  // of operands that may have others than the text's
+  std::string_view epilogue_base = {};       // struct that objects of the result derive from
   // Null where nothing is asked.
   TileNeeds (*needs)(std::span<const int64_t> params, int lanes) = nullptr;
   std::string_view call;
@@ -82,8 +106,22 @@ const TileRow* FindTile(TileTable tiles, std::string_view name);
 absl::Status CheckTileParams(const TileRow& row, std::span<const int64_t> params);
 
 // Error: the call is not as its row says: values of parameters, numbers of operands, strides and
-// extents, a result that is no fragment of the row's kind.
+// extents, an axis that is to lie dense and does not.
 absl::Status CheckTileCall(const TileRow& row, const TileCall& call);
+
+// Whether calls may have these parameters for vectors of `lanes`. Error: a value that is not legal,
+// values that do not go together, or what they take more of than there is.
+absl::Status LegalParams(const TileRow& row, std::span<const int64_t> params, int lanes,
+                         const TileLimits& limits);
+
+// The largest value of the extent in calls with these parameters, beside the range of the text.
+int64_t MostOf(const TileRow& row, std::string_view extent, std::span<const int64_t> params);
+
+// Whether calls give the stride of the operand along the axis; else it lies dense.
+bool NamesStride(const TileRow& row, std::string_view operand, size_t axis);
+
+// Types that elements of the operand may have in memory: that of the text, or those of the row.
+std::vector<DType> StoredTypes(const TileRow& row, const KernelTensor& operand);
 
 // The row's text as a kernel. AOTC_CHECK: it is one (a test reads all rows).
 Kernel KernelOfTile(const TileRow& row);

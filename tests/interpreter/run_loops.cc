@@ -8,35 +8,65 @@
 
 namespace aotc {
 
-absl::StatusOr<LoopRunner> LoopRunner::Make(const LoopFunction& function) {
-  absl::Status status;
-  VisitStmts(function.body, [&](const Stmt& stmt) {
-    if (stmt.kind() == StmtKind::kTile) status = absl::UnimplementedError("calls a tile function");
-    if (stmt.kind() == StmtKind::kBarrier) status = absl::UnimplementedError("has barriers");
-  });
-  AOTC_RETURN_IF_ERROR(status);
-  LoopRunner runner(function);
+absl::StatusOr<LoopRunner> LoopRunner::Make(const LoopFunction& function, TileTable tiles) {
+  LoopRunner runner(function, tiles);
   runner.task_slot_ = runner.exprs_.SlotOf("task");
   runner.thread_slot_ = runner.exprs_.SlotOf("thread");
   runner.lane_slot_ = runner.exprs_.SlotOf("lane");
   for (const Symbol& symbol : function.symbols) runner.exprs_.SlotOf(symbol.var);
   runner.tasks_ = runner.exprs_.Add(function.tasks);
-  runner.code_ = runner.Translate(function.body);
+  AOTC_ASSIGN_OR_RETURN(runner.code_, runner.Translate(function.body));
   return runner;
 }
 
-LoopRunner::Code LoopRunner::Translate(const Stmt& stmt) {
+absl::StatusOr<LoopRunner::Code> LoopRunner::Translate(const Stmt& stmt) {
+  if (stmt.kind() == StmtKind::kBarrier) return absl::UnimplementedError("has barriers");
   Code code{.kind = stmt.kind(), .loop = stmt->loop};
   const auto add = [&](const Expr& e) { return e.valid() ? exprs_.Add(e) : -1; };
   code.min = add(stmt->min);
   code.extent = add(stmt->extent);
   code.value = add(stmt->value);
   code.place = add(stmt->index);
-  const bool stores = stmt.kind() == StmtKind::kStore;
-  code.index = stores ? static_cast<size_t>(stmt->buffer.index()) : exprs_.SlotOf(stmt->name);
-  for (const Stmt& inner : stmt->body) code.body.push_back(Translate(inner));
-  for (const Stmt& inner : stmt->else_body) code.else_body.push_back(Translate(inner));
+  if (stmt.kind() == StmtKind::kStore) {
+    code.index = static_cast<size_t>(stmt->buffer.index());
+  } else if (stmt.kind() == StmtKind::kTile) {
+    AOTC_ASSIGN_OR_RETURN(code.index, AddTile(*stmt->tile));
+  } else {
+    code.index = exprs_.SlotOf(stmt->name);
+  }
+  AOTC_ASSIGN_OR_RETURN(code.body, TranslateAll(stmt->body));
+  AOTC_ASSIGN_OR_RETURN(code.else_body, TranslateAll(stmt->else_body));
   return code;
+}
+
+absl::StatusOr<std::vector<LoopRunner::Code>> LoopRunner::TranslateAll(
+    const std::vector<Stmt>& body) {
+  std::vector<Code> codes;
+  for (const Stmt& stmt : body) {
+    AOTC_ASSIGN_OR_RETURN(Code code, Translate(stmt));
+    codes.push_back(std::move(code));
+  }
+  return codes;
+}
+
+// The number of the call.
+absl::StatusOr<size_t> LoopRunner::AddTile(const TileCall& call) {
+  const TileRow* row = FindTile(table_, call.tile);
+  if (row == nullptr) return absl::UnimplementedError(StrCat("calls the tile ", call.tile));
+  absl::Status status;
+  const auto translate = [&](const std::vector<Stmt>& body) {
+    absl::StatusOr<std::vector<Code>> codes = TranslateAll(body);
+    if (codes.ok()) {
+      methods_.push_back(*std::move(codes));
+    } else {
+      status = codes.status();
+    }
+    return methods_.size() - 1;
+  };
+  AOTC_ASSIGN_OR_RETURN(TileRunner tile, TileRunner::Make(*row, call, exprs_, translate));
+  AOTC_RETURN_IF_ERROR(status);
+  tiles_.push_back(std::move(tile));
+  return tiles_.size() - 1;
 }
 
 absl::Status LoopRunner::Run(const std::vector<Memory>& params, const SymbolValues& symbols) const {
@@ -95,8 +125,11 @@ void LoopRunner::Execute(const Code& code, Frame& frame) const {
       return;
     }
     case StmtKind::kStore: return ExecuteStore(code, frame);
-    case StmtKind::kBarrier:
     case StmtKind::kTile:
+      return tiles_[code.index].Run(exprs_, frame, [&](size_t method) {
+        for (const Code& inner : methods_[method]) Execute(inner, frame);
+      });
+    case StmtKind::kBarrier:
     case StmtKind::kComment: return;
   }
 }

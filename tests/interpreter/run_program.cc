@@ -170,7 +170,7 @@ class Machine {
           StoredTensor(kernel.kernel, kernel.packing, kernel.kernel.params[i])));
       params.push_back(MemoryOf(step.args[i], reached));
     }
-    AOTC_ASSIGN_OR_RETURN(const LoopRunner runner, LoopRunner::Make(loops));
+    AOTC_ASSIGN_OR_RETURN(const LoopRunner runner, LoopRunner::Make(loops, options_.tiles));
     return runner.Run(params, symbols_);
   }
 

@@ -12,6 +12,7 @@
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/program.h"
+#include "compiler/schedule/tile.h"
 
 namespace aotc {
 
@@ -19,6 +20,7 @@ struct RunOptions {
   std::string isa = {};  // the variants' feature; those of any other are passed over; "" takes any
   // Before each step, arena bytes that hold nothing which this or a later step reads become 0xFF.
   bool poison = true;
+  TileTable tiles = {};  // what calls of tile functions are known by
 };
 
 // Outputs in order. Error: an access out of the bounds of its buffer, a failed check, an input that

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random graphs compiled in several ways without tile functions; their loops are interpreted.
+"""Random graphs compiled in several ways; their loops are interpreted, and tile functions do what
+their rows say.
 
     tests/random/check_interpreted.py                       # the short sample
     tests/random/check_interpreted.py --seed 2 --count 5000
@@ -38,7 +39,7 @@ def interpret(paths):
     low, high = random_graph.BATCH_BOUNDS
     name = random_graph.BATCH
     program = build_folder() / "tests" / "interpret_model"
-    command = [program, f"--dim={name}={low}..{high}", f"--size={name}={low}",
+    command = [program, "--ways=all", f"--dim={name}={low}..{high}", f"--size={name}={low}",
                f"--size={name}={high}", *paths]
     return subprocess.Popen(command, cwd=FOLDER.parents[1])
 

@@ -267,6 +267,8 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
   c.panel_stride = Coefficient(weights, "panel");
   c.weight_offset = weights.rest;
   c.column_stride = Coefficient(weights, "lane").AsInt().value_or(1);
+  // A single column has no step; the tile reads a whole vector of its panel all the same.
+  if (c.column_stride == 0) c.column_stride = c.is_integer ? 4 : 1;
   AOTC_RETURN_IF_ERROR(ReadInput(c, flat_input, weights));
   c.kernel = std::move(kernel);
   return c;

@@ -9,6 +9,8 @@ constexpr int64_t kUpTo14[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 constexpr int64_t kUpTo8[] = {1, 2, 3, 4, 5, 6, 7, 8};
 constexpr int64_t kUpTo4[] = {1, 2, 3, 4};
 constexpr int64_t kSplits[] = {1, 2, 4};
+constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
+constexpr TileStorage kBothStored[] = {{"a", kFloats}, {"b", kFloats}};
 
 // --- Contractions with packed columns -----------------------------------------------------------
 
@@ -83,6 +85,7 @@ kernel @depthwise_tile(in %a: f32[pixels, h, w, vectors * lanes],
 constexpr TileParam kRowProductsParams[] = {{"most_rows", kUpTo8}, {"vectors", kUpTo4}};
 constexpr TileParam kRowDotsParams[] = {{"most_rows", kUpTo8}};
 constexpr std::string_view kRowExtents[] = {"rows", "columns", "depth"};
+constexpr TileBound kRowBounds[] = {{"rows", "most_rows"}};
 
 TileNeeds RowProductsNeeds(std::span<const int64_t> p, int) {
   return {.registers = p[0] * p[1] + p[1] + 1};
@@ -98,7 +101,7 @@ kernel @row_products(in %a: f32[rows, depth], in %b: f32[depth, columns],
                      out %y: f32[rows, columns]) {
   symbol most_rows in 1..8
   symbol vectors in 1..4
-  symbol rows in 0..8
+  symbol rows in 1..8
   symbol columns in 0..1048576
   symbol depth in 0..1048576
   %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[k, n]
@@ -108,7 +111,7 @@ constexpr std::string_view kRowDotsText = R"(
 kernel @row_dots(in %a: f32[rows, depth], in %b: f32[columns, depth],
                  out %y: f32[rows, columns]) {
   symbol most_rows in 1..8
-  symbol rows in 0..8
+  symbol rows in 1..8
   symbol columns in 0..1048576
   symbol depth in 0..1048576
   %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[n, k]
@@ -120,6 +123,7 @@ constexpr TileRow kTiles[] = {
      .text = kContractText,
      .params = kContractParams,
      .extents = kLevels,
+     .stored = kBothStored,
      .epilogue_base = "aotc_epilogue",
      .needs = ContractNeeds,
      .call = "aotc_contract_tile<$rows, $vectors[split?, $split|]>("
@@ -144,6 +148,7 @@ constexpr TileRow kTiles[] = {
      .text = kDepthwiseText,
      .params = kDepthwiseParams,
      .extents = kWindow,
+     .stored = kBothStored,
      .epilogue_base = "aotc_epilogue",
      .needs = DepthwiseNeeds,
      .call = "aotc_depthwise_tile<$pixels, $vectors, #h, #w, $a.0>("
@@ -154,20 +159,22 @@ constexpr TileRow kTiles[] = {
      .text = kRowProductsText,
      .params = kRowProductsParams,
      .extents = kRowExtents,
+     .at_most = kRowBounds,
      .result = Fragment::kMemory,
      .needs = RowProductsNeeds,
      .call = "aotc_row_products<$most_rows, $vectors>($rows, $columns, $depth, "
-             "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, $b.1}, $y, $y.0)",
+             "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
      .summary = "rows that multiply with one matrix, such as attention"},
     {.name = "row_dots",
      .header = "cpu/row_products.h",
      .text = kRowDotsText,
      .params = kRowDotsParams,
      .extents = kRowExtents,
+     .at_most = kRowBounds,
      .result = Fragment::kMemory,
      .needs = RowDotsNeeds,
      .call = "aotc_row_dots<$most_rows>($rows, $columns, $depth, "
-             "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, $b.1}, $y, $y.0)",
+             "aotc_matrix{$a, $a.0, 1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
      .summary = "rows that multiply with the rows of one matrix, such as attention"},
 };
 

@@ -15,7 +15,8 @@ constexpr int64_t kAnyStride[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 constexpr int64_t kOutputs[] = {1, 2, 4, 8};
 constexpr int64_t kThreadRows[] = {1, 2, 4, 8, 16, 32};
 constexpr int64_t kPack[] = {1, 2, 4, 8, 16};
-constexpr int64_t kGroups[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+constexpr int64_t kWarpParts[] = {2, 4, 8, 16, 32};
+constexpr int64_t kBlockThreads[] = {32, 64, 128, 256, 512, 1024};
 
 // --- Contractions -------------------------------------------------------------------------------
 
@@ -28,8 +29,11 @@ constexpr TileParam kMatmulParams[] = {{"block_m", kBlocks},       {"block_n", k
 
 // Two stages, whose rows are padded by four elements.
 TileNeeds MatmulNeeds(std::span<const int64_t> p, int) {
+  const int64_t threads = p[0] / p[3] * (p[1] / p[4]);
+  const bool even = p[0] * p[2] % threads == 0 && p[1] * p[2] % threads == 0;
   return {.shared_bytes = 2 * p[2] * (p[0] + 4 + p[1] + 4) * 4,
-          .threads = p[0] / p[3] * (p[1] / p[4])};
+          .threads = threads,
+          .conflict = even ? "" : "threads do not share the loads evenly"};
 }
 
 constexpr std::string_view kMatmulText = R"(
@@ -53,7 +57,8 @@ constexpr TileParam kMmaParams[] = {
 TileNeeds MmaNeeds(std::span<const int64_t> p, int) {
   const int64_t b_stage = p[7] != 0 ? p[2] * (p[1] + 8) : p[1] * (p[2] + 8);
   return {.shared_bytes = 2 * (p[0] * (p[2] + 8) + b_stage) * 2,
-          .threads = 32 * (p[0] / p[3]) * (p[1] / p[4])};
+          .threads = 32 * (p[0] / p[3]) * (p[1] / p[4]),
+          .conflict = p[3] <= p[0] && p[4] <= p[1] ? "" : "a warp's tile is larger than a block's"};
 }
 
 // Objects give the address of a run of neighbours, and how many of it exist: along k of %a, of %b
@@ -122,7 +127,10 @@ kernel @move_pack(in %x: f32[count], out %y: f32[count]) {
 
 // --- Reductions among threads -------------------------------------------------------------------
 
-constexpr TileParam kGroupParams[] = {{"group", kGroups}};
+constexpr TileParam kWarpParams[] = {{"group", kWarpParts}};
+constexpr TileParam kBlockParams[] = {{"group", kBlockThreads}};
+
+TileNeeds BlockNeeds(std::span<const int64_t> p, int) { return {.threads = p[0]}; }
 
 constexpr std::string_view kReduceText = R"(
 kernel @reduce(in %x: f32[group], out %y: f32[]) {
@@ -193,13 +201,14 @@ constexpr TileRow kTiles[] = {
     {.name = "warp_reduce",
      .header = "cuda/block_reduce.cuh",
      .text = kReduceText,
-     .params = kGroupParams,
+     .params = kWarpParams,
      .call = "aotc_warp_reduce<$group>($state, @combiner)",
      .summary = "combines what neighbouring threads of a warp have"},
     {.name = "block_reduce",
      .header = "cuda/block_reduce.cuh",
      .text = kReduceText,
-     .params = kGroupParams,
+     .params = kBlockParams,
+     .needs = BlockNeeds,
      .call = "aotc_block_reduce<$group>($state, @combiner)",
      .summary = "combines what the threads of a block have"},
 };

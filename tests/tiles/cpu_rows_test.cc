@@ -1,0 +1,86 @@
+// The CPU's tile functions compute what their rows say: calls drawn from the table, for each
+// instruction set. And the test sees what it is to see: faults planted in copies of the headers.
+#include "tests/tiles/cpu_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/tiles.h"
+
+namespace aotc {
+namespace {
+
+Isa IsaNamed(const std::string& name) {
+  const std::vector<Isa> isas = *ParseCpuList("portable,x86-64,x86-64-v3,x86-64-v4");
+  for (const Isa& isa : isas) {
+    if (isa.name == name) return isa;
+  }
+  return {};
+}
+
+class CpuRows : public testing::TestWithParam<std::string> {};
+
+TEST_P(CpuRows, ComputeWhatTheySay) {
+  const Isa isa = IsaNamed(GetParam());
+  if (!RunsHere(isa)) GTEST_SKIP() << "this machine has no " << isa.name;
+  const absl::StatusOr<std::string> complaint = CheckCpuRows({.isa = isa});
+  ASSERT_TRUE(complaint.ok()) << complaint.status().message();
+  EXPECT_EQ(*complaint, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiles, CpuRows,
+                         testing::Values("portable", "x86-64", "x86-64-v3", "x86-64-v4",
+                                         "x86-64-v4-vnni"),
+                         [](const auto& info) {
+                           return absl::StrReplaceAll(info.param, {{"-", "_"}});
+                         });
+
+struct Fault {
+  std::string name;
+  std::string tile;
+  std::string header;
+  std::string from, to;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+class Planted : public testing::TestWithParam<Fault> {};
+
+TEST_P(Planted, IsCaught) {
+  const Fault& fault = GetParam();
+  int planted = 0;
+  const auto plant = [&](OutputFiles& files) {
+    for (auto& [path, text] : files) {
+      if (!absl::EndsWith(path, fault.header)) continue;
+      planted += absl::StrReplaceAll({{fault.from, fault.to}}, &text);
+    }
+  };
+  const absl::StatusOr<std::string> complaint =
+      CheckCpuRows({.isa = IsaNamed("portable"), .tile = fault.tile, .edit = plant});
+  ASSERT_TRUE(complaint.ok()) << complaint.status().message();
+  ASSERT_GT(planted, 0) << "the tile function has no longer what the fault replaces";
+  EXPECT_NE(*complaint, "");
+  RecordProperty("complaint", *complaint);
+}
+
+const Fault kFaults[] = {
+    {"WrongLane", "contract_tile", "contract_tile.h",
+     "for (int v = 0; v < NV; ++v) weights[v] = aotc_load(row + v * AOTC_LANES);",
+     "for (int v = 0; v < NV; ++v) weights[v] = aotc_load(row + (v ^ (NV > 1)) * AOTC_LANES);"},
+    {"MissingTail", "row_products", "row_products.h", "for (; n < columns; n += AOTC_LANES) {",
+     "for (; n + AOTC_LANES <= columns; n += AOTC_LANES) {"},
+    {"LostPartOfASum", "contract_tile", "contract_tile.h",
+     "acc[0][i / NV % MR][i % NV] += acc[i / (MR * NV)][i / NV % MR][i % NV];",
+     "if (i < MR * NV) acc[0][i / NV % MR][i % NV] += acc[i / (MR * NV)][i / NV % MR][i % NV];"},
+    {"SumWithoutItsTail", "row_dots", "row_products.h", "if (k < depth) {", "if (k + 1 < depth) {"},
+    {"TapLeftOut", "depthwise_tile", "depthwise_tile.h", "if (at >= 0 && at % Stride == 0",
+     "if (at > 0 && at % Stride == 0"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Tiles, Planted, testing::ValuesIn(kFaults),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace aotc

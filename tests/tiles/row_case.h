@@ -1,0 +1,55 @@
+// Calls of a tile function, drawn from its row: parameters, types in memory, which extents and
+// strides are numbers and which are known when the call runs.
+//
+//   Random random(7);
+//   std::optional<RowCase> one = DrawRowCase(row, {.lanes = 16, .registers = 32}, "one", random);
+//   RowSizes sizes = DrawRowSizes(*one, random);       // of one run: {"s3", 17}, {"a_0", 40}, ...
+#ifndef AOTC_TESTS_TILES_ROW_CASE_H_
+#define AOTC_TESTS_TILES_ROW_CASE_H_
+
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/tile.h"
+
+namespace aotc {
+
+using Random = std::mt19937;
+// Values of extents, of strides ("a_0") and of where operands begin ("a_at"), by name.
+using RowSizes = std::map<std::string, int64_t>;
+
+struct RowMachine {
+  int lanes = 1;
+  int64_t registers = INT64_MAX;
+};
+
+struct RowCase {
+  const TileRow* row = nullptr;
+  Kernel text = {};
+  std::vector<int64_t> params = {};
+  int lanes = 1;
+  std::vector<DType> types = {};  // of operands in memory
+  bool has_initial = false;       // of the epilogue: what lies in %start is added
+  RowSizes constants = {};        // what the call has as a number
+  LoopFunction loops = {};        // the call; its buffers are the operands, then %start
+
+  const KernelTensor& operand(size_t i) const { return text.tensors[text.params[i]]; }
+  size_t result() const { return text.params.size() - 1; }
+  // All symbols of the text.
+  RowSizes TextSymbols(const RowSizes& sizes) const;
+  std::vector<int64_t> Dims(size_t operand, const RowSizes& sizes) const;
+  // Of the operand in memory, dense axes included.
+  std::vector<int64_t> Strides(size_t operand, const RowSizes& sizes) const;
+};
+
+// Nothing where no parameters that were drawn are legal on the machine.
+std::optional<RowCase> DrawRowCase(const TileRow& row, const RowMachine& machine,
+                                   const std::string& name, Random& random);
+RowSizes DrawRowSizes(const RowCase& of, Random& random);
+
+}  // namespace aotc
+
+#endif  // AOTC_TESTS_TILES_ROW_CASE_H_
