@@ -28,9 +28,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   target.fusion_veto = CpuFusionVeto;
   target.holds = CpuHolds;
   target.schedule = [cpu](Kernel kernel) { return ScheduleOnCpu(std::move(kernel), cpu); };
-  target.kernel_files = [isas = cpu.isas](const Program& program) {
-    return CpuKernelFiles(program, isas);
-  };
+  target.kernel_files = CpuKernelFiles;
   return target;
 }
 
