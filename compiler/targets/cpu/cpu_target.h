@@ -13,12 +13,14 @@
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
 #include "compiler/targets/cpu/features.h"
+#include "compiler/targets/cpu/limits.h"
 #include "compiler/targets/target.h"
 
 namespace aotc {
 
 struct CpuOptions {
   std::vector<Isa> isas = {};
+  CpuLimitsTable limits = DefaultCpuLimits();
   bool templates = true;                // false: plain loops only
   std::set<std::string> disabled = {};  // schedules that are not to be chosen
 };
