@@ -271,6 +271,10 @@ absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
     case Command::kInspect: return RunInspect(line, diagnostics, result);
     case Command::kReduce: return RunReduce(line, progress, result);
     case Command::kCheck: return RunCheck(line, diagnostics, result);
+    case Command::kLimits:
+      result.text = MeasureLimits();
+      result.json = Json::parse(result.text);
+      return absl::OkStatus();
     case Command::kPrintPipeline: PrintPipeline(result); return absl::OkStatus();
   }
   return absl::InternalError("no such command");

@@ -50,11 +50,17 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
   return hash.HexDigest();
 }
 
-TargetOptions TargetOptionsOf(const CompileOptions& options) {
-  return {.cpu = options.cpu,
-          .archs = options.cuda_arch,
-          .templates = options.templates,
-          .disabled = options.disabled_schedules};
+absl::StatusOr<TargetOptions> TargetOptionsOf(const CompileOptions& options) {
+  std::string limits = options.limits;
+  if (!options.limits_path.empty()) {
+    AOTC_ASSIGN_OR_RETURN(limits, ReadFile(options.limits_path));
+    if (limits.empty()) return absl::InvalidArgumentError("--limits: the file is empty");
+  }
+  return TargetOptions{.cpu = options.cpu,
+                       .archs = options.cuda_arch,
+                       .limits = std::move(limits),
+                       .templates = options.templates,
+                       .disabled = options.disabled_schedules};
 }
 
 // The phases in order: one member function for each arrow of the picture in README.md.
@@ -78,7 +84,8 @@ class Compilation {
   using Clock = std::chrono::steady_clock;
 
   absl::Status Prepare() {
-    AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, TargetOptionsOf(options_)));
+    AOTC_ASSIGN_OR_RETURN(const TargetOptions wanted, TargetOptionsOf(options_));
+    AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, wanted));
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
       return absl::InvalidArgumentError(StrCat("--pool: ", target_.refuses_pools));
     }
@@ -186,6 +193,7 @@ class Compilation {
       AOTC_ASSIGN_OR_RETURN(emit.provenance.bound_sha256[bind.name], FileSha256(bind.path));
     }
     emit.provenance.flags = options_.flags;
+    emit.provenance.limits = target_.limits;
     emit.provenance.passes = ran_;
     AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
     result_.emulation_flags = target_.emulation_flags;

@@ -32,6 +32,8 @@ struct CompileOptions {
   std::string name = {};                           // prefix; from the file name where empty
   std::string target = "cpu";                      // a name of targets/registry.h
   std::string cpu = std::string(kDefaultCpuList);  // instruction sets
+  std::string limits_path = {};                    // a limits file for rules and costs
+  std::string limits = {};                         // its text, where there is no file
   std::vector<std::string> cuda_arch = {};         // "80", "90a": GPUs to run on; empty: 80
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;

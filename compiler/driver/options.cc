@@ -139,6 +139,7 @@ class Parser {
         ->required();
     AddModel(*check);
     AddBindFlag(*check, texts_);
+    AddCommand("limits", "measures this machine, for --limits: prints JSON", Command::kLimits);
   }
 
   void AddReduce() {

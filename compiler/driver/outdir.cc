@@ -51,6 +51,8 @@ absl::StatusOr<OutputFiles> CompileAgain(const std::string& outdir, const std::s
         StrCat(outdir, "/metadata.json states flags that this version does not know"));
   }
   FindFiles(binds, model, parsed.command_line->compile.import.binds);
+  const Json metadata = ReadMetadata(outdir);
+  if (metadata.contains("limits")) parsed.command_line->compile.limits = metadata["limits"].dump();
   AOTC_ASSIGN_OR_RETURN(CompileResult result, Compile(parsed.command_line->compile, diagnostics));
   return std::move(result.files);
 }

@@ -163,7 +163,7 @@ Json Model(const Provenance& from) {
 
 std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files) {
   const Provenance& from = context.options.provenance;
-  const Json metadata = {
+  Json metadata = {
       {"aotc", from.aotc_version},
       {"name", context.interface.prefix},
       {"model", Model(from)},
@@ -179,6 +179,10 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"steps", Steps(context.program, context.options.host.has_device)},
       {"passes", from.passes},
   };
+  // Beside the flags, which state no paths.
+  if (!from.limits.empty()) {
+    metadata["limits"] = {{context.options.host.target, Json::parse(from.limits)}};
+  }
   // Names in a model may be any bytes: those that are no UTF-8 are replaced.
   return metadata.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

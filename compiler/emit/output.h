@@ -41,7 +41,8 @@ struct Provenance {
   std::map<std::string, int64_t> opsets = {};            // by domain; "" is ai.onnx
   std::map<std::string, std::string> bound_sha256 = {};  // files of --bind, by name of the value
   std::vector<std::string> flags = {};                   // as given, without paths
-  std::vector<std::string> passes = {};                  // those run, in order
+  std::string limits = {};               // of a limits file, what was used: JSON, or ""
+  std::vector<std::string> passes = {};  // those run, in order
 };
 
 struct EmitOptions {

@@ -6,6 +6,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/limits_json.h"
 
 namespace aotc {
 namespace {
@@ -31,9 +32,20 @@ absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& op
     return absl::InvalidArgumentError(
         StrCat("unknown target '", name, "'; known: ", StrJoin(TargetNames(), ", ")));
   }
+  if (!options.limits.empty()) {
+    AOTC_RETURN_IF_ERROR(CheckLimitsFile(options.limits, TargetNames(), name));
+  }
   for (const TargetMaker* maker : kTargets) AOTC_RETURN_IF_ERROR(maker->check(options));
   AOTC_RETURN_IF_ERROR(CheckSchedules(options.disabled));
   return (*found)->make(options);
+}
+
+std::string MeasureLimits() {
+  LimitsJson all = LimitsJson::object();
+  for (const TargetMaker* maker : kTargets) {
+    if (maker->measure != nullptr) all.update(LimitsJson::parse(maker->measure()));
+  }
+  return all.dump(2) + "\n";
 }
 
 std::vector<ScheduleRow> AllSchedules() {

@@ -22,6 +22,9 @@ std::vector<std::string> TargetNames();
 // there are not; what this target refuses.
 absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& options = {});
 
+// A limits file (--limits) for the targets that this machine can measure, as JSON; takes seconds.
+std::string MeasureLimits();
+
 struct ScheduleRow {
   std::string_view name = {};
   std::string targets = {};  // "cpu cuda"

@@ -30,6 +30,7 @@ inline constexpr std::string_view kDefaultCpuList = "x86-64,x86-64-v3,x86-64-v4"
 struct TargetOptions {
   std::string cpu = std::string(kDefaultCpuList);  // instruction sets
   std::vector<std::string> archs = {};             // GPUs: "80", "90a"
+  std::string limits = {};                         // text of a limits file; "" for none
   bool templates = true;                           // false: plain loops only
   std::set<std::string> disabled = {};             // schedules that are not to be chosen
 };
@@ -50,6 +51,8 @@ struct Target {
 
   // Why its arena cannot be made of the user's pools, with a hint; "" where it can.
   std::string refuses_pools = {};
+  // Of the limits file, what rules and costs read in place of the tables by name: JSON, or "".
+  std::string limits = {};
   // What a host compiler is told to build all of it for a machine without the target's device.
   std::vector<std::string> emulation_flags = {};
 };
@@ -68,6 +71,8 @@ struct TargetMaker {
   absl::Status (*check)(const TargetOptions& options) = nullptr;
   // Error: what was asked for and this target does not have.
   absl::StatusOr<Target> (*make)(const TargetOptions& options) = nullptr;
+  // This machine as a limits file; null where it cannot be measured.
+  std::string (*measure)() = nullptr;
 };
 
 }  // namespace aotc

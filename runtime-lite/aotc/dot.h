@@ -18,7 +18,15 @@ AOTC_INLINE aotc_vi aotc_load_s8x4(const int8_t *from) {
   return vector;
 }
 
-#if defined(AOTC_WITH_VNNI) && defined(AOTC_ISA_X86_64_V4)
+// The instruction that is the whole step. AVX-VNNI has it too, on 256 bits and encoded otherwise,
+// which assemblers want to be told.
+#if defined(AOTC_WITH_AVX512VNNI)
+#define AOTC_DOT_INSTRUCTION "vpdpbusd"
+#elif defined(AOTC_WITH_AVXVNNI)
+#define AOTC_DOT_INSTRUCTION "%{vex%} vpdpbusd"
+#endif
+
+#if defined(AOTC_DOT_INSTRUCTION)
 
 struct aotc_dot_u8 {
   aotc_vi bytes;
@@ -36,7 +44,7 @@ AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(int32_t four) {
 AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) { return aotc_dot_s8{bytes}; }
 
 AOTC_INLINE aotc_vi aotc_dot(aotc_vi acc, aotc_dot_u8 x, aotc_dot_s8 w) {
-  __asm__("vpdpbusd %2, %1, %0"
+  __asm__(AOTC_DOT_INSTRUCTION " %2, %1, %0"
           : "+" AOTC_REGISTER(acc)
           : AOTC_REGISTER(x.bytes), AOTC_REGISTER(w.bytes));
   return acc;

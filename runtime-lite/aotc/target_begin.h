@@ -12,7 +12,8 @@
 //   ... kernels ...
 //   #include "aotc/target_end.h"
 //
-// AOTC_WITH_VNNI, defined beside AOTC_ISA_X86_64_V4, adds AVX512-VNNI to the region.
+// AOTC_FEATURES, defined before, adds features to the region: "avx512vnni", or several with commas
+// between. Each has a macro beside it that tells the code which uses it: AOTC_WITH_AVX512VNNI.
 // No include guard: the region belongs to the file that opens it. Compilers do not always define
 // __AVX512F__ and its like in such a region; ask for AOTC_ISA_... instead.
 #include <math.h>
@@ -21,10 +22,10 @@
 
 #include "aotc/attributes.h"
 
-#if defined(AOTC_WITH_VNNI)
-#define AOTC_VNNI_TARGET ",avx512vnni"
+#if defined(AOTC_FEATURES)
+#define AOTC_MORE_TARGETS "," AOTC_FEATURES
 #else
-#define AOTC_VNNI_TARGET ""
+#define AOTC_MORE_TARGETS ""
 #endif
 
 // Constraint of inline assembly for a register that holds a whole vector; not defined elsewhere.
@@ -48,22 +49,19 @@
 #if defined(__clang__)
 AOTC_CLANG_TARGET(
     "avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt,"
-    "avx512f,avx512bw,avx512cd,avx512dq,avx512vl" AOTC_VNNI_TARGET,
+    "avx512f,avx512bw,avx512cd,avx512dq,avx512vl" AOTC_MORE_TARGETS,
     512)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")
-#if defined(AOTC_WITH_VNNI)
-#pragma GCC target("avx512vnni")
-#endif
 #endif
 
 #elif defined(AOTC_ISA_X86_64_V3)
 #define AOTC_LANES 8
 #define AOTC_AVX
 #if defined(__clang__)
-AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt", 256)
+AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt" AOTC_MORE_TARGETS, 256)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")
@@ -74,4 +72,10 @@ AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt", 256)
 
 #else
 #error "define AOTC_ISA_X86_64_V4, AOTC_ISA_X86_64_V3, AOTC_ISA_X86_64 or AOTC_ISA_GENERIC"
+#endif
+
+// Within the options that the region has pushed.
+#if defined(AOTC_FEATURES) && !defined(__clang__)
+#define AOTC_GCC_TARGET(features) AOTC_PRAGMA(GCC target(features))
+AOTC_GCC_TARGET(AOTC_FEATURES)
 #endif

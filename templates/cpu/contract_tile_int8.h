@@ -17,7 +17,7 @@
 //     aotc_store(y + m * 32 + v * AOTC_LANES, aotc_round(real));  // saturates
 //   }
 //
-// Sizes: 14x2 with VNNI, 8x2 on AVX-512 without it, 3x2 on AVX2 and SSE2.
+// Sizes: 14x2 with VNNI (6x2 on AVX2), 8x2 on AVX-512 without it, 3x2 on AVX2 and SSE2.
 #ifndef AOTC_CONTRACT_TILE_INT8_H_
 #define AOTC_CONTRACT_TILE_INT8_H_
 

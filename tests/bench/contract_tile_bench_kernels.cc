@@ -20,8 +20,10 @@ enum { kRows = 6, kVectors = 2, kPeakRegisters = 12 };
 #else
 enum { kRows = 4, kVectors = 2, kPeakRegisters = 12 };
 #endif
-#if defined(AOTC_WITH_VNNI)
+#if defined(AOTC_WITH_AVX512VNNI)
 enum { kInt8Rows = 14 };
+#elif defined(AOTC_WITH_AVXVNNI)
+enum { kInt8Rows = 6 };
 #elif AOTC_LANES == 16
 enum { kInt8Rows = 8 };
 #else

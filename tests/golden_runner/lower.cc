@@ -61,15 +61,11 @@ SubtestResult RunEmit(const GoldenCase& golden, const SubtestLine& line) {
   if (HasWord(line, "cuda")) {
     return FormatSource(EmitCudaKernels({&kernel}, "golden"), SourceKind::kCuda);
   }
-  AOTC_ASSIGN_OR_RETURN(const std::vector<Isa> isas, IsasOf(line));
+  Program program;
+  program.name = "golden";
+  program.kernels.Add(kernel);
   std::string text;
-  for (const Isa& isa : isas) {
-    std::vector<CpuKernelRef> refs;
-    for (const KernelVariant& variant : kernel.variants) {
-      if (variant.feature == isa.name) refs.push_back({&kernel, &variant});
-    }
-    if (!refs.empty()) text += EmitCpuKernels(refs, isa, "golden");
-  }
+  for (const KernelFile& file : CpuKernelFiles(program)) text += file.text;
   return FormatSource(text, SourceKind::kCpp);
 }
 

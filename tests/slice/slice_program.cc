@@ -53,23 +53,6 @@ Wrapped Wrap(const SliceOptions& options) {
   return wrapped;
 }
 
-absl::StatusOr<std::vector<KernelFile>> CpuFiles(const Program& program, const std::string& cpu) {
-  AOTC_ASSIGN_OR_RETURN(const std::vector<Isa> isas, ParseCpuList(cpu));
-  std::vector<KernelFile> files;
-  for (const Isa& isa : isas) {
-    std::vector<CpuKernelRef> refs;
-    for (const ProgramKernel& kernel : program.kernels) {
-      for (const KernelVariant& variant : kernel.variants) {
-        if (variant.feature == isa.name) refs.push_back({&kernel, &variant});
-      }
-    }
-    if (refs.empty()) continue;
-    files.push_back(
-        {StrCat("slice_kernels_", isa.suffix, ".cpp"), EmitCpuKernels(refs, isa, program.name)});
-  }
-  return files;
-}
-
 }  // namespace
 
 absl::StatusOr<Program> SliceProgram(const SliceOptions& options) {
@@ -96,7 +79,7 @@ absl::StatusOr<OutputFiles> SliceFiles(const Program& program, const SliceOption
     for (const ProgramKernel& kernel : program.kernels) kernels.push_back(&kernel);
     emit.kernels = {{"slice_kernels.cu", EmitCudaKernels(kernels, program.name)}};
   } else {
-    AOTC_ASSIGN_OR_RETURN(emit.kernels, CpuFiles(program, options.cpu));
+    emit.kernels = CpuKernelFiles(program);
   }
   return EmitOutput(program, emit);
 }

@@ -12,8 +12,10 @@
 
 namespace {
 
-#if defined(AOTC_WITH_VNNI)
+#if defined(AOTC_WITH_AVX512VNNI)
 enum { kRows = 14, kVectors = 2 };
+#elif defined(AOTC_WITH_AVXVNNI)
+enum { kRows = 6, kVectors = 2 };
 #elif AOTC_LANES == 16
 enum { kRows = 8, kVectors = 2 };
 #else

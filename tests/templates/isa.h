@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "aotc/cpu.h"
+
 namespace aotc_test {
 
 template <class Kernels>
@@ -32,7 +34,8 @@ inline bool CanRun(const std::string& isa) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (isa == "v4") return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  if (isa == "v4vnni") return CanRun("v4") && __builtin_cpu_supports("avx512vnni");
+  if (isa == "v3vnni") return CanRun("v3") && aotc_cpu_has(1, 0, 4);
+  if (isa == "v4vnni") return CanRun("v4") && aotc_cpu_has(0, 2, 11);
   if (isa == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
   return true;
@@ -54,12 +57,14 @@ std::vector<IsaTable<Kernels>> RunnableIsas(const std::vector<IsaTable<Kernels>>
   extern "C" const Kernels* aotc_test_##name##_generic();                          \
   extern "C" const Kernels* aotc_test_##name##_v1();                               \
   extern "C" const Kernels* aotc_test_##name##_v3();                               \
+  extern "C" const Kernels* aotc_test_##name##_v3vnni();                           \
   extern "C" const Kernels* aotc_test_##name##_v4();                               \
   extern "C" const Kernels* aotc_test_##name##_v4vnni();                           \
   static const std::vector<aotc_test::IsaTable<Kernels>> name##_tables =           \
       aotc_test::RunnableIsas<Kernels>({{"generic", aotc_test_##name##_generic()}, \
                                         {"v1", aotc_test_##name##_v1()},           \
                                         {"v3", aotc_test_##name##_v3()},           \
+                                        {"v3vnni", aotc_test_##name##_v3vnni()},   \
                                         {"v4", aotc_test_##name##_v4()},           \
                                         {"v4vnni", aotc_test_##name##_v4vnni()}});
 #else

@@ -123,6 +123,13 @@ TEST(CommandLine, BoundFilesAreKeptWithoutTheirFolders) {
   }
 }
 
+TEST(CommandLine, LimitsAreMeasuredByACommandAndReadFromAFile) {
+  EXPECT_EQ(Parse({"limits"}).command, Command::kLimits);
+  const CommandLine line = Parse({"m.onnx", "-o", "o", "--limits", "folder/limits.json"});
+  EXPECT_EQ(line.compile.limits_path, "folder/limits.json");
+  EXPECT_THAT(line.compile.flags, IsEmpty());  // outputs state no paths
+}
+
 TEST(CommandLine, HelpIsNoError) {
   const ParsedCommandLine parsed = ParseCommandLine({"--help"});
   EXPECT_EQ(parsed.exit_code, kExitDone);
@@ -136,6 +143,31 @@ TEST(Commands, AMissingModelIsTheUsersError) {
   EXPECT_EQ(result.exit_code, kExitModelError);
   EXPECT_THAT(diagnostics.Render(), HasSubstr("nowhere.onnx"));
   EXPECT_EQ(result.json["findings"].size(), 1u);
+}
+
+TEST(Commands, ALimitsFileThatIsNoneIsTheUsersError) {
+  absl::StatusOr<TemporaryFolder> folder = TemporaryFolder::Create("limits");
+  ASSERT_TRUE(folder.ok());
+  const std::string path = folder->path() + "/limits.json";
+  for (const auto& [text, wanted] :
+       {std::pair("fast", "--limits: the file is no JSON object; hint: "),
+        std::pair(R"({"cpu": {"core": 2}})", "--limits: unknown key 'cpu.core'; hint: known are "),
+        std::pair("", "--limits: the file is empty")}) {
+    ASSERT_TRUE(WriteFileIfChanged(path, text).ok());
+    Diagnostics diagnostics;
+    const CommandResult result =
+        RunCommand(Parse({"m.onnx", "-o", "out", "--limits", path}), diagnostics);
+    EXPECT_EQ(result.exit_code, kExitModelError);
+    EXPECT_THAT(diagnostics.Render(), HasSubstr(wanted));
+  }
+}
+
+TEST(Commands, LimitsPrintsAFile) {
+  Diagnostics diagnostics;
+  const CommandResult result = RunCommand(Parse({"limits"}), diagnostics);
+  EXPECT_EQ(result.exit_code, kExitDone);
+  EXPECT_THAT(result.text, ::testing::StartsWith("{\n  \"cpu\": {\n    \"clock_hz\": "));
+  EXPECT_TRUE(result.json["cpu"].contains("fma_per_second"));
 }
 
 TEST(Commands, CheckNeedsAFolderOfOurs) {

@@ -11,18 +11,22 @@
 namespace aotc {
 namespace {
 
-// A core of no machine in particular: what recent ones have in common.
+// A core's limits in cycles.
 struct Core {
-  double hertz = 2.5e9;
-  double multiply_adds = 2;    // of vectors, a cycle
-  double loads = 2;            // of vectors, a cycle
-  double latency = 4;          // of a multiply-add, in cycles
-  double l1_bytes = 32 << 10;  // what stays there
-  double l2_bytes = 1 << 20;
-  double l2_rate = 32;     // bytes a cycle from the second level
-  double memory_rate = 6;  // bytes a cycle from behind it
-  double call = 20;        // cycles of a call, its prologue and its first misses
-  double task = 100;       // cycles of dealing out a task
+  Core(const CpuLimits& limits, int lanes)
+      : multiply_adds(limits.fma_per_second / limits.clock_hz / lanes),
+        l1_bytes(static_cast<double>(limits.l1_bytes)),
+        l2_bytes(static_cast<double>(limits.l2_bytes)),
+        l2_rate(limits.l2_bandwidth / limits.clock_hz),
+        memory_rate(limits.memory_bandwidth / limits.clock_hz) {}
+
+  double multiply_adds;  // of vectors, a cycle
+  double l1_bytes, l2_bytes;
+  double l2_rate, memory_rate;  // bytes a cycle
+  double loads = 2;             // of vectors, a cycle
+  double latency = 4;           // of a multiply-add, in cycles
+  double call = 20;             // cycles of a call, its prologue and its first misses
+  double task = 100;            // cycles of dealing out a task
 };
 
 double MostOf(const Expr& extent, const Bounds& bounds) {
@@ -69,10 +73,10 @@ Sizes SizesOf(const TiledContraction& c) {
   return sizes;
 }
 
-double ContractCycles(const TiledContraction& c, const ContractTiling& tiling, int lanes) {
-  const Core core;
+double ContractCycles(const TiledContraction& c, const ContractTiling& tiling, const Core& core,
+                      int lanes) {
   const Sizes s = SizesOf(c);
-  const double element = c.is_integer ? 4 : 4;  // bytes of a step of one column
+  constexpr double element = 4;  // bytes of a step of one column, also of four bytes
   const double panel_bytes = s.steps * static_cast<double>(c.panel) * element;
   const double tile_columns = static_cast<double>(tiling.vectors * lanes);
   const double groups = static_cast<double>(c.panel) / tile_columns;
@@ -96,26 +100,28 @@ double ContractCycles(const TiledContraction& c, const ContractTiling& tiling, i
 }
 
 // Plain loops: each operation by itself, operands from wherever they lie.
-double LoopCycles(const Kernel& kernel, double lanes) {
+double LoopCycles(const Kernel& kernel, const Core& core, double lanes) {
   constexpr double kOfOperation = 1.5;
-  const Core core;
   return KernelFlops(kernel) * kOfOperation / lanes + KernelBytes(kernel) / core.memory_rate +
          core.task;
 }
 
 }  // namespace
 
-double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa) {
-  const Core core;
+double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+               const CpuLimits& limits) {
+  const Core core(limits, isa.lanes);
   const SchedulePart& heart = HeartOf(schedule);
   if (heart.by != "loops" && reading.contraction().ok()) {
     const absl::StatusOr<ContractTiling> tiling =
         TilingOf(*reading.contraction(), schedule, isa.lanes);
-    if (tiling.ok()) return ContractCycles(*reading.contraction(), *tiling, isa.lanes) / core.hertz;
+    if (tiling.ok()) {
+      return ContractCycles(*reading.contraction(), *tiling, core, isa.lanes) / limits.clock_hz;
+    }
   }
   const double lanes = heart.by == "loops" ? static_cast<double>(heart.params[0])
                                            : static_cast<double>(isa.lanes) * 2;
-  return LoopCycles(reading.kernel(), lanes) / core.hertz;
+  return LoopCycles(reading.kernel(), core, lanes) / limits.clock_hz;
 }
 
 }  // namespace aotc

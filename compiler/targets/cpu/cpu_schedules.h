@@ -63,7 +63,8 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
                                         const Isa& isa);
 
 // Estimated seconds of a run with one worker, at the symbols' maxima.
-double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa);
+double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+               const CpuLimits& limits);
 
 }  // namespace aotc
 

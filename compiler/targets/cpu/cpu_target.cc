@@ -1,11 +1,9 @@
 #include "compiler/targets/cpu/cpu_target.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_split.h"
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/nest.h"
 #include "compiler/support/status.h"
@@ -15,29 +13,10 @@
 namespace aotc {
 namespace {
 
-constexpr std::array<Isa, 5> kIsas = {{
-    {"portable", "AOTC_ISA_GENERIC", "generic", 4, 16},
-    {"x86-64", "AOTC_ISA_X86_64", "v1", 4, 16},
-    {"x86-64-v3", "AOTC_ISA_X86_64_V3", "v3", 8, 16},
-    {"x86-64-v4", "AOTC_ISA_X86_64_V4", "v4", 16, 32},
-    {"x86-64-v4-vnni", "AOTC_ISA_X86_64_V4", "v4vnni", 16, 32, true},
-}};
-
-const Isa* FindIsa(const std::string& name) {
-  auto found = std::find_if(kIsas.begin(), kIsas.end(),
-                            [&](const Isa& isa) { return isa.name == name && !isa.has_vnni; });
-  return found == kIsas.end() ? nullptr : &*found;
-}
-
-// The best instruction set of this machine.
-const Isa& NativeIsa() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return kIsas[3];
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kIsas[2];
-  return kIsas[1];
-#else
-  return kIsas[0];
-#endif
+// What the kernels of a contraction gain by.
+std::vector<std::string_view> UsedBy(const CpuReading& reading) {
+  if (reading.contraction().ok() && reading.contraction()->is_integer) return {"vnni"};
+  return {};
 }
 
 // What a share of the FLOP is reported under.
@@ -60,7 +39,7 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
 
 absl::StatusOr<KernelVariant> VariantOf(const CpuReading& reading, const Isa& isa) {
   const Schedule schedule = ChooseOnCpu(reading, isa);
-  KernelVariant variant{.feature = std::string(isa.name),
+  KernelVariant variant{.feature = isa.name,
                         .realisation = RealisationOf(schedule),
                         .schedule = PrintSchedule(schedule),
                         .reason = ReasonOf(reading, schedule)};
@@ -96,28 +75,6 @@ absl::Status AddVariants(const CpuReading& reading, const Isa& isa,
 
 }  // namespace
 
-absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
-  std::vector<Isa> isas;
-  for (const auto& part : absl::StrSplit(View(list), ',')) {
-    const std::string name(part);
-    const Isa* isa = name == "native" ? &NativeIsa() : FindIsa(name);
-    if (isa == nullptr) {
-      return absl::InvalidArgumentError(
-          StrCat("unknown instruction set '", name,
-                 "'; known: native, portable, x86-64, x86-64-v3, x86-64-v4"));
-    }
-    isas.push_back(*isa);
-    constexpr std::string_view kWithVnni = "x86-64-v4";
-    if (isa->name == kWithVnni) isas.push_back(*(isa + 1));
-  }
-  std::sort(isas.begin(), isas.end(),
-            [](const Isa& a, const Isa& b) { return a.suffix < b.suffix; });
-  isas.erase(std::unique(isas.begin(), isas.end(),
-                         [](const Isa& a, const Isa& b) { return a.name == b.name; }),
-             isas.end());
-  return isas;
-}
-
 bool CpuHolds(const Kernel& kernel) {
   constexpr int64_t kMostScratchBytes = 1 << 20;  // of the second-level cache
   if (TempBytes(kernel) <= kMostScratchBytes || IsPointNest(kernel)) return true;
@@ -144,14 +101,13 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {
   const CpuReading reading(kernel, options);
   ProgramKernel result{.kernel = kernel, .packing = reading.packing()};
-  const bool is_integer = reading.contraction().ok() && reading.contraction()->is_integer;
-  for (auto isa = options.isas.rbegin(); isa != options.isas.rend(); ++isa) {
-    if (isa->has_vnni && !is_integer) continue;
+  const std::vector<Isa> isas = IsasFor(options.isas, UsedBy(reading));
+  for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
     AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, result.variants));
     // Without vectors all instruction sets would get the same text.
     if (result.variants.back().realisation == "loops") {
       result.variants = {std::move(result.variants.back())};
-      result.variants[0].feature = std::string(options.isas.front().name);
+      result.variants[0].feature = isas.front().name;
       break;
     }
   }

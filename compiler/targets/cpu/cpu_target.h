@@ -1,7 +1,7 @@
 // The CPU target: instruction sets, schedule rules, spelling.
 //
-//   std::vector<Isa> isas = *ParseCpuList("x86-64,x86-64-v3,x86-64-v4");
-//   ProgramKernel kernel = *ScheduleOnCpu(fused.kernel, isas, options);
+//   CpuOptions options{.isas = *ParseCpuList("x86-64,x86-64-v3,x86-64-v4")};
+//   ProgramKernel kernel = *ScheduleOnCpu(fused.kernel, options);
 #ifndef AOTC_COMPILER_TARGETS_CPU_CPU_TARGET_H_
 #define AOTC_COMPILER_TARGETS_CPU_CPU_TARGET_H_
 
@@ -12,27 +12,15 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
+#include "compiler/targets/cpu/features.h"
+#include "compiler/targets/cpu/limits.h"
 #include "compiler/targets/target.h"
 
 namespace aotc {
 
-// One instruction set for which kernels are written.
-struct Isa {
-  std::string_view name;    // as --cpu takes it
-  std::string_view macro;   // selects it in aotc/target_begin.h
-  std::string_view suffix;  // of kernel names and files: "v4"
-  int lanes;                // f32 lanes of a vector
-  int registers;            // vector registers
-  bool has_vnni = false;    // dot products of bytes: only kernels that use them are written for it
-};
-
-// Known names, best last, without duplicates; "native" is the best of this machine, "portable" is
-// GNU vectors without target attributes. x86-64-v4 brings x86-64-v4-vnni. Error: an unknown name,
-// with the known ones.
-absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list);
-
 struct CpuOptions {
   std::vector<Isa> isas = {};
+  CpuLimitsTable limits = DefaultCpuLimits();
   bool templates = true;                // false: plain loops only
   std::set<std::string> disabled = {};  // schedules that are not to be chosen
 };
@@ -56,7 +44,7 @@ struct CpuKernelRef {
 std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa,
                            std::string_view prefix);
 // The same for all kernels of a program, in files of a size that compiles quickly.
-std::vector<KernelFile> CpuKernelFiles(const Program& program, const std::vector<Isa>& isas);
+std::vector<KernelFile> CpuKernelFiles(const Program& program);
 
 extern const TargetMaker kCpuTarget;
 

@@ -1,9 +1,11 @@
 // Text of the CPU target's kernel files.
+#include <algorithm>
 #include <set>
 
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_loops.h"
 #include "compiler/emit/kernel_comment.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cpu/tiles.h"
@@ -69,6 +71,30 @@ std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol,
   return result;
 }
 
+// What tells aotc/target_begin.h and the code that uses them of the features.
+std::string FeatureMacros(const Isa& isa) {
+  if (isa.features.empty()) return "";
+  std::string macros;
+  for (const CpuFeature* feature : isa.features)
+    StrAppend(&macros, "#define ", feature->macro, "\n");
+  const auto name = [](const CpuFeature* feature) { return feature->name; };
+  return StrCat(macros, "#define AOTC_FEATURES \"", StrJoin(isa.features, ",", name), "\"\n");
+}
+
+// The instruction sets that variants of the kernels ask for, narrowest first.
+std::vector<Isa> IsasOf(const Program& program) {
+  std::vector<Isa> isas;
+  for (const ProgramKernel& kernel : program.kernels) {
+    for (const KernelVariant& variant : kernel.variants) {
+      const absl::StatusOr<Isa> isa = ParseIsa(variant.feature);
+      AOTC_CHECK(isa.ok()) << variant.feature;
+      if (std::ranges::count(isas, *isa) == 0) isas.push_back(*isa);
+    }
+  }
+  std::ranges::sort(isas, ComesBefore);
+  return isas;
+}
+
 }  // namespace
 
 std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& isa,
@@ -80,22 +106,22 @@ std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& 
         &bodies,
         EmitKernel(ref, StrCat(prefix, "_", ref.variant->loops.name, "_", isa.suffix), headers));
   }
-  std::string text = StrCat(
-      "// Kernels of ", prefix, " for ", isa.name, ".\n",
-      "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n#define ", isa.macro,
-      isa.has_vnni ? "\n#define AOTC_WITH_VNNI" : "", "\n#include \"aotc/target_begin.h\"\n\n",
-      "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n",
-      "#include \"aotc/vector.h\"\n#include \"aotc/vector_convert.h\"\n",
-      "#include \"aotc/vector_math.h\"\n");
+  std::string text =
+      StrCat("// Kernels of ", prefix, " for ", isa.name, ".\n",
+             "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n", "#define ",
+             isa.family->macro, "\n", FeatureMacros(isa), "#include \"aotc/target_begin.h\"\n\n",
+             "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n",
+             "#include \"aotc/vector.h\"\n#include \"aotc/vector_convert.h\"\n",
+             "#include \"aotc/vector_math.h\"\n");
   for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
   StrAppend(&text, "\n", bodies, "#include \"aotc/target_end.h\"\n");
   return text;
 }
 
-std::vector<KernelFile> CpuKernelFiles(const Program& program, const std::vector<Isa>& isas) {
+std::vector<KernelFile> CpuKernelFiles(const Program& program) {
   constexpr size_t kKernelsPerFile = 16;
   std::vector<KernelFile> files;
-  for (const Isa& isa : isas) {
+  for (const Isa& isa : IsasOf(program)) {
     std::vector<CpuKernelRef> refs;
     auto flush = [&] {
       if (refs.empty()) return;

@@ -13,6 +13,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/host.h"
+#include "compiler/targets/cpu/isa_tests.h"
 #include "compiler/targets/cpu/kernel_symbol.h"
 
 namespace aotc {
@@ -28,12 +29,12 @@ class CpuHostWriter {
         bounds_(BoundsOf(context.program.symbols)) {}
 
   absl::StatusOr<std::string> Run() {
-    AOTC_RETURN_IF_ERROR(FindLevels());
+    AOTC_ASSIGN_OR_RETURN(isas_, IsaTests::Of(program_));
     Declarations();
     w_.Line("namespace {\n");
     EmitPlaces(context_, w_);
     EmitSymbols(context_, w_);
-    if (UsesIsa() || least_level_ > 0) IsaLevel();
+    isas_.EmitFinder(w_);
     RunState();
     AOTC_RETURN_IF_ERROR(EmitSteps());
     EmitCheckRun(context_, w_);
@@ -47,29 +48,11 @@ class CpuHostWriter {
         .title = StrCat("the host program, ", program_.steps.size(), " steps in one ",
                         HasControl() ? "" : "straight ", "run: no lookups, no allocation."),
         .system_header = "#include <string.h>",
-        .own_header = "#include \"aotc/parallel.h\""};
+        .own_header = isas_.header() + "#include \"aotc/parallel.h\""};
     return StrCat(EmitHostOpening(context_, opening), w_.text());
   }
 
  private:
-  // The level without which nothing runs, and the widest that a variant asks for.
-  absl::Status FindLevels() {
-    for (const ProgramKernel& kernel : program_.kernels) {
-      for (const KernelVariant& variant : kernel.variants) {
-        const std::optional<FeatureLevel> level = FindFeatureLevel(variant.feature);
-        if (!level) {
-          return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs '",
-                                                 variant.feature,
-                                                 "', which the host cannot ask for"));
-        }
-        widest_level_ = std::max(widest_level_, level->level);
-      }
-      const KernelVariant& last = kernel.variants.back();
-      least_level_ = std::max(least_level_, FindFeatureLevel(last.feature)->level);
-    }
-    return absl::OkStatus();
-  }
-
   void Declarations() {
     DeclareWeights(context_, w_);
     if (program_.kernels.empty()) return;
@@ -85,31 +68,6 @@ class CpuHostWriter {
                        "int64_t task_begin, int64_t task_end, void *scratch);"));
       }
     }
-    w_.Line();
-  }
-
-  void IsaLevel() {
-    w_.Emit(
-        R"(
-      // The widest instruction set of this processor that kernels use: 1 is x86-64, 3 and 4 are its
-      // levels v3 and v4, 5 is v4 with VNNI, 0 is any machine.
-      int32_t isa_level() {
-      #if defined(__x86_64__)
-        if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-            !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) {
-          return 1;
-        }
-        if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-            !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
-            !__builtin_cpu_supports("avx512vl")) {
-          return 3;
-        }
-        return $widest$;
-      #else
-        return 0;
-      #endif
-      })",
-        {{"widest", widest_level_ > 4 ? "__builtin_cpu_supports(\"avx512vnni\") ? 5 : 4" : "4"}});
     w_.Line();
   }
 
@@ -130,7 +88,7 @@ class CpuHostWriter {
             {{"name", m_.prefix},
              {"memory", memory_.member},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
-             {"isa", UsesIsa() ? "int32_t isa;" : ""},
+             {"isa", isas_.HasChoice() ? "uint32_t isas;" : ""},
              {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
              {"status", HasChecks() ? "aotc_status status;" : ""}});
     w_.Line();
@@ -138,7 +96,6 @@ class CpuHostWriter {
 
   bool HasControl() const { return std::ranges::any_of(program_.steps, IsControl); }
   bool HasChecks() const { return CheckCount(program_) > 0; }
-  bool UsesIsa() const { return widest_level_ > least_level_; }
 
   absl::Status EmitSteps() {
     const HostUses before = std::exchange(context_.uses, {});
@@ -262,10 +219,8 @@ class CpuHostWriter {
   }
 
   std::string Condition(const KernelVariant& variant) const {
-    const int level = FindFeatureLevel(variant.feature)->level;
-    const bool any_size = variant.guard.IsInt(1);
-    std::string isa = level > least_level_ ? StrCat("self->isa >= ", level) : "";
-    if (any_size) return isa.empty() ? "true" : isa;
+    const std::string isa = isas_.Condition(variant, "self->isas");
+    if (variant.guard.IsInt(1)) return isa.empty() ? "true" : isa;
     const std::string guard = HostExpr(context_, variant.guard, bounds_);
     return isa.empty() ? guard : StrCat(isa, " && (", guard, ")");
   }
@@ -282,9 +237,9 @@ class CpuHostWriter {
             {{"sizes", m_.dims.empty() ? "" : ", &self->sizes"}});
     CheckMemory(context_, w_);
     if (context_.HasWeights()) PrepareWeights();
-    if (UsesIsa()) w_.Line("self->isa = isa_level();");
-    if (least_level_ > 0) {
-      w_.Line(StrCat("if (", UsesIsa() ? "self->isa" : "isa_level()", " < ", least_level_,
+    if (isas_.HasChoice()) w_.Line("self->isas = find_isas();");
+    if (isas_.HasNeeds()) {
+      w_.Line(StrCat("if (", isas_.Missing(isas_.HasChoice() ? "self->isas" : "find_isas()"),
                      ") return AOTC_ERROR_CPU;"));
     }
     w_.Emit(R"(
@@ -375,8 +330,7 @@ class CpuHostWriter {
   const ModelInterface& m_;
   const HostMemory memory_;
   const Bounds bounds_;
-  int widest_level_ = 0;
-  int least_level_ = 0;
+  IsaTests isas_;
   CodeWriter w_;
 };
 

@@ -4,23 +4,12 @@
 #ifndef AOTC_COMPILER_TARGETS_CPU_KERNEL_SYMBOL_H_
 #define AOTC_COMPILER_TARGETS_CPU_KERNEL_SYMBOL_H_
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "compiler/ir/program.h"
 
 namespace aotc {
-
-// What the host knows of an instruction set that a variant asks for.
-struct FeatureLevel {
-  std::string_view feature;  // KernelVariant::feature
-  std::string_view suffix;   // of symbols: "_v4"
-  int level;                 // widest first when compared; 0 runs anywhere
-};
-
-// Nothing for a feature that the host program cannot ask for.
-std::optional<FeatureLevel> FindFeatureLevel(std::string_view feature);
 
 // PREFIX_FUNCTION_SUFFIX, where the function is that of the variant's loops.
 std::string KernelSymbol(std::string_view prefix, const KernelVariant& variant);

@@ -17,25 +17,29 @@ constexpr TargetSchedule kSchedules[] = {
 // Of the layout that the tiles read: the lanes of the widest vectors.
 constexpr int64_t kChannelBlock = 16;
 
-absl::Status Check(const TargetOptions& options) { return ParseCpuList(options.cpu).status(); }
+absl::Status Check(const TargetOptions& options) {
+  AOTC_RETURN_IF_ERROR(CpuLimitsFrom(options.limits).status());
+  return ParseCpuList(options.cpu).status();
+}
 
 absl::StatusOr<Target> Make(const TargetOptions& options) {
   CpuOptions cpu{.templates = options.templates, .disabled = options.disabled};
   AOTC_ASSIGN_OR_RETURN(cpu.isas, ParseCpuList(options.cpu));
+  AOTC_ASSIGN_OR_RETURN(cpu.limits, CpuLimitsFrom(options.limits));
+  AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cpu"));
   Target target{.name = kCpuTarget.name,
                 .channel_block = options.templates ? kChannelBlock : 0,
                 .host = CpuHost()};
   target.fusion_veto = CpuFusionVeto;
   target.holds = CpuHolds;
   target.schedule = [cpu](Kernel kernel) { return ScheduleOnCpu(std::move(kernel), cpu); };
-  target.kernel_files = [isas = cpu.isas](const Program& program) {
-    return CpuKernelFiles(program, isas);
-  };
+  target.limits = given ? given->dump() : "";
+  target.kernel_files = CpuKernelFiles;
   return target;
 }
 
 }  // namespace
 
-const TargetMaker kCpuTarget = {"cpu", kSchedules, Check, Make};
+const TargetMaker kCpuTarget = {"cpu", kSchedules, Check, Make, [] { return MeasureCpu().dump(); }};
 
 }  // namespace aotc

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
+#include "compiler/targets/cuda/limits.h"
 #include "compiler/targets/target.h"
 
 namespace aotc {
@@ -22,6 +23,7 @@ namespace aotc {
 struct CudaOptions {
   bool templates = true;  // false: one thread per result, plain loops
   int least_arch = 80;    // compute capability that all kernels may rely on, times ten
+  CudaLimits limits = DefaultCudaLimits({"80"});
   std::set<std::string> disabled = {};  // schedules that are not to be chosen
 };
 

@@ -21,15 +21,21 @@ std::vector<std::string> ArchsOf(const TargetOptions& options) {
   return options.archs.empty() ? std::vector<std::string>{"80"} : options.archs;
 }
 
-absl::Status Check(const TargetOptions& options) { return LeastArch(ArchsOf(options)).status(); }
+absl::Status Check(const TargetOptions& options) {
+  AOTC_RETURN_IF_ERROR(LeastArch(ArchsOf(options)).status());
+  return CudaLimitsFrom(options.limits, ArchsOf(options)).status();
+}
 
 absl::StatusOr<Target> Make(const TargetOptions& options) {
   CudaOptions cuda{.templates = options.templates, .disabled = options.disabled};
   AOTC_ASSIGN_OR_RETURN(cuda.least_arch, LeastArch(ArchsOf(options)));
+  AOTC_ASSIGN_OR_RETURN(cuda.limits, CudaLimitsFrom(options.limits, ArchsOf(options)));
+  AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cuda"));
   Target target{.name = kCudaTarget.name, .host = CudaHost(ArchsOf(options), cuda.least_arch)};
   target.fusion_veto = CudaFusionVeto;
   target.holds = [cuda](const Kernel& kernel) { return CudaHolds(kernel, cuda); };
   target.schedule = [cuda](const Kernel& kernel) { return ScheduleOnCuda(kernel, cuda); };
+  target.limits = given ? given->dump() : "";
   target.kernel_files = CudaKernelFiles;
   target.refuses_pools =
       "a program for cuda has one device arena; hint: leave it out, or --target cpu";
