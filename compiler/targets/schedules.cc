@@ -11,6 +11,7 @@ constexpr ScheduleName kSchedules[] = {
     {"contract_tile_int8", "cpu", "contractions of 8-bit integers with packed weights"},
     {"contract_tile", "cpu", "matrix products and convolutions with packed weights"},
     {"depthwise_tile", "cpu cuda", "convolutions with a filter for each channel"},
+    {"depthwise_tile_int8", "cpu", "the same on 8-bit integers"},
     {"row_products", "cpu", "rows that multiply with one matrix, such as attention"},
     {"matrix_vector_tile", "cuda", "a matrix times a vector: a row by a warp or a block"},
     {"mma_tile", "cuda", "contractions of f16 on tensor cores"},

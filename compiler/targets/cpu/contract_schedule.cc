@@ -12,7 +12,7 @@ namespace {
 // Rows of the largest tile whose accumulators, weights and broadcast fit the registers.
 int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
   constexpr int64_t kMostRows = 14;
-  if (!c.is_integer || isa.has_vnni) {
+  if (!c.is_integer || c.is_depthwise || isa.has_vnni) {
     return std::clamp<int64_t>((isa.registers - 1 - vectors) / vectors, 1, kMostRows);
   }
   // Without a dot product both operands are spread into two vectors each.
@@ -66,8 +66,8 @@ std::string PrintSchedule(const ContractSchedule& schedule) {
 
 ContractSchedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
   ContractSchedule schedule;
-  if (c.is_depthwise) schedule.name = "depthwise_tile";
   if (c.is_integer) schedule.name = "contract_tile_int8";
+  if (c.is_depthwise) schedule.name = c.is_integer ? "depthwise_tile_int8" : "depthwise_tile";
   schedule.vectors = ChooseVectors(c, isa);
   // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
   constexpr int64_t kMostPixels = 7;

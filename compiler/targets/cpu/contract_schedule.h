@@ -20,7 +20,7 @@ namespace aotc {
 
 // Typed parameters of the realisation. Text: contract_tile{rows=14, vectors=2, split=1, chunk=4}
 struct ContractSchedule {
-  std::string name = "contract_tile";  // or contract_tile_int8, depthwise_tile
+  std::string name = "contract_tile";  // contract_tile_int8, depthwise_tile, depthwise_tile_int8
   int64_t rows = 14;                   // MR: rows of the register tile
   int64_t vectors = 2;                 // NV: vectors of columns
   int64_t split = 1;  // KU of tiles with few accumulators: how many share an output

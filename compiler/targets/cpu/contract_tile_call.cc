@@ -55,6 +55,7 @@ class TileCallBuilder {
 
   TileCall Depthwise() const {
     TileCall call{.function = "aotc_depthwise_tile", .header = "cpu/depthwise_tile.h"};
+    if (c_.is_integer) call = {"aotc_depthwise_tile_int8", "cpu/depthwise_tile_int8.h"};
     call.template_args = {site_.rows, schedule_.vectors};
     for (const ContractLevel& level : c_.levels)
       call.template_args.push_back(level.extent.AsInt().value_or(0));
@@ -66,10 +67,10 @@ class TileCallBuilder {
     call.args.push_back(TileRecord{
         StrCat("aotc_window<", element, ">"),
         {{TilePointer{c_.input, input}, h.extent, w.extent, h.input_stride, w.input_stride}}});
-    call.args.push_back(
-        TileRecord{"aotc_taps<float>",
-                   {{TilePointer{c_.weights, Simplify(c_.weight_offset + lanes, site_.bounds)},
-                     h.weight_stride, w.weight_stride}}});
+    const Expr weights = c_.weight_offset + lanes * c_.column_stride;
+    call.args.push_back(TileRecord{c_.is_integer ? "aotc_taps<int8_t>" : "aotc_taps<float>",
+                                   {{TilePointer{c_.weights, Simplify(weights, site_.bounds)},
+                                     h.weight_stride, w.weight_stride}}});
     return call;
   }
 
@@ -160,7 +161,8 @@ class TileCallBuilder {
     const FlatResult result = nest.stages[0].results[0];
     nest.stages.erase(nest.stages.begin());
     if (result.index.valid()) {
-      FlatStage copy{.bodies = {Var(result.variable, DType::kF32)}, .results = {result}};
+      const DType dtype = c_.is_integer ? DType::kI32 : DType::kF32;
+      FlatStage copy{.bodies = {Var(result.variable, dtype)}, .results = {result}};
       copy.results[0].variable += "_stored";
       nest.stages.insert(nest.stages.begin(), copy);
     }

@@ -45,10 +45,13 @@ const Isa& NativeIsa() {
 #endif
 }
 
-bool HasFloatMath(const Kernel& kernel) {
-  return std::any_of(kernel.stages.begin(), kernel.stages.end(), [](const Stage& stage) {
-    return std::any_of(stage.body.begin(), stage.body.end(),
-                       [](const Expr& e) { return ComputeType(e.dtype()) == DType::kF32; });
+// There is something to compute for vectors: on f32, or a reduction of bytes.
+bool HasVectorMath(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.stages, [](const Stage& stage) {
+    return std::ranges::any_of(stage.body, [&](const Expr& e) {
+      const bool is_byte = e.dtype() == DType::kU8 || e.dtype() == DType::kI8;
+      return ComputeType(e.dtype()) == DType::kF32 || (is_byte && stage.IsReduction());
+    });
   });
 }
 
@@ -94,7 +97,7 @@ absl::Status AddVariants(const Kernel& kernel, const TiledContraction& contracti
 
 absl::StatusOr<KernelVariant> LoopVariant(const Kernel& kernel, const Isa& isa,
                                           const std::string& why) {
-  const bool vectors = HasFloatMath(kernel);
+  const bool vectors = HasVectorMath(kernel);
   KernelVariant variant{.feature = std::string(isa.name),
                         .realisation = vectors ? "vector_loops" : "loops",
                         .reason = why};
