@@ -69,6 +69,22 @@ absl::Status CheckSqueeze(const Kernel& kernel, bool has_axes) {
              " is 1: pin that with --dim, or give it a larger least size"));
 }
 
+bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+// Weights that stay as they are stored: the contraction's other operand is dequantised too, so that
+// the two may be multiplied as integers (optimize/integer_contractions.h).
+std::set<ValueId> QuantizedWeights(const Graph& graph) {
+  std::set<ValueId> dequantized, weights;
+  for (const Node& node : graph.nodes) {
+    if (node.op == "DequantizeLinear") dequantized.insert(node.outputs[0]);
+    if (node.op != "Conv" && node.op != "MatMul" && node.op != "Gemm") continue;
+    if (dequantized.contains(node.inputs[0]) && dequantized.contains(node.inputs[1])) {
+      weights.insert(node.inputs[1]);
+    }
+  }
+  return weights;
+}
+
 class Inference {
  public:
   // `bounded`: the symbols have the ranges that they will have at run time.
@@ -77,6 +93,7 @@ class Inference {
         bounded_(bounded),
         diagnostics_(context.diagnostics()),
         cap_(graph, context.Config(kFoldCapBytes)),
+        quantized_weights_(QuantizedWeights(graph)),
         control_(graph, known_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
@@ -102,6 +119,7 @@ class Inference {
   const bool bounded_;
   Diagnostics& diagnostics_;
   FoldCap cap_;
+  const std::set<ValueId> quantized_weights_;
   KnownElements known_;
   ControlInference control_;
 };
@@ -231,6 +249,7 @@ bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kerne
     inputs.push_back(*graph.values[input].constant);
   }
   if (!cap_.Allows(old_node, kernel.kernel, inputs)) return false;
+  if (quantized_weights_.contains(old_node.outputs[0]) && IsByte(inputs[0].dtype())) return false;
   absl::StatusOr<std::vector<Constant>> outputs = EvaluateKernel(kernel.kernel, inputs);
   if (!outputs.ok()) {
     diagnostics_.Error(PlaceOf(old_, old_node), MessageOf(outputs.status()));

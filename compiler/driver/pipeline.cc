@@ -17,6 +17,7 @@
 #include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/flatten_dilation.h"
 #include "compiler/optimize/fold_scale.h"
+#include "compiler/optimize/integer_contractions.h"
 #include "compiler/optimize/merge_siblings.h"
 #include "compiler/optimize/recognize.h"
 #include "compiler/optimize/simplify.h"
@@ -50,6 +51,8 @@ constexpr Pass kPasses[] = {
      "writes joins and sums of very many operands as several"},
     {"infer-and-fold", InferAndFold, 0, kExpanded, kTyped,
      "gives every value its type, and constants where all inputs are"},
+    {"integer-contractions", IntegerContractions, 1, kTyped | kExpanded, 0,
+     "makes contractions of quantised tensors sums of products of the stored integers"},
     {"remove-identities", RemoveIdentities, 1, kTyped | kExpanded, 0,
      "drops nodes that copy their input"},
     {"simplify", SimplifyGraph, 1, kTyped | kExpanded, 0,

@@ -44,7 +44,22 @@ bool IsWideningCast(const Kernel& kernel) {
          BitWidth(body.arg(0).dtype()) <= BitWidth(body.dtype());
 }
 
+// Arithmetic on one element of a narrow integer, each operator of which reads constants otherwise.
+bool IsOfOneNarrow(const Expr& e) {
+  if (e.op() == ExprOp::kLoad) return IsInteger(e.dtype()) && BitWidth(e.dtype()) <= 16;
+  if (e.op() == ExprOp::kCast) return IsOfOneNarrow(e.arg(0));
+  if (e.op() != ExprOp::kAdd && e.op() != ExprOp::kSub && e.op() != ExprOp::kMul) return false;
+  return e.arg(1).IsConst() ? IsOfOneNarrow(e.arg(0))
+                            : e.arg(0).IsConst() && IsOfOneNarrow(e.arg(1));
+}
+
 }  // namespace
+
+bool IsDequantization(const Kernel& kernel) {
+  if (!IsPointwiseOfOne(kernel)) return false;
+  const Expr& body = kernel.stages[0].body[0];
+  return body.dtype() == DType::kF32 && body.op() == ExprOp::kMul && IsOfOneNarrow(body);
+}
 
 bool IsPointwiseOfOne(const Kernel& kernel) {
   if (kernel.params.size() != 2 || kernel.stages.size() != 1) return false;
@@ -71,7 +86,8 @@ std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value) {
     part.args.push_back(fused.args[i]);
   }
   part.kernel = Compact(part.kernel, part.args);
-  if (IsCopy(part.kernel) || IsWideningCast(part.kernel)) return part;
+  const bool is_cheap = IsWideningCast(part.kernel) || IsDequantization(part.kernel);
+  if (is_cheap || IsCopy(part.kernel)) return part;
   return std::nullopt;
 }
 

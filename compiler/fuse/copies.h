@@ -19,8 +19,12 @@ bool IsPointwiseOfOne(const Kernel& kernel);
 // One pointwise stage whose body is an element of the one input, between row-major tensors.
 bool IsCopy(const Kernel& kernel);
 
-// The part of a kernel that makes `value` alone, where that is a copy, or a cast to a type that is
-// no narrower: what readers of the value can do for themselves.
+// (x - zero) * scale of a narrow integer: a few operators for what is several times as long in
+// memory.
+bool IsDequantization(const Kernel& kernel);
+
+// The part of a kernel that makes `value` alone, where that is a copy, a cast to a type that is no
+// narrower or a dequantisation: what readers of the value can do for themselves.
 std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value);
 
 // Whether every stage that reads `tensor` walks neighbours of it in some loop that it can run in

@@ -70,7 +70,7 @@ class Fuser {
         view_kernels_.emplace(view->value, std::move(fused));
         continue;
       }
-      if (options_.enabled) fused = Absorb(std::move(fused));
+      if (options_.enabled && !IsLeftToReaders(fused)) fused = Absorb(std::move(fused));
       Place(std::move(fused));
     }
     return Collect();
@@ -93,6 +93,12 @@ class Fuser {
       view.base = found->base;
     }
     result_.views.push_back(view);
+  }
+
+  // Readers dequantise for themselves: the integers are what lies in memory.
+  bool IsLeftToReaders(const FusedKernel& fused) const {
+    return IsDequantization(fused.kernel) && !graph_.values[fused.args[0]].constant &&
+           std::ranges::count(region_.outputs, fused.args[1]) == 0;
   }
 
   // Merges producers into the kernel as long as one is accepted.

@@ -159,6 +159,8 @@ absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel
   Joiner joiner = Join(producer, consumer, kept);
   const bool rounds = ReadsRounded(producer, consumer);
   if (!rounds && ReadsAtOwnIndex(joiner.kernel(), joiner.TensorOf(value))) {
+    // A contraction stays the first stage, which tiles ask for.
+    if (IsDequantization(producer.kernel)) return MergeInlined(producer, consumer, value);
     return Finish(std::move(joiner), producer, consumer);
   }
   if (HasReduction(producer.kernel)) {

@@ -10,6 +10,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -22,6 +23,7 @@ constexpr size_t kChannelAxis = 1;
 struct NodeFacts {
   std::optional<NodeKernel> kernel;  // none where the op has no compute definition
   bool is_convolution = false;
+  bool is_integer = false;  // it sums products of bytes
 };
 
 Expr LoadUnder(const Expr& e) {
@@ -45,6 +47,31 @@ bool IsConvolution(const Graph& graph, const NodeKernel& node) {
   const Expr weights = LoadUnder(stage->body[0].arg(1));
   return weights.valid() && IsOwnIndex(weights.arg(0), stage->axes[kChannelAxis]) &&
          !UsesVar(weights, stage->axes.back().name);
+}
+
+bool IsOfIntegers(const Kernel& kernel) {
+  return ContractionOf(kernel)->body[0].dtype() == DType::kI32;
+}
+
+// Elements of the input of integer tiles that are read at a time.
+constexpr int64_t kGroup = 4;
+
+// Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
+int64_t ByteBlock(int64_t channels) {
+  int64_t best = 16;
+  for (const int64_t block : {32, 48, 64}) {
+    if (RoundUp(channels, block) <= RoundUp(channels, best)) best = block;
+  }
+  return best;
+}
+
+// What the contraction reads beyond its input; nothing where it reads nothing there.
+std::optional<double> FillOf(const Stage& stage) {
+  Expr operand = stage.body[0].arg(0);
+  while (operand.op() == ExprOp::kCast) operand = operand.arg(0);
+  if (operand.op() != ExprOp::kSelect) return std::nullopt;
+  const Expr& fill = operand.arg(2);
+  return IsFloat(fill.dtype()) ? fill->float_value : static_cast<double>(fill->int_value);
 }
 
 // Every read of `tensor` is at the reader's own axis 1, of the same extent.
@@ -124,6 +151,7 @@ class LayoutChooser {
       if (absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node); built.ok()) {
         facts.kernel = *std::move(built);
         facts.is_convolution = IsConvolution(graph_, *facts.kernel);
+        facts.is_integer = facts.is_convolution && IsOfIntegers(facts.kernel->kernel);
         ChooseOutput(facts);
       }
       facts_[&node] = std::move(facts);
@@ -136,25 +164,36 @@ class LayoutChooser {
     return dims.size() >= 3 && dims[kChannelAxis].AsInt().value_or(0) >= options_.least_channels;
   }
 
-  Layout Blocked(ValueId id) const {
+  Layout Blocked(ValueId id, int64_t block) const {
     return BlockedLayout(static_cast<int>(graph_.values[id].type.dims.size()),
-                         static_cast<int>(kChannelAxis), options_.block);
+                         static_cast<int>(kChannelAxis), block);
+  }
+
+  // The block of what a convolution makes or reads.
+  int64_t BlockOf(const NodeFacts& facts, ValueId id) const {
+    const std::optional<int64_t> channels = graph_.values[id].type.dims[kChannelAxis].AsInt();
+    return facts.is_integer && channels ? ByteBlock(*channels) : options_.block;
   }
 
   // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
   void ChooseOutput(const NodeFacts& facts) {
     const NodeKernel& node = *facts.kernel;
     if (!WritesAnyLayout(facts)) return;
-    bool blocked = facts.is_convolution;
-    if (!blocked && !CanBlock(node.outputs[0])) return;
-    if (!blocked) {
-      for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (wanted_[node.inputs[i]].axes.empty()) continue;
-        if (!KeepsChannels(node.kernel, node.kernel.params[i])) return;
-        blocked = true;
-      }
+    const ValueId output = node.outputs[0];
+    if (facts.is_convolution) {
+      wanted_[output] = Blocked(output, BlockOf(facts, output));
+      return;
     }
-    if (blocked) wanted_[node.outputs[0]] = Blocked(node.outputs[0]);
+    if (!CanBlock(output)) return;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::vector<StorageAxis>& axes = wanted_[node.inputs[i]].axes;
+      if (axes.empty()) continue;
+      if (!KeepsChannels(node.kernel, node.kernel.params[i])) {
+        wanted_[output] = {};
+        return;
+      }
+      if (wanted_[output].axes.empty()) wanted_[output] = Blocked(output, axes.back().modulus);
+    }
   }
 
   // The convolution's input gets the halo that its taps reach into.
@@ -164,28 +203,36 @@ class LayoutChooser {
     const Expr load = LoadUnder(stage->body[0].arg(0));
     const ValueId input = facts.kernel->inputs[0];
     Layout layout = wanted_[input];
-    if (layout.axes.empty() && CanBlock(input)) layout = Blocked(input);
-    const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, *stage, load);
+    if (layout.axes.empty() && CanBlock(input)) layout = Blocked(input, BlockOf(facts, input));
+    Stage walked = *stage;
+    if (facts.is_integer && layout.axes.empty()) {  // whole groups along the last axis
+      Expr& extent = walked.reduce_axes.back().extent;
+      extent = Simplify(CeilDiv(extent, kGroup) * kGroup);
+    }
+    const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, walked, load);
     if (!reach) return;
+    Need& need = needs_[input];
+    if (need.layout.axes.empty() && !need.layout.HasHalo()) need.layout.axes = layout.axes;
     const bool any =
         std::any_of(reach->begin(), reach->end(), [](const Halo& h) { return h != Halo{}; });
-    auto& need = convolution_input_[input];
-    if (need.axes.empty()) need = layout;
-    if (!any) return;
-    if (need.halo.empty()) need.halo.resize(reach->size());
+    const std::optional<double> fill = FillOf(*stage);
+    // Of several fills the value has the first: who wants another has no tile.
+    if (!any || (fill && need.fill && *fill != *need.fill)) return;
+    if (fill) need.fill = fill;
+    if (need.layout.halo.empty()) need.layout.halo.resize(reach->size());
+    need.layout.fill = need.fill.value_or(0);
     for (size_t i = 0; i < reach->size(); ++i) {
-      need.halo[i].before = std::max(need.halo[i].before, (*reach)[i].before);
-      need.halo[i].after = std::max(need.halo[i].after, (*reach)[i].after);
+      need.layout.halo[i].before = std::max(need.layout.halo[i].before, (*reach)[i].before);
+      need.layout.halo[i].after = std::max(need.layout.halo[i].after, (*reach)[i].after);
     }
   }
 
   // The layout in which the producer writes a value.
   Layout Produced(ValueId id, const NodeFacts& facts) const {
     if (!facts.kernel || !WritesAnyLayout(facts)) return {};
-    auto need = convolution_input_.find(id);
+    auto need = needs_.find(id);
     // Blocks come from the producer; the halo is welcome in any case.
-    if (need == convolution_input_.end()) return wanted_[id];
-    return need->second;
+    return need == needs_.end() ? wanted_[id] : need->second.layout;
   }
 
   absl::StatusOr<bool> Rebuild(Rebuilder& r, const Node& node) {
@@ -229,13 +276,13 @@ class LayoutChooser {
     const NodeFacts& facts = FactsOf(node);
     if (!facts.is_convolution) return absl::OkStatus();
     const ValueId input = facts.kernel->inputs[0];
-    auto need = convolution_input_.find(input);
-    if (need == convolution_input_.end()) return absl::OkStatus();
+    auto need = needs_.find(input);
+    if (need == needs_.end()) return absl::OkStatus();
     const ValueId now = r.Mapped(input);
-    if (r.graph().values[now].layout == need->second) return absl::OkStatus();
+    if (r.graph().values[now].layout == need->second.layout) return absl::OkStatus();
     const ValueType type = r.graph().values[now].type;
     const ValueId copy = r.Emit("Relayout", {now}, {}, type, node);
-    r.graph().values[copy].layout = need->second;
+    r.graph().values[copy].layout = need->second.layout;
     r.Replace(input, copy);
     return absl::OkStatus();
   }
@@ -246,7 +293,12 @@ class LayoutChooser {
   IdVector<ValueId, Layout> wanted_;
   std::map<const Node*, NodeFacts> facts_;
   std::set<ValueId> outputs_;  // of all regions
-  std::map<ValueId, Layout> convolution_input_;
+  // How the convolutions that read a value want it.
+  struct Need {
+    Layout layout = {};
+    std::optional<double> fill = {};  // of the halo, where one of them reads it
+  };
+  std::map<ValueId, Need> needs_;
 };
 
 }  // namespace

@@ -66,7 +66,8 @@ Tensor ConvolutionSums(TensorBuilder& b, const Convolution& conv, const Convolut
     for (const Expr& position : window.Positions(windows, taps)) indices.push_back(position);
     Expr value = Cast(sums.accumulator, x(indices));
     if (lifts.x) value = lifts.x(value);
-    return Select(window.Inside(windows, taps), value, Number(0, value));
+    const auto padding = static_cast<double>(lifts.padding.value_or(0));
+    return Select(window.Inside(windows, taps), value, Number(padding, value));
   };
   sums.right = [&](const Indices& i, const Indices& r) {
     Indices indices = {i[1]};

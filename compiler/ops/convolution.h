@@ -6,6 +6,7 @@
 #define AOTC_COMPILER_OPS_CONVOLUTION_H_
 
 #include <functional>
+#include <optional>
 
 #include "compiler/ops/op.h"
 #include "compiler/ops/window.h"
@@ -29,12 +30,13 @@ absl::StatusOr<Convolution> ConvolutionOf(const OpContext& op, const Tensor& x,
 struct ConvolutionLifts {
   std::function<Expr(const Expr& element)> x = {};
   std::function<Expr(const Expr& element, const Expr& m)> weight = {};
+  // What stands for an element of the padding, in the accumulator's type; absent: 0.
+  std::optional<int64_t> padding = {};
 };
 
-// The sums over input channels of the group and taps, in the accumulator's type; the padding counts
-// as lifted zeros. Axes [n, m, spatial...], reduce axes [c, taps...]. The group of output channel m
-// is floor_div(m, M / groups), so that the input channel is affine in m for one group and for a
-// group per channel.
+// The sums over input channels of the group and taps, in the accumulator's type. Axes [n, m,
+// spatial...], reduce axes [c, taps...]. The group of output channel m is floor_div(m, M / groups),
+// so that the input channel is affine in m for one group and for a group per channel.
 Tensor ConvolutionSums(TensorBuilder& b, const Convolution& conv, const ConvolutionLifts& lifts);
 
 }  // namespace aotc

@@ -1,7 +1,8 @@
 // Contractions of quantised operands: MatMulInteger, ConvInteger, QLinearMatMul, QLinearConv.
 //
 // Products of i32 differences from the zero points are summed in i32; the QLinear forms scale the
-// sum in f32 and round it to the result's type.
+// sum in f32 and round it to the result's type. ConvInteger has an attribute that ONNX does not
+// know: `pad_value`, what stands for the padding of an input without a zero point.
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/convolution.h"
 #include "compiler/ops/helpers.h"
@@ -151,6 +152,10 @@ absl::StatusOr<Tensor> QuantizedSums(OpContext& op, size_t weight_index, size_t 
   AOTC_ASSIGN_OR_RETURN(const ZeroPoint of_weight,
                         ZeroPointOf(op, weight_zero, weight.dtype(), weight.dim(0)));
   ConvolutionLifts lifts;
+  if (op.attributes().Has("pad_value")) lifts.padding = op.attributes().Int("pad_value");
+  if (of_x.param && lifts.padding) {
+    return absl::InvalidArgumentError("pad_value stands where there is no zero point");
+  }
   if (of_x.param) lifts.x = [&](const Expr& e) { return of_x.Subtracted(e, 0); };
   if (of_weight.param) {
     lifts.weight = [&](const Expr& e, const Expr& m) { return of_weight.Subtracted(e, m); };

@@ -61,11 +61,7 @@ absl::Status RequireQuantized(DType type) {
 }
 
 Expr Requantized(const Expr& value, const Expr& zero, DType type) {
-  const auto [least, most] = IntegerRange(type);
-  const Expr rounded = Unary(ExprOp::kRound, value) + zero;
-  const Expr limited = Clamp(rounded, Number(static_cast<double>(least), rounded),
-                             Number(static_cast<double>(most), rounded));
-  return Cast(type, Cast(DType::kI32, limited));
+  return Cast(type, Unary(ExprOp::kRound, value) + zero);  // saturates
 }
 
 }  // namespace aotc

@@ -3,6 +3,8 @@
 //   const aotc_dot_u8 x = aotc_dot_prepare_u8(four_activations);         // the same in each lane
 //   const aotc_dot_s8 w = aotc_dot_prepare_s8(aotc_load_s8x4(weights));  // four per lane
 //   acc = aotc_dot(acc, x, w);    // acc[lane] += sum over j of x[j] * w[lane][j]
+//   acc = aotc_dot(acc, aotc_dot_prepare_u8(bytes), w);  // four activations of its own in each
+//   lane
 //
 // Exact for all operands: one instruction with VNNI; without it both operands are spread to 16 bits
 // (pmaddubsw would saturate). Signed activations add 128, the correction is the epilogue's.
@@ -41,6 +43,7 @@ AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(int32_t four) {
   return x;
 }
 
+AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(aotc_vi bytes) { return aotc_dot_u8{bytes}; }
 AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) { return aotc_dot_s8{bytes}; }
 
 AOTC_INLINE aotc_vi aotc_dot(aotc_vi acc, aotc_dot_u8 x, aotc_dot_s8 w) {
@@ -66,6 +69,10 @@ AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(int32_t four) {
   aotc_pin(x.even);
   aotc_pin(x.odd);
   return x;
+}
+
+AOTC_INLINE aotc_dot_u8 aotc_dot_prepare_u8(aotc_vi bytes) {
+  return aotc_dot_u8{bytes & 0x00ff00ff, (aotc_vi)((aotc_vu)bytes >> 8) & 0x00ff00ff};
 }
 
 typedef int16_t aotc_vi16x2 __attribute__((vector_size(AOTC_LANES * 4)));

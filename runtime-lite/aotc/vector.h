@@ -138,14 +138,23 @@ AOTC_INLINE void aotc_store_first(float *to, aotc_vf vector, int64_t count) {
 #endif
 }
 
+// Bits travel alike, whatever they mean.
 AOTC_INLINE aotc_vi aotc_load_first(const int32_t *from, int64_t count) {
+#if defined(AOTC_AVX)
+  return aotc_bits(aotc_load_first((const float *)from, count));
+#else
   aotc_vi vector = {};
   for (int64_t lane = 0; lane < count; ++lane) vector[lane] = from[lane];
   return vector;
+#endif
 }
 
 AOTC_INLINE void aotc_store_first(int32_t *to, aotc_vi vector, int64_t count) {
+#if defined(AOTC_AVX)
+  aotc_store_first((float *)to, aotc_from_bits(vector), count);
+#else
   for (int64_t lane = 0; lane < count; ++lane) to[lane] = vector[lane];
+#endif
 }
 
 // ---- Minimum and maximum ---
@@ -219,12 +228,20 @@ AOTC_INLINE aotc_vf aotc_sqrt(aotc_vf x) {
 
 // Nearest integer, ties to even (ONNX Round). Keeps the sign of zero, infinities and NaN.
 AOTC_INLINE aotc_vf aotc_round(aotc_vf x) {
+#if defined(AOTC_ISA_X86_64_V4)
+  __asm__("vrndscaleps $8, %1, %0" : "=" AOTC_REGISTER(x) : AOTC_REGISTER(x));
+  return x;
+#elif defined(AOTC_ISA_X86_64_V3)
+  __asm__("vroundps $8, %1, %0" : "=" AOTC_REGISTER(x) : AOTC_REGISTER(x));
+  return x;
+#else
   const aotc_vf large = aotc_broadcast(0x1p23f);  // from here on every f32 is an integer
   const aotc_vf magnitude = aotc_abs(x);
   aotc_vf shifted = magnitude + large;
   aotc_pin(shifted);  // keeps (a + b) - b from being folded under -ffast-math
   const aotc_vf rounded = aotc_copysign(shifted - large, x);
   return magnitude < large ? rounded : x;  // NaN compares false
+#endif
 }
 
 AOTC_INLINE aotc_vf aotc_floor(aotc_vf x) {
@@ -246,8 +263,8 @@ AOTC_INLINE aotc_vi aotc_to_i32(aotc_vf x) {
 
 // Towards zero after clamping to low .. high; NaN becomes low.
 AOTC_INLINE aotc_vi aotc_to_i32_between(aotc_vf x, float low, float high) {
-  const aotc_vf above = x > low ? x : aotc_broadcast(low);
-  return __builtin_convertvector(above < high ? above : aotc_broadcast(high), aotc_vi);
+  const aotc_vf above = aotc_max_known(x, aotc_broadcast(low));  // x > low ? x : low
+  return __builtin_convertvector(aotc_min_known(aotc_broadcast(high), above), aotc_vi);
 }
 
 // Narrower integers are widened in vectors already.

@@ -86,12 +86,33 @@ AOTC_INLINE aotc_vf aotc_load(const aotc_f16 *from) {
 AOTC_INLINE aotc_vf aotc_load(const aotc_bf16 *from) {
   return aotc_widen_bf16(aotc_copy_in<aotc_vu16>(from));
 }
+#if defined(AOTC_AVX)
+// Instructions by name: GCC 12 converts bytes lane by lane.
+struct aotc_lane_bytes {
+  uint8_t bytes[AOTC_LANES];
+};
+AOTC_INLINE aotc_vi aotc_load(const uint8_t *from) {
+  aotc_vi vector;
+  __asm__("vpmovzxbd %1, %0"
+          : "=" AOTC_REGISTER(vector)
+          : "m"(*(const aotc_lane_bytes *)(const void *)from));
+  return vector;
+}
+AOTC_INLINE aotc_vi aotc_load(const int8_t *from) {
+  aotc_vi vector;
+  __asm__("vpmovsxbd %1, %0"
+          : "=" AOTC_REGISTER(vector)
+          : "m"(*(const aotc_lane_bytes *)(const void *)from));
+  return vector;
+}
+#else
 AOTC_INLINE aotc_vi aotc_load(const uint8_t *from) {
   return __builtin_convertvector(aotc_copy_in<aotc_vu8>(from), aotc_vi);
 }
 AOTC_INLINE aotc_vi aotc_load(const int8_t *from) {
   return __builtin_convertvector(aotc_copy_in<aotc_vi8>(from), aotc_vi);
 }
+#endif
 AOTC_INLINE aotc_vi aotc_load(const uint16_t *from) {
   return __builtin_convertvector(aotc_copy_in<aotc_vu16>(from), aotc_vi);
 }
@@ -109,13 +130,20 @@ AOTC_INLINE void aotc_store(aotc_bf16 *to, aotc_vf vector) {
 }
 // Integer stores keep the low bits of each lane.
 AOTC_INLINE void aotc_store(uint8_t *to, aotc_vi vector) {
+#if defined(AOTC_ISA_X86_64_V4)
+  __asm__("vpmovdb %1, %0" : "=m"(*(aotc_lane_bytes *)(void *)to) : AOTC_REGISTER(vector));
+#elif defined(AOTC_ISA_X86_64_V3)
+  // Each half by itself: the words saturate to bytes that they are already.
+  aotc_vi low = vector & 255;
+  __asm__("vpackusdw %0, %0, %0\n\tvpackuswb %0, %0, %0" : "+" AOTC_REGISTER(low));
+  const int32_t halves[2] = {low[0], low[4]};
+  memcpy(to, halves, sizeof halves);
+#else
   const aotc_vu8 bytes = __builtin_convertvector(vector, aotc_vu8);
   memcpy(to, &bytes, sizeof bytes);
+#endif
 }
-AOTC_INLINE void aotc_store(int8_t *to, aotc_vi vector) {
-  const aotc_vi8 bytes = __builtin_convertvector(vector, aotc_vi8);
-  memcpy(to, &bytes, sizeof bytes);
-}
+AOTC_INLINE void aotc_store(int8_t *to, aotc_vi vector) { aotc_store((uint8_t *)to, vector); }
 
 // Floats as integers: towards zero, what is out of range becomes the nearest, NaN becomes 0.
 AOTC_INLINE void aotc_store(uint8_t *to, aotc_vf vector) { aotc_store(to, aotc_to_u8(vector)); }

@@ -15,7 +15,7 @@ namespace {
 // Rows of the largest tile whose accumulators, weights and broadcast fit the registers.
 int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
   constexpr int64_t kMostRows = 14;
-  if (!c.is_integer || isa.has_vnni) {
+  if (!c.is_integer || c.is_depthwise || isa.has_vnni) {
     return std::clamp<int64_t>((isa.registers - 1 - vectors) / vectors, 1, kMostRows);
   }
   // Without a dot product both operands are spread into two vectors each.
@@ -126,7 +126,7 @@ absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& sched
 }  // namespace
 
 std::string_view TileOf(const TiledContraction& c) {
-  if (c.is_depthwise) return "depthwise_tile";
+  if (c.is_depthwise) return c.is_integer ? "depthwise_tile_int8" : "depthwise_tile";
   return c.is_integer ? "contract_tile_int8" : "contract_tile";
 }
 

@@ -64,10 +64,12 @@ class TileCallBuilder {
     TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
     const Expr lanes = Var("group") * TileColumns();
     TileView a{c_.input, Simplify(InputOffset() + lanes, site_.bounds), {c_.row_stride}};
-    TileView b{c_.weights, Simplify(c_.weight_offset + lanes, site_.bounds)};
+    const Expr weights = c_.weight_offset + lanes * c_.column_stride;
+    TileView b{c_.weights, Simplify(weights, site_.bounds)};
     for (const ContractLevel& level : c_.levels) AddLevel(level, call, a, b);
     a.strides.push_back(1);
-    b.strides.push_back(1);
+    b.strides.push_back(c_.column_stride);
+    if (c_.is_integer) b.strides.push_back(1);  // four taps lie together
     call.operands = {std::move(a), std::move(b)};
     return call;
   }
@@ -130,7 +132,8 @@ class TileCallBuilder {
     const FlatResult result = nest.stages[0].results[0];
     nest.stages.erase(nest.stages.begin());
     if (result.index.valid()) {
-      FlatStage copy{.bodies = {Var(result.variable, DType::kF32)}, .results = {result}};
+      const DType dtype = c_.is_integer ? DType::kI32 : DType::kF32;
+      FlatStage copy{.bodies = {Var(result.variable, dtype)}, .results = {result}};
       copy.results[0].variable += "_stored";
       nest.stages.insert(nest.stages.begin(), copy);
     }

@@ -133,6 +133,7 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
         {axis.extent, Coefficient(*input, axis.name), Coefficient(weights, axis.name)});
   }
   if (c.is_integer) {  // the step within a group is the tile's
+    if (load->guarded) return Refuse("the last group of four would leave the input");
     if (!c.levels.back().input_stride.IsInt(1) || !c.levels.back().weight_stride.IsInt(1))
       return Refuse("groups of the reduction do not lie together");
     c.levels.pop_back();
@@ -140,6 +141,13 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
   constexpr size_t kMostLevels = 4;
   if (c.levels.size() > kMostLevels) return Refuse("the reduction has more than four levels");
   return absl::OkStatus();
+}
+
+// Weights of which four neighbouring taps lie together are walked by groups: at the first of them.
+Expr AtFirstTaps(const TiledContraction& c, const Expr& weights, const Bounds& bounds) {
+  if (!c.is_integer) return weights.arg(0);
+  const Axis& taps = c.nest.stages[0].reduce.back();
+  return Simplify(Substitute(weights.arg(0), {{taps.name, Expr(0)}}), bounds);
 }
 
 // Both operands as affine walks whose lanes lie together.
@@ -150,13 +158,14 @@ absl::Status ReadDepthwiseOperands(TiledContraction& c) {
   Expr input = stage.bodies[0].arg(weights_first ? 1 : 0),
        weights = stage.bodies[0].arg(weights_first ? 0 : 1);
   while (input.op() == ExprOp::kCast) input = input.arg(0);
+  while (weights.op() == ExprOp::kCast) weights = weights.arg(0);
   if (input.op() != ExprOp::kLoad) return Refuse("padding is not in the input's halo");
   if (weights.op() != ExprOp::kLoad) return Refuse("the weights are not read plainly");
   const auto from = AsAffine(input.arg(0), NamesOf(c.nest), bounds);
-  const auto taps = AsAffine(weights.arg(0), NamesOf(c.nest), bounds);
+  const auto taps = AsAffine(AtFirstTaps(c, weights, bounds), NamesOf(c.nest), bounds);
   if (!from || !taps) return Refuse("operands are not read at affine indices");
   const std::string& lane = c.column_axes[0];
-  if (!Coefficient(*from, lane).IsInt(1) || !Coefficient(*taps, lane).IsInt(1))
+  if (!Coefficient(*from, lane).IsInt(1) || !Coefficient(*taps, lane).IsInt(c.column_stride))
     return Refuse("lanes are apart");
   c.row_stride = Coefficient(*from, c.row_axis);
   if (!c.row_stride.IsConst() || !Coefficient(*taps, c.row_axis).IsInt(0))
@@ -171,6 +180,7 @@ absl::Status ReadDepthwiseOperands(TiledContraction& c) {
     if (axis.extent.IsInt(1)) continue;
     c.levels.push_back({axis.extent, Coefficient(*from, axis.name), Coefficient(*taps, axis.name)});
   }
+  if (c.is_integer) c.levels.back().weight_stride = c.panel * c.column_stride;  // per four taps
   if (c.levels.size() > 2) return Refuse("the window has more than two axes");
   while (c.levels.size() < 2) c.levels.insert(c.levels.begin(), {Expr(1), Expr(0), Expr(0)});
   return absl::OkStatus();
@@ -280,15 +290,20 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
   AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, kernel.stages[0]));
   TiledContraction c{
       .input = operands.input->tensor, .weights = operands.weights->tensor, .is_depthwise = true};
-  WeightsAsFloat(kernel, c.weights);
+  c.is_integer = kernel.stages[0].body[0].dtype() == DType::kI32;
+  if (!c.is_integer) WeightsAsFloat(kernel, c.weights);
+  if (c.is_integer) {
+    AOTC_RETURN_IF_ERROR(PackTaps(kernel, operands));
+    c.column_stride = kTapGroup;
+  }
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
   const std::optional<int64_t> block =
       c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
-  constexpr int64_t kBlock = 16;
+  constexpr int64_t kLeastBlock = 16;
   if (c.nest.HasStatistics()) return Refuse("there are statistics");
-  if (kernel.stages[0].body[0].dtype() != DType::kF32) return Refuse("the accumulator is not f32");
-  if (!c.nest.is_point || block != kBlock) return Refuse("the channels are not in blocks");
-  c.panel = c.columns = c.stored_columns = kBlock;
+  if (!c.nest.is_point || block.value_or(1) % kLeastBlock != 0)
+    return Refuse("the channels are not in blocks");
+  c.panel = c.columns = c.stored_columns = *block;
   c.column_axes = {c.nest.outer.back().name};
   c.outer.assign(c.nest.outer.begin(), c.nest.outer.end() - 1);
   if (c.outer.empty()) return Refuse("there are no rows");

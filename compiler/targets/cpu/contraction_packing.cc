@@ -26,15 +26,16 @@ int64_t InputBlock(const Kernel& kernel, const Expr& input, const std::string& r
 // Integer tiles take this many steps at a time.
 constexpr int64_t kGroup = 4;
 
-// The last reduce axis in groups: c_i -> c_i_o, c_i_i.
+// The last reduce axis in groups: c_i -> c_i_o, c_i_i. Weights hold zeros where the last group is
+// not whole; what the input holds there does not matter, but it is read.
 absl::Status SplitGroups(Stage& stage) {
   Axis& axis = stage.reduce_axes.back();
   const std::optional<int64_t> extent = axis.extent.AsInt();
-  if (!extent || *extent % kGroup != 0) return Refuse("the reduction is not in groups of four");
+  if (!extent) return Refuse("the reduction has a symbolic axis innermost");
   const Axis inner = {axis.name + "_i", kGroup};
   const Expr outer = Var(axis.name + "_o");
   stage.body[0] = Substitute(stage.body[0], {{axis.name, outer * kGroup + Var(inner.name)}});
-  axis = {axis.name + "_o", *extent / kGroup};
+  axis = {axis.name + "_o", (*extent + kGroup - 1) / kGroup};
   stage.reduce_axes.push_back(inner);
   return absl::OkStatus();
 }
@@ -131,6 +132,22 @@ void WeightsAsFloat(Kernel& kernel, TensorId weights) {
       });
     }
   }
+}
+
+absl::Status PackTaps(Kernel& kernel, const Operands& operands) {
+  KernelTensor& weights = kernel.tensors[operands.weights->tensor];
+  const Axis& taps = kernel.stages[0].reduce_axes.back();
+  const Expr& index = operands.weights.args().back();
+  if (taps.extent.IsInt(1) || !index.IsVar() || index->name != taps.name)
+    return Refuse("a row of the window is one tap");
+  Layout& layout = weights.layout;  // blocked as the output is
+  const int last = static_cast<int>(weights.shape.size()) - 1;
+  const auto row = std::ranges::find(layout.axes, last, &StorageAxis::axis);
+  if (layout.axes.empty() || row == layout.axes.end() || layout.axes.back().axis != 0)
+    return Refuse("the weights are not in blocks of channels");
+  *row = {last, kTapGroup, 0};
+  layout.axes.push_back({last, 1, kTapGroup});
+  return absl::OkStatus();
 }
 
 absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::string& column,

@@ -25,6 +25,11 @@ Expr OperandLoad(const Expr& e);
 absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::string& column,
                          int64_t panel);
 
+// Depthwise products of integers: neighbouring taps of a row in groups, [C/block, taps/4, C%block,
+// taps%4], for channels in blocks as the output has them. Error: a row of one tap.
+inline constexpr int64_t kTapGroup = 4;
+absl::Status PackTaps(Kernel& kernel, const Operands& operands);
+
 // The weights as f32 whatever they were stored as: converted when they are packed.
 void WeightsAsFloat(Kernel& kernel, TensorId weights);
 

@@ -15,10 +15,13 @@
 namespace aotc {
 namespace {
 
-bool HasFloatMath(const Kernel& kernel) {
-  return std::any_of(kernel.stages.begin(), kernel.stages.end(), [](const Stage& stage) {
-    return std::any_of(stage.body.begin(), stage.body.end(),
-                       [](const Expr& e) { return ComputeType(e.dtype()) == DType::kF32; });
+// There is something to compute for vectors: on f32, or a reduction of bytes.
+bool HasVectorMath(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.stages, [](const Stage& stage) {
+    return std::ranges::any_of(stage.body, [&](const Expr& e) {
+      const bool is_byte = e.dtype() == DType::kU8 || e.dtype() == DType::kI8;
+      return ComputeType(e.dtype()) == DType::kF32 || (is_byte && stage.IsReduction());
+    });
   });
 }
 
@@ -50,7 +53,7 @@ Kernel WithBlockedConstants(Kernel kernel) {
 
 std::optional<Schedule> LoopsOf(const CpuReading& reading, const Isa& isa) {
   if (!reading.loops().ok()) return std::nullopt;
-  const int lanes = HasFloatMath(reading.stored()) ? isa.lanes : 1;
+  const int lanes = HasVectorMath(reading.stored()) ? isa.lanes : 1;
   return ScheduleLoops(reading.stored(), *reading.loops(), lanes);
 }
 

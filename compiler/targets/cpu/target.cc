@@ -11,6 +11,7 @@ constexpr TargetSchedule kSchedules[] = {
     {"contract_tile_int8", "contractions of 8-bit integers with packed weights"},
     {"contract_tile", "matrix products and convolutions with packed weights"},
     {"depthwise_tile", "convolutions with a filter for each channel"},
+    {"depthwise_tile_int8", "the same on 8-bit integers"},
     {"row_products", "rows that multiply with one matrix, such as attention"},
 };
 

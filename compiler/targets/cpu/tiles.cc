@@ -80,6 +80,20 @@ kernel @depthwise_tile(in %a: f32[pixels, h, w, vectors * lanes],
   %y[m<pixels, n<vectors * lanes] = reduce sum(i<h, j<w) %a[m, i, j, n] * %b[i, j, n]
 })";
 
+// Neighbouring taps lie together in groups of four.
+constexpr std::string_view kDepthwiseInt8Text = R"(
+kernel @depthwise_tile_int8(in %a: u8[pixels, h, w, vectors * lanes],
+                            in %b: i8[h, floor_div(w + 3, 4), vectors * lanes, 4],
+                            out %y: i32[pixels, vectors * lanes]) {
+  symbol pixels in 1..14
+  symbol vectors in 1..4
+  symbol lanes in 1..64
+  symbol h in 0..65536
+  symbol w in 0..65536
+  %y[m<pixels, n<vectors * lanes] = reduce sum(i<h, j<w)
+      i32(%a[m, i, j, n]) * i32(%b[i, floor_div(j, 4), n, mod(j, 4)])
+})";
+
 // --- Rows times a matrix that lies as it was computed -------------------------------------------
 
 constexpr TileParam kRowProductsParams[] = {{"most_rows", kUpTo8}, {"vectors", kUpTo4}};
@@ -154,6 +168,17 @@ constexpr TileRow kTiles[] = {
      .call = "aotc_depthwise_tile<$pixels, $vectors, #h, #w, $a.0>("
              "aotc_window<$a:T>{$a, $h, $w, $a.1, $a.2}, aotc_taps<$b:T>{$b, $b.0, $b.1}, @y)",
      .summary = "convolutions with a filter for each channel"},
+    {.name = "depthwise_tile_int8",
+     .header = "cpu/depthwise_tile_int8.h",
+     .text = kDepthwiseInt8Text,
+     .params = kDepthwiseParams,
+     .extents = kWindow,
+     .zero_where_unread = "b",
+     .epilogue_base = "aotc_epilogue_int8",
+     .needs = DepthwiseNeeds,
+     .call = "aotc_depthwise_tile_int8<$pixels, $vectors, #h, #w, $a.0>("
+             "aotc_window<$a:T>{$a, $h, $w, $a.1, $a.2}, aotc_taps<$b:T>{$b, $b.0, $b.1}, @y)",
+     .summary = "the same on 8-bit integers"},
     {.name = "row_products",
      .header = "cpu/row_products.h",
      .text = kRowProductsText,
