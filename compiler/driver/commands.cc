@@ -10,6 +10,7 @@
 #include "compiler/driver/inspect.h"
 #include "compiler/driver/outdir.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/driver/schedules.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/reduce/reduce.h"
 #include "compiler/report/page.h"
@@ -241,6 +242,18 @@ absl::Status RunCheck(const CommandLine& line, Diagnostics& diagnostics, Command
   return absl::OkStatus();
 }
 
+absl::Status RunSchedules(const CommandLine& line, Diagnostics& diagnostics,
+                          CommandResult& result) {
+  CompileOptions options = line.compile;
+  options.passes.stop_after = "lower";
+  AOTC_ASSIGN_OR_RETURN(const CompileResult compiled, Compile(options, diagnostics));
+  const ScheduleListing listing{compiled.target, compiled.program, line.kernel};
+  AOTC_RETURN_IF_ERROR(CheckListing(listing));
+  result.text = PrintSchedules(listing);
+  result.json.update(SchedulesToJson(listing));
+  return absl::OkStatus();
+}
+
 // Phases in order, with level and purpose of those that one may leave out, then the settings.
 void PrintPipeline(CommandResult& result) {
   result.text = DescribePipeline();
@@ -275,6 +288,7 @@ absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
       result.text = MeasureLimits();
       result.json = Json::parse(result.text);
       return absl::OkStatus();
+    case Command::kSchedules: return RunSchedules(line, diagnostics, result);
     case Command::kPrintPipeline: PrintPipeline(result); return absl::OkStatus();
   }
   return absl::InternalError("no such command");

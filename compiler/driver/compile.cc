@@ -86,6 +86,7 @@ class Compilation {
   absl::Status Prepare() {
     AOTC_ASSIGN_OR_RETURN(const TargetOptions wanted, TargetOptionsOf(options_));
     AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, wanted));
+    result_.target = target_;
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
       return absl::InvalidArgumentError(StrCat("--pool: ", target_.refuses_pools));
     }

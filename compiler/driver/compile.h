@@ -62,6 +62,7 @@ struct CompileResult {
   std::vector<std::string> emulation_flags = {};
   Graph graph = {};  // after the last graph phase that ran
   Program program = {};
+  Target target = {};
   std::vector<KeptValue> kept = {};  // with keep_values
 };
 

@@ -139,6 +139,14 @@ class Parser {
         ->required();
     AddModel(*check);
     AddBindFlag(*check, texts_);
+    CLI::App* schedules = AddCommand(
+        "schedules", "lists the schedules that kernels could have, their cost, and the choice",
+        Command::kSchedules);
+    AddModel(*schedules);
+    schedules->add_option("--kernel", line_.kernel, "lists one kernel alone")->type_name("NAME");
+    AddTargetFlags(*schedules, line_, texts_);
+    AddShapeFlags(*schedules, line_, texts_);
+    AddPassFlags(*schedules, line_, texts_);
     AddCommand("limits", "measures this machine, for --limits: prints JSON", Command::kLimits);
   }
 

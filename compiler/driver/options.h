@@ -22,7 +22,16 @@ inline constexpr int kExitModelError = 1;  // the model or the user
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInternal = 3;
 
-enum class Command : uint8_t { kCompile, kVerify, kInspect, kCheck, kReduce, kLimits, kPrintPipeline };
+enum class Command : uint8_t {
+  kCompile,
+  kVerify,
+  kInspect,
+  kCheck,
+  kReduce,
+  kLimits,
+  kSchedules,
+  kPrintPipeline
+};
 enum class ColorMode : uint8_t { kAuto, kAlways, kNever };
 
 struct ReduceFlags {
@@ -42,7 +51,8 @@ struct CommandLine {
   ColorMode color = ColorMode::kAuto;
   VerifyOptions verify = {};  // without its `compile`
   ReduceFlags reduce = {};
-  std::string html = {};  // inspect: the page to write
+  std::string html = {};    // inspect: the page to write
+  std::string kernel = {};  // schedules: the one to list
 };
 
 struct ParsedCommandLine {

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/op.h"
+#include "compiler/schedule/anchor.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/rounding.h"
@@ -26,12 +27,6 @@ struct NodeFacts {
   bool is_integer = false;  // it sums products of bytes
 };
 
-Expr LoadUnder(const Expr& e) {
-  if (e.op() == ExprOp::kLoad) return e;
-  if (e.op() == ExprOp::kCast) return LoadUnder(e.arg(0));
-  return e.op() == ExprOp::kSelect ? LoadUnder(e.arg(1)) : Expr();
-}
-
 const Stage* ContractionOf(const Kernel& kernel) {
   for (const Stage& stage : kernel.stages) {
     if (IsContraction(stage)) return &stage;
@@ -44,7 +39,7 @@ bool IsConvolution(const Graph& graph, const NodeKernel& node) {
   const Stage* stage = ContractionOf(node.kernel);
   if (stage == nullptr || stage->axes.size() < 3 || node.inputs.size() < 2) return false;
   if (!graph.values[node.inputs[1]].constant) return false;
-  const Expr weights = LoadUnder(stage->body[0].arg(1));
+  const Expr weights = OperandLoad(stage->body[0].arg(1));
   return weights.valid() && IsOwnIndex(weights.arg(0), stage->axes[kChannelAxis]) &&
          !UsesVar(weights, stage->axes.back().name);
 }
@@ -200,7 +195,7 @@ class LayoutChooser {
   void WantHalo(const NodeFacts& facts) {
     if (!facts.is_convolution) return;
     const Stage* stage = ContractionOf(facts.kernel->kernel);
-    const Expr load = LoadUnder(stage->body[0].arg(0));
+    const Expr load = OperandLoad(stage->body[0].arg(0));
     const ValueId input = facts.kernel->inputs[0];
     Layout layout = wanted_[input];
     if (layout.axes.empty() && CanBlock(input)) layout = Blocked(input, BlockOf(facts, input));

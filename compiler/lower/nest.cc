@@ -225,6 +225,12 @@ absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel) {
   return NestBuilder(kernel).Build(RowFormOf(kernel));
 }
 
+std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes) {
+  std::vector<std::string> walks;
+  for (const NestAxis& axis : axes) walks.insert(walks.end(), axis.walks.begin(), axis.walks.end());
+  return walks;
+}
+
 int64_t TempBytes(const Nest& nest) {
   int64_t bytes = 0;
   for (const LoopBuffer& buffer : nest.buffers) {

@@ -66,6 +66,9 @@ struct Nest {
   bool HasStatistics() const { return !stages.empty() && !stages.back().over.empty(); }
 };
 
+// What all of the axes walk, one after another.
+std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes);
+
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
 

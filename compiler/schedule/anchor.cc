@@ -28,6 +28,8 @@ bool IsZeroPoint(const Expr& e) {
   return bare.IsConst() || bare.op() == ExprOp::kLoad;
 }
 
+}  // namespace
+
 std::optional<AnchorOperand> ReadOperand(const Expr& e) {
   AnchorOperand operand{.whole = e};
   if (ReadLoad(e, operand)) return operand;
@@ -39,7 +41,10 @@ std::optional<AnchorOperand> ReadOperand(const Expr& e) {
   return operand;
 }
 
-}  // namespace
+Expr OperandLoad(const Expr& factor) {
+  const std::optional<AnchorOperand> operand = ReadOperand(factor);
+  return operand ? operand->load : Expr();
+}
 
 std::optional<ContractionAnchor> ReadContraction(const Stage& stage) {
   if (!stage.IsReduction() || stage.combiner.name != "sum" || stage.body.size() != 1) {

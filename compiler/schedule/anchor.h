@@ -45,6 +45,12 @@ struct ContractionAnchor {
   bool HasZeroPoints() const { return a.zero_point.valid() || b.zero_point.valid(); }
 };
 
+// A factor whose loads are logical or flat. Nothing where it is no load under casts, guards and a
+// zero point.
+std::optional<AnchorOperand> ReadOperand(const Expr& factor);
+// Its load alone; null where there is none.
+Expr OperandLoad(const Expr& factor);
+
 // Nothing where the stage is no sum of products of two loads; a sum of squares is none.
 std::optional<ContractionAnchor> ReadContraction(const Stage& stage);
 // Of the first stage that is one.

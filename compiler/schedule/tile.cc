@@ -27,6 +27,11 @@ Substitution SymbolsOf(const TileRow& row, const TileCall& call) {
   return symbols;
 }
 
+// Of indices, whatever their type.
+bool IsSame(const Expr& a, const Expr& b) {
+  return Same(a, b) || (a.IsConst() && b.IsConst() && a.AsInt() == b.AsInt());
+}
+
 absl::Status CheckOperand(const TileRow& row, const KernelTensor& tensor,
                           const TileOperand& operand, const Substitution& symbols) {
   const auto* view = std::get_if<TileView>(&operand);
@@ -37,7 +42,7 @@ absl::Status CheckOperand(const TileRow& row, const KernelTensor& tensor,
   }
   Expr dense = 1;
   for (size_t axis = tensor.shape.size(); axis-- > 0;) {
-    if (!NamesStride(row, tensor.name, axis) && !Same(Simplify(view->strides[axis]), dense)) {
+    if (!NamesStride(row, tensor.name, axis) && !IsSame(Simplify(view->strides[axis]), dense)) {
       return Wrong(
           row, StrCat("%", tensor.name, " has stride ", PrintExpr(Simplify(view->strides[axis])),
                       ", not ", PrintExpr(dense), " along axis ", axis));

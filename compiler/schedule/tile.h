@@ -91,7 +91,7 @@ struct TileRow {
   std::span<const TileStorage> stored = {};  // of operands that may have others than the text's
   // An operand whose elements are 0 where the text does not read them: groups that are not whole.
   std::string_view zero_where_unread = {};
-  std::string_view epilogue_base = {};       // struct that objects of the result derive from
+  std::string_view epilogue_base = {};  // struct that objects of the result derive from
   // Null where nothing is asked.
   TileNeeds (*needs)(std::span<const int64_t> params, int lanes) = nullptr;
   std::string_view call;

@@ -35,6 +35,12 @@ struct TargetOptions {
   std::set<std::string> disabled = {};             // schedules that are not to be chosen
 };
 
+// A schedule that a kernel could have.
+struct ScheduleCandidate {
+  std::string schedule = {};
+  double seconds = 0;  // that it should take; 0: nobody says
+};
+
 struct Target {
   std::string_view name = {};
   // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
@@ -45,6 +51,10 @@ struct Target {
   // Whether there is room for what the kernel keeps between its stages.
   std::function<bool(const Kernel& kernel)> holds = {};
   Scheduler schedule = {};
+  // Schedules for a variant of the kernel, its own among them. Null where only the chosen ones are
+  // known.
+  std::function<std::vector<ScheduleCandidate>(const Kernel& kernel, const KernelVariant& variant)>
+      candidates = {};
   // The variants of the program's kernels as source text.
   std::function<std::vector<KernelFile>(const Program& program)> kernel_files = {};
   HostWriter host = {};

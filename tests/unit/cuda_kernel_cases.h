@@ -11,14 +11,14 @@
 namespace aotc {
 
 struct CudaKernelCase {
-  const char* schedule;  // how the chosen schedule begins: "row_groups{group=32"
+  const char* schedule;  // of the chosen one and its reason: "by row_groups(32, "
   const char* text;
   std::vector<SymbolValues> sizes = {{}};
 };
 
 inline std::vector<CudaKernelCase> RowCases() {
   return {
-      {"row_groups{group=32, threads=32}", R"(
+      {"by row_groups(32, 32)", R"(
 kernel @softmax_row(in %x: f32[1, 10], out %y: f32[1, 10]) {
   temp %top: f32[1, 1]
   temp %e: f32[1, 10]
@@ -28,7 +28,7 @@ kernel @softmax_row(in %x: f32[1, 10], out %y: f32[1, 10]) {
   %sum[i<1, j<1] = reduce sum(k<10) %e[0, k]
   %y[i<1, j<10] = %e[0, j] / %sum[0, 0]
 })"},
-      {"row_groups{group=32, threads=128}",
+      {"by row_groups(32, 128)",
        R"(
 kernel @softmax_rows(in %x: f32[m, 100], out %y: f32[m, 100]) {
   symbol m in 1..200
@@ -41,7 +41,7 @@ kernel @softmax_rows(in %x: f32[m, 100], out %y: f32[m, 100]) {
   %y[i<m, j<100] = %e[i, j] / %sum[i]
 })",
        {{{"m", 1}}, {{"m", 7}}, {{"m", 200}}}},
-      {"row_groups{group=128, threads=128}", R"(
+      {"by row_groups(128, 128)", R"(
 kernel @layer_norm(in %x: f32[5, 700], const %g: f32[700], out %y: f32[5, 700]) {
   temp %sum: f32[5]
   temp %d: f32[5, 700]
@@ -52,7 +52,7 @@ kernel @layer_norm(in %x: f32[5, 700], const %g: f32[700], out %y: f32[5, 700]) 
   %y[i<5, j<700] = %d[i, j] / sqrt(%square[i] / 700.0 + 0.001) * %g[j]
 })"},
       // The temp of a row does not fit in shared memory.
-      {"row_groups{group=1024, threads=1024}", R"(
+      {"by row_groups(1024, 1024)", R"(
 kernel @softmax_long(in %x: f32[2, 20000], out %y: f32[2, 20000]) {
   temp %top: f32[2]
   temp %e: f32[2, 20000]
@@ -68,7 +68,7 @@ kernel @softmax_long(in %x: f32[2, 20000], out %y: f32[2, 20000]) {
 inline std::vector<CudaKernelCase> ReductionCases() {
   return {
       // A temp that is read reversed needs a barrier.
-      {"row_groups{group=32, threads=128}", R"(
+      {"by row_groups(32, 128)", R"(
 kernel @reversed(in %x: f32[6, 40], out %y: f32[6, 40]) {
   temp %e: f32[6, 40]
   temp %sum: f32[6]
@@ -76,38 +76,38 @@ kernel @reversed(in %x: f32[6, 40], out %y: f32[6, 40]) {
   %sum[i<6] = reduce sum(k<40) %e[i, k]
   %y[i<6, j<40] = %e[i, 39 - j] + %sum[i]
 })"},
-      {"row_groups{group=32, threads=128}", R"(
+      {"by row_groups(32, 128)", R"(
 kernel @pool(in %x: f32[2, 9, 7, 7], out %y: f32[2, 9]) {
   temp %sum: f32[2, 9]
   %sum[n<2, c<9] = reduce sum(h<7, w<7) %x[n, c, h, w]
   %y[n<2, c<9] = %sum[n, c] / 49.0
 })"},
       // Of a temp that only the row knows: neighbouring rows do not lie side by side.
-      {"row_groups{group=32, threads=128}", R"(
+      {"by row_groups(32, 128)", R"(
 kernel @relu_pool(in %x: f32[1100, 7, 7], out %y: f32[1100]) {
   temp %r: f32[1100, 7, 7]
   %r[c<1100, h<7, w<7] = max(%x[c, h, w], 0.0)
   %y[c<1100] = reduce sum(h<7, w<7) %r[c, h, w]
 })"},
-      {"loops{threads=128}", R"(
+      {"by threads(128)", R"(
 kernel @columns(in %x: f32[40, 1100], out %y: f32[1100]) {
   %y[j<1100] = reduce sum(i<40) %x[i, j]
 })"},
-      {"loops{threads=128}", R"(
+      {"by threads(128)", R"(
 kernel @windows(in %x: f32[41, 41], out %y: f32[40, 40]) {
   %y[i<40, j<40] = reduce max(a<2, b<2) %x[i + a, j + b]
 })"},
-      {"row_groups{group=256, threads=256}", R"(
+      {"by row_groups(256, 256)", R"(
 kernel @whole(in %x: f32[50, 80], out %y: f32[1]) {
   %y[i<1] = reduce max(a<50, b<80) %x[a, b]
 })"},
-      {"row_groups{group=8, threads=128}", R"(
+      {"by row_groups(8, 128)", R"(
 kernel @argmax(in %x: f32[300, 8], out %y: i64[300]) {
   temp %best: f32[300]
   %best[i<300], %y[i<300] = reduce argmax(k<8) (%x[i, k], k) identity (-inf, 9223372036854775807)
     combine (max(a0, b0), select(a0 < b0 || a0 == b0 && b1 < a1, b1, a1))
 })"},
-      {"row_groups{group=32, threads=128}", R"(
+      {"by row_groups(32, 128)", R"(
 kernel @half_rows(in %x: f16[33, 64], out %y: f16[33, 64]) {
   temp %sum: f32[33]
   %sum[i<33] = reduce sum(k<64) f32(%x[i, k])
@@ -118,22 +118,22 @@ kernel @half_rows(in %x: f16[33, 64], out %y: f16[33, 64]) {
 
 inline std::vector<CudaKernelCase> ElementwiseCases() {
   return {
-      {"packed_elementwise{pack=4, threads=128}",
+      {"by packs(4, 128) }; neighbouring elements lie together;",
        R"(
 kernel @add_relu(in %x: f32[m, 20], in %b: f32[20], out %y: f32[m, 20]) {
   symbol m in 1..70
   %y[i<m, j<20] = max(%x[i, j] + %b[j], 0.0)
 })",
        {{{"m", 1}}, {{"m", 70}}}},
-      {"packed_elementwise{pack=8, threads=128}", R"(
+      {"by packs(8, 128) }; neighbouring elements lie together;", R"(
 kernel @half_scale(in %x: f16[3, 64], in %s: f16[3], out %y: f16[3, 64]) {
   %y[i<3, j<64] = f16(f32(%x[i, j]) * f32(%s[i]))
 })"},
-      {"packed_elementwise{pack=2, threads=128}", R"(
+      {"by packs(2, 128) }; neighbouring elements lie together;", R"(
 kernel @two_outputs(in %x: f32[5, 6], out %p: f32[5, 6], out %q: i64[5, 6]) {
   %p[i<5, j<6], %q[i<5, j<6] = (%x[i, j] * 3.0, i64(%x[i, j] < 0.0))
 })"},
-      {"packed_elementwise{pack=4, threads=128, grid stride}",
+      {"by packs(4, 128) }; neighbouring elements lie together, and threads stride over the grid",
        R"(
 kernel @large(in %x: f32[m, 512], out %y: f32[m, 512]) {
   symbol m in 1..100000
@@ -141,27 +141,27 @@ kernel @large(in %x: f32[m, 512], out %y: f32[m, 512]) {
 })",
        {{{"m", 3}}, {{"m", 300}}}},
       // Parts begin at multiples of a pack; which one is read does not change within a pack.
-      {"packed_elementwise{pack=4, threads=128}", R"(
+      {"by packs(4, 128) }; neighbouring elements lie together;", R"(
 kernel @concat(in %a: f32[2, 3, 8], in %b: f32[2, 4, 8], out %y: f32[2, 7, 8]) {
   %y[n<2, c<7, i<8] = select(c < 3, %a[n, c, i], %b[n, c - 3, i])
 })"},
-      {"packed_elementwise{pack=4, threads=128}", R"(
+      {"by packs(4, 128) }; neighbouring elements lie together;", R"(
 kernel @rows_at(in %x: f32[9, 12], out %y: f32[5, 12]) {
   %y[i<5, j<12] = %x[2 * i, j] + %x[8 - 2 * i, j]
 })"},
-      {"packed_elementwise{pack=4, threads=128}", R"(
+      {"by packs(4, 128) }; neighbouring elements lie together;", R"(
 kernel @column(in %x: f32[1, 16, 1], out %y: f32[1, 16, 1]) {
   %y[n<1, i<16, j<1] = exp(%x[0, i, 0])
 })"},
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @odd(in %x: f32[3, 7], in %b: f32[3], out %y: f32[3, 7]) {
   %y[i<3, j<7] = %x[i, j] + %b[i]
 })"},
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @shifted(in %x: f32[3, 9], out %y: f32[3, 8]) {
   %y[i<3, j<8] = %x[i, j + 1]
 })"},
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @strided(in %x: f32[3, 16], out %y: f32[3, 8]) {
   %y[i<3, j<8] = %x[i, 2 * j]
 })"},
@@ -170,26 +170,26 @@ kernel @strided(in %x: f32[3, 16], out %y: f32[3, 8]) {
 
 inline std::vector<CudaKernelCase> TransposeCases() {
   return {
-      {"transpose_tile",
+      {"by transpose_tile(8)",
        R"(
 kernel @turn(in %x: f32[m, 50], out %y: f32[50, m]) {
   symbol m in 1..70
   %y[i<50, j<m] = %x[j, i]
 })",
        {{{"m", 1}}, {{"m", 32}}, {{"m", 70}}}},
-      {"transpose_tile", R"(
+      {"by transpose_tile(8)", R"(
 kernel @channels_last(in %x: f16[2, 40, 5, 7], in %b: f16[40], out %y: f16[2, 5, 7, 40]) {
   %y[n<2, h<5, w<7, c<40] = f16(max(f32(%x[n, c, h, w]) + f32(%b[c]), 0.0))
 })"},
-      {"transpose_tile", R"(
+      {"by transpose_tile(8)", R"(
 kernel @shuffle(in %x: f32[2, 3, 17, 20], out %y: f32[2, 20, 3, 17]) {
   %y[n<2, i<20, g<3, c<17] = %x[n, g, c, i]
 })"},
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @few(in %x: f32[64, 3], out %y: f32[3, 64]) {
   %y[c<3, i<64] = %x[i, c]
 })"},
-      {"packed_elementwise", R"(
+      {"by packs(", R"(
 kernel @outer_axes(in %x: f32[3, 5, 64], out %y: f32[5, 3, 64]) {
   %y[i<5, j<3, k<64] = %x[j, i, k]
 })"},
@@ -199,7 +199,7 @@ kernel @outer_axes(in %x: f32[3, 5, 64], out %y: f32[5, 3, 64]) {
 inline std::vector<CudaKernelCase> ContractionCases() {
   return {
       // A convolution as weights x pixels: both operands in runs of eight.
-      {"mma_tile{block=64x64x32, warp=32x32, copies of 8 along k and 8 along n}", R"(
+      {"by mma_tile(64, 64, 32, 32, 32, 8, 8, 1)", R"(
 kernel @half_pointwise(in %x: f16[1, 32, 8, 9], const %w: f16[40, 32, 1, 1], in %b: f16[40],
                        out %y: f16[1, 40, 8, 9]) {
   temp %acc: f32[1, 40, 8, 9]
@@ -208,7 +208,7 @@ kernel @half_pointwise(in %x: f16[1, 32, 8, 9], const %w: f16[40, 32, 1, 1], in 
   %y[n<1, o<40, h<8, w<9] = f16(max(%acc[n, o, h, w] + f32(%b[o]), 0.0))
 })"},
       // Padding comes and goes within a row: elements one by one.
-      {"mma_tile{block=32x64x32, warp=16x32, copies of 2 along k and 1 along n}", R"(
+      {"by mma_tile(32, 64, 32, 16, 32, 2, 1, 1)", R"(
 kernel @half_conv(in %x: f16[2, 6, 7, 7], const %w: f16[20, 6, 3, 3], out %y: f16[2, 20, 7, 7]) {
   temp %acc: f32[2, 20, 7, 7]
   %acc[n<2, o<20, h<7, w<7] = reduce sum(c<6, p<3, q<3)
@@ -216,7 +216,7 @@ kernel @half_conv(in %x: f16[2, 6, 7, 7], const %w: f16[20, 6, 3, 3], out %y: f1
            f32(%x[n, c, h + p - 1, w + q - 1]), 0.0) * f32(%w[o, c, p, q])
   %y[n<2, o<20, h<7, w<7] = f16(%acc[n, o, h, w])
 })"},
-      {"mma_tile{block=64x32x32, warp=32x16, copies of 8 along k and 8 along n}",
+      {"by mma_tile(64, 32, 32, 32, 16, 8, 8, 1)",
        R"(
 kernel @half_dense(in %x: f16[m, 48], const %w: f16[48, 24], in %r: f16[m, 24],
                    out %y: f16[m, 24]) {
@@ -226,7 +226,7 @@ kernel @half_dense(in %x: f16[m, 48], const %w: f16[48, 24], in %r: f16[m, 24],
   %y[i<m, j<24] = f16(max(%acc[i, j], 0.0) + f32(%r[i, j]))
 })",
        {{{"m", 1}}, {{"m", 33}}, {{"m", 70}}}},
-      {"mma_tile{block=32x32x32, warp=16x16, copies of 8 along k and 8 along k}", R"(
+      {"by mma_tile(32, 32, 32, 16, 16, 8, 8, 0)", R"(
 kernel @half_heads(in %q: f16[2, 3, 20, 40], in %k: f16[2, 3, 20, 40], out %s: f32[2, 3, 20, 20]) {
   %s[b<2, h<3, i<20, j<20] = reduce sum(k<40) f32(%q[b, h, i, k]) * f32(%k[b, h, j, k])
 })"},
@@ -236,13 +236,13 @@ kernel @half_heads(in %q: f16[2, 3, 20, 40], in %k: f16[2, 3, 20, 40], out %s: f
 inline std::vector<CudaKernelCase> MatmulCases() {
   return {
       // Too few results for tensor cores.
-      {"matmul_tile{block=16x16x16", R"(
+      {"by matmul_tile(16, 16, 16, ", R"(
 kernel @half_few(in %x: f16[6, 40], const %w: f16[40, 7], out %y: f16[6, 7]) {
   temp %acc: f32[6, 7]
   %acc[i<6, j<7] = reduce sum(k<40) f32(%x[i, k]) * f32(%w[k, j])
   %y[i<6, j<7] = f16(%acc[i, j])
 })"},
-      {"matmul_tile{block=64x64x16, thread=4x4, A by k, B by n}",
+      {"by matmul_tile(64, 64, 16, 4, 4, 1, 0)",
        R"(
 kernel @dense(in %x: f32[m, 50], const %w: f32[50, 40], out %y: f32[m, 40]) {
   symbol m in 1..130
@@ -251,13 +251,13 @@ kernel @dense(in %x: f32[m, 50], const %w: f32[50, 40], out %y: f32[m, 40]) {
   %y[i<m, j<40] = max(%acc[i, j], 0.0)
 })",
        {{{"m", 1}}, {{"m", 65}}, {{"m", 130}}}},
-      {"matmul_tile{block=64x64x16, thread=4x4, A by m, B by k}", R"(
+      {"by matmul_tile(64, 64, 16, 4, 4, 0, 1)", R"(
 kernel @conv(in %x: f32[1, 5, 9, 9], const %w: f32[24, 5, 3, 3], out %y: f32[1, 24, 9, 9]) {
   %y[n<1, o<24, h<9, w<9] = reduce sum(c<5, p<3, q<3)
     select(1 <= h + p && h + p < 10 && 1 <= w + q && w + q < 10,
            %x[n, c, h + p - 1, w + q - 1], 0.0) * %w[o, c, p, q]
 })"},
-      {"row_groups{group=32, threads=128}", R"(
+      {"by row_groups(32, 128)", R"(
 kernel @vector(in %x: f32[1, 200], const %w: f32[30, 200], in %b: f32[30], out %y: f32[1, 30]) {
   temp %acc: f32[1, 30]
   %acc[i<1, j<30] = reduce sum(k<200) %x[0, k] * %w[j, k]
@@ -270,19 +270,19 @@ kernel @vector(in %x: f32[1, 200], const %w: f32[30, 200], in %b: f32[30], out %
 // Statistics over channels: each group, or channel, has a part of them only.
 inline std::vector<CudaKernelCase> GroupStatisticCases() {
   return {
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @grouped_sum(in %x: f32[2, 9, 6], const %w: f32[18, 1, 1], out %y: f32[2, 18, 6],
                     out %s: f32[2, 6]) {
   %y[n<2, o<18, w<6] = reduce sum(c<1, q<1) %x[n, floor_div(o, 2), w] * %w[o, 0, 0]
   %s[n<2, w<6] = reduce sum(o<18) min(%y[n, o, w], 0.75)
 })"},
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @depthwise_sum(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[2, 6, 26],
                       out %s: f32[2, 26]) {
   %y[n<2, o<6, w<26] = reduce sum(c<1, q<5) %x[n, o, w + q] * %w[o, 0, q]
   %s[n<2, w<26] = reduce sum(o<6) %y[n, o, w]
 })"},
-      {"loops", R"(
+      {"by threads(128)", R"(
 kernel @depthwise_top(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[2, 6, 26],
                       out %s: f32[2, 6]) {
   %y[n<2, o<6, w<26] = reduce sum(c<1, q<5) %x[n, o, w + q] * %w[o, 0, q]
@@ -293,12 +293,12 @@ kernel @depthwise_top(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[
 
 inline std::vector<CudaKernelCase> GroupCases() {
   return {
-      {"matmul_tile{block=64x64x16", R"(
+      {"by matmul_tile(64, 64, 16, ", R"(
 kernel @groups(in %x: f32[2, 12, 6, 6], const %w: f32[60, 4, 1, 1], out %y: f32[2, 60, 6, 6]) {
   %y[n<2, o<60, h<6, w<6] = reduce sum(c<4, p<1, q<1)
     %x[n, floor_div(o, 20)*4 + c, h, w] * %w[o, c, 0, 0]
 })"},
-      {"mma_tile{block=32x32x32, warp=16x16, copies of 8 along k and 1 along n}", R"(
+      {"by mma_tile(32, 32, 32, 16, 16, 8, 1, 1)", R"(
 kernel @half_groups(in %x: f16[1, 48, 6, 8], const %w: f16[48, 24, 3, 3],
                     out %y: f16[1, 48, 4, 6]) {
   temp %acc: f32[1, 48, 4, 6]
@@ -306,17 +306,17 @@ kernel @half_groups(in %x: f16[1, 48, 6, 8], const %w: f16[48, 24, 3, 3],
     f32(%x[n, floor_div(o, 24)*24 + c, h + p, w + q]) * f32(%w[o, c, p, q])
   %y[n<1, o<48, h<4, w<6] = f16(%acc[n, o, h, w])
 })"},
-      {"depthwise_tile{window=3x3", R"(
+      {"by depthwise_tile(3, 3, ", R"(
 kernel @depthwise(in %x: f32[1, 6, 8, 9], const %w: f32[6, 1, 3, 3], out %y: f32[1, 6, 6, 7]) {
   temp %acc: f32[1, 6, 6, 7]
   %acc[n<1, o<6, h<6, w<7] = reduce sum(c<1, p<3, q<3) %x[n, o, h + p, w + q] * %w[o, 0, p, q]
   %y[a<1, b<6, i<6, j<7] = max(%acc[a, b, i, j], 0.0)
 })"},
-      {"depthwise_tile{window=1x5", R"(
+      {"by depthwise_tile(1, 5, ", R"(
 kernel @depthwise_line(in %x: f32[2, 6, 30], const %w: f32[6, 1, 5], out %y: f32[2, 6, 26]) {
   %y[n<2, o<6, w<26] = reduce sum(c<1, q<5) %x[n, o, w + q] * %w[o, 0, q]
 })"},
-      {"row_groups{group=32", R"(
+      {"by row_groups(32, ", R"(
 kernel @depthwise_wide(in %x: f32[1, 3, 20, 20], const %w: f32[3, 1, 9, 9],
                        out %y: f32[1, 3, 12, 12]) {
   %y[n<1, o<3, h<12, w<12] = reduce sum(c<1, p<9, q<9) %x[n, o, h + p, w + q] * %w[o, 0, p, q]

@@ -12,10 +12,12 @@
 #include "compiler/emit/parts.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/files.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/subprocess.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/tiles.h"
 #include "tests/unit/cuda_kernel_cases.h"
 
 namespace aotc {
@@ -45,8 +47,13 @@ TEST(CudaKernels, TheRulesFireWhereTheyPay) {
     absl::StatusOr<ProgramKernel> kernel = ScheduleOnCuda(Parse(test.text), {});
     ASSERT_TRUE(kernel.ok()) << test.text << kernel.status();
     const KernelVariant& variant = kernel->variants.front();
-    EXPECT_TRUE(absl::StartsWith(variant.schedule, test.schedule))
-        << kernel->kernel.name << ": " << variant.schedule << "; " << variant.reason;
+    const std::string chosen = StrCat(variant.schedule, "; ", variant.reason, ";");
+    EXPECT_TRUE(absl::StrContains(chosen, test.schedule)) << kernel->kernel.name << ": " << chosen;
+    const absl::StatusOr<Schedule> schedule = ParseSchedule(variant.schedule);
+    ASSERT_TRUE(schedule.ok()) << schedule.status();
+    EXPECT_EQ(PrintSchedule(*schedule), variant.schedule);
+    const absl::Status status = VerifySchedule(kernel->kernel, *schedule, CudaTiles());
+    EXPECT_TRUE(status.ok()) << status;
   }
 }
 

@@ -148,19 +148,19 @@ TEST(IndexWidth, TileFunctionsTakeWhatFits) {
   const auto tile = [](std::string_view m, std::string_view tasks) {
     return StrCat(
         "loops @f(%x: f32, out %y: f32) tasks ", tasks,
-        " {\n  call aotc_tile from \"cuda/tile.cuh\" {\n"
+        " {\n  call tile extents (task*64, 64) {\n"
         "    object load {\n      operator()(m: ",
         m,
         ", v: i64) {\n        return %x[task*64 + m] + f32(v)\n      }\n    },\n"
-        "    \"aotc_range\"<i64>{task*64, 64},\n    &%x[task*64],\n    task*64\n  }\n}\n");
+        "    &%x[task*64] by (task*64)\n  }\n}\n");
   };
   EXPECT_EQ(Choose(tile("i64", "9")).why_wide, "nothing bounds task*64 + m");
   EXPECT_EQ(Choose(tile("i64 to 99", "9")).text,
             "loops @f(%x: f32, out %y: f32) tasks 9 index i32 {\n"
-            "  call aotc_tile from \"cuda/tile.cuh\" {\n    object load {\n"
+            "  call tile extents (task*64, 64) {\n    object load {\n"
             "      operator()(m: i32 to 99, v: i64) {\n"
             "        return %x[task*64 + m] + f32(v)\n      }\n    },\n"
-            "    \"aotc_range\"<i32>{task*64, 64},\n    &%x[task*64],\n    task*64\n  }\n}\n");
+            "    &%x[task*64] by (task*64)\n  }\n}\n");
   EXPECT_EQ(Choose(tile("i64 to 1087", "33554416")).why_wide, "");
   EXPECT_EQ(Choose(tile("i64 to 1088", "33554416")).why_wide, "task*64 + m reaches 2147483648");
 }

@@ -7,6 +7,7 @@
 #include "compiler/ir/access.h"
 #include "compiler/lower/block_constants.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/anchor.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/schedule/statistics.h"
 #include "compiler/support/rounding.h"

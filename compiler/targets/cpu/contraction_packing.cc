@@ -115,12 +115,6 @@ void GroupInnermost(Layout& layout) {
 
 }  // namespace
 
-Expr OperandLoad(const Expr& e) {
-  if (e.op() == ExprOp::kLoad) return e;
-  if (e.op() == ExprOp::kCast) return OperandLoad(e.arg(0));
-  return e.op() == ExprOp::kSelect ? OperandLoad(e.arg(1)) : Expr();
-}
-
 void WeightsAsFloat(Kernel& kernel, TensorId weights) {
   kernel.tensors[weights].dtype = DType::kF32;
   for (Stage& stage : kernel.stages) {

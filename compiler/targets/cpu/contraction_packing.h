@@ -16,9 +16,6 @@ struct Operands {
   Expr weights;
 };
 
-// The load of an operand, under casts and a padding guard; null where there is none.
-Expr OperandLoad(const Expr& e);
-
 // Gives the weights the layout [N/panel, steps of the reduction, N%panel] as f32, with the reduce
 // axes split as the input is blocked; products of integers [N/panel, k/4, N%panel, k%4] with the
 // innermost reduce axis split likewise. Error: weights that are not read plainly.

@@ -114,4 +114,19 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& opt
   return result;
 }
 
+std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
+                                               const CpuOptions& options) {
+  const CpuReading any(kernel, options);
+  const CpuReading reading = variant.guard.IsInt(1) ? any : any.Under(variant.guard);
+  std::vector<ScheduleCandidate> candidates;
+  for (const Isa& isa : IsasFor(options.isas, UsedBy(reading))) {
+    if (isa.name != variant.feature) continue;
+    const CpuLimits& limits = options.limits.For(isa);
+    for (const Schedule& schedule : CpuCandidates(reading, isa)) {
+      candidates.push_back({PrintSchedule(schedule), CpuCost(reading, schedule, isa, limits)});
+    }
+  }
+  return candidates;
+}
+
 }  // namespace aotc

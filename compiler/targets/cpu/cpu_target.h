@@ -29,6 +29,10 @@ struct CpuOptions {
 // of layouts. Packs the layouts of constants into the kernel's tensors.
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options);
 
+// What could stand in the place of one of these variants.
+std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
+                                               const CpuOptions& options);
+
 // Whether what the kernel keeps between its stages, for a row of its loops, stays in a cache.
 bool CpuHolds(const Kernel& kernel);
 

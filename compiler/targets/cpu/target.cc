@@ -34,6 +34,9 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   target.fusion_veto = CpuFusionVeto;
   target.holds = CpuHolds;
   target.schedule = [cpu](Kernel kernel) { return ScheduleOnCpu(std::move(kernel), cpu); };
+  target.candidates = [cpu](const Kernel& kernel, const KernelVariant& variant) {
+    return CpuCandidatesOf(kernel, variant, cpu);
+  };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CpuKernelFiles;
   return target;

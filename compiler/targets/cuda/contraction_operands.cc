@@ -6,20 +6,6 @@
 #include "compiler/lower/lower_loops.h"
 
 namespace aotc {
-namespace {
-
-Expr UnderCasts(const Expr& e) { return e.op() == ExprOp::kCast ? UnderCasts(e.arg(0)) : e; }
-
-}  // namespace
-
-ContractionOperand SplitOperand(const Expr& operand) {
-  const Expr bare = UnderCasts(operand);
-  if (bare.op() != ExprOp::kSelect) return {.load = bare};
-  ContractionOperand inner = SplitOperand(bare.arg(1));
-  inner.guard = inner.guard.valid() ? And(bare.arg(0), inner.guard) : bare.arg(0);
-  return inner;
-}
-
 bool UsesAny(const Expr& e, const std::vector<NestAxis>& axes) {
   return e.valid() && std::any_of(axes.begin(), axes.end(),
                                   [&](const NestAxis& axis) { return UsesVar(e, axis.name); });
@@ -27,8 +13,8 @@ bool UsesAny(const Expr& e, const std::vector<NestAxis>& axes) {
 
 int64_t InnermostStep(const CudaContraction& c, const Expr& operand,
                       const std::vector<NestAxis>& axes) {
-  const Expr load = SplitOperand(operand).load;
-  if (load.op() != ExprOp::kLoad) return 0;
+  const Expr load = OperandLoad(operand);
+  if (!load.valid()) return 0;
   for (size_t i = axes.size(); i-- > 0;) {
     if (axes[i].extent.IsInt(1)) continue;
     const Bounds bounds = StageBounds(c.nest, c.nest.stages[0]);

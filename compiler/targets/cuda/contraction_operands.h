@@ -1,22 +1,16 @@
 // How the operands of a contraction lie in memory.
 //
 //   InnermostStep(c, c.a, c.k)        // 1: neighbours along k are neighbours in memory
-//   SplitOperand(c.a)                 // {load %x[...], guard 1 <= oh + kh}
+//   UsesAny(c.a, c.m)                 // %a is indexed by m
 #ifndef AOTC_COMPILER_TARGETS_CUDA_CONTRACTION_OPERANDS_H_
 #define AOTC_COMPILER_TARGETS_CUDA_CONTRACTION_OPERANDS_H_
 
 #include <vector>
 
+#include "compiler/schedule/anchor.h"
 #include "compiler/targets/cuda/contraction_parts.h"
 
 namespace aotc {
-
-// An operand as a load and the condition under which it is read (null: always).
-struct ContractionOperand {
-  Expr load = {};
-  Expr guard = {};
-};
-ContractionOperand SplitOperand(const Expr& operand);
 
 // Whether an expression names one of the axes; a null one does not.
 bool UsesAny(const Expr& e, const std::vector<NestAxis>& axes);

@@ -67,7 +67,7 @@ void SplitGroups(Nest& nest) {
     nest.bounds.Add(axis.name, 0, *size - 1);
     nest.outer[i].extent = *size;
     nest.outer.insert(nest.outer.begin() + static_cast<long>(i),
-                      NestAxis{.name = group, .extent = *extent / *size});
+                      NestAxis{.name = group, .extent = *extent / *size, .walks = {group}});
     SubstituteAll(nest, {{axis.name, Var(group) * *size + Var(axis.name)}});
     for (FlatStage& stage : nest.stages) {
       if (std::ranges::count(stage.over, axis.name) > 0) stage.over.push_back(group);
@@ -296,6 +296,15 @@ TileObject ContractionEpilogue(const CudaContraction& c) {
   epilogue.methods.push_back(CombineMethod(c));
   epilogue.methods.push_back(RowMethod(c));
   return epilogue;
+}
+
+std::vector<Cut> ContractionCuts(const CudaContraction& c, const BlockTile& tile) {
+  std::vector<Cut> cuts;
+  for (const NestAxis& axis : c.batch) cuts.push_back({axis.walks, 1});
+  cuts.push_back({WalksOf(c.m), tile.m});
+  if (!c.nest.HasStatistics()) cuts.push_back({WalksOf(c.n), tile.n});
+  std::erase_if(cuts, [](const Cut& cut) { return cut.axes.empty(); });
+  return cuts;
 }
 
 std::vector<Expr> RangeOfTile(const CudaContraction& c, const BlockTile& tile) {

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/ir/loops.h"
 #include "compiler/lower/nest.h"
+#include "compiler/schedule/schedule.h"
 
 namespace aotc {
 
@@ -51,6 +52,8 @@ struct BlockTile {
   int64_t m = 64, n = 64;
   int64_t threads = 256;
 };
+// What a task has: one of each axis of the batch, a block of m and, but for statistics, of n.
+std::vector<Cut> ContractionCuts(const CudaContraction& contraction, const BlockTile& tile);
 // Where the tile of `tile_m` and `tile_n` begins, and where the contraction ends: m, n, m, n, k.
 std::vector<Expr> RangeOfTile(const CudaContraction& contraction, const BlockTile& tile);
 // The number of tasks, and the body of one: `call` for its tile, of which `tile_m` and `tile_n` are

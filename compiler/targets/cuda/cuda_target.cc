@@ -52,10 +52,21 @@ absl::Status Finish(KernelVariant& variant) {
   return absl::OkStatus();
 }
 
+// A thread to each iteration of the outermost loops that its stages share.
+std::string ThreadsText(const Kernel& kernel) {
+  std::vector<Cut> cuts;
+  if (const absl::StatusOr<Nest> nest = BuildNest(kernel); nest.ok() && !nest->outer.empty()) {
+    std::vector<NestAxis> axes = nest->outer;
+    if (nest->HasStatistics()) axes.resize(axes.size() - nest->stages.back().over.size());
+    if (!axes.empty()) cuts.push_back({WalksOf(axes), kThreads});
+  }
+  return PrintSchedule(
+      WholeKernel(kernel, std::move(cuts), StageMemory::kScratch, "threads", {kThreads}));
+}
+
 absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason) {
-  KernelVariant variant{.realisation = "loops",
-                        .schedule = StrCat("loops{threads=", kThreads, "}"),
-                        .reason = std::move(reason)};
+  KernelVariant variant{
+      .realisation = "loops", .schedule = ThreadsText(kernel), .reason = std::move(reason)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
   AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
   AOTC_RETURN_IF_ERROR(Finish(variant));

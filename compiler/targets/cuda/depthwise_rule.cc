@@ -6,6 +6,8 @@
 #include "compiler/ir/access.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/anchor.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -24,12 +26,6 @@ absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionEr
 struct Slide {
   int64_t stride = 0, dilation = 0, padding = 0;
 };
-
-Expr LoadUnder(const Expr& e) {
-  if (e.op() == ExprOp::kLoad) return e;
-  if (e.op() == ExprOp::kCast) return LoadUnder(e.arg(0));
-  return e.op() == ExprOp::kSelect ? LoadUnder(e.arg(1)) : Expr();
-}
 
 // The stage with its axes named as those of `last`, which name the axes of the nest.
 Stage WithAxesOf(Stage stage, const Stage& last) {
@@ -52,11 +48,9 @@ class DepthwiseRule {
     AOTC_RETURN_IF_ERROR(Match());
     AOTC_ASSIGN_OR_RETURN(nest_, BuildNest(kernel_));
     if (!nest_.is_point || nest_.HasStatistics()) return Refuse("the epilogue has other axes");
-    KernelVariant variant{
-        .realisation = "depthwise_tile",
-        .schedule = StrCat("depthwise_tile{window=", rows_.extent.AsInt().value_or(1), "x",
-                           columns_.extent.AsInt().value_or(1), ", outputs=", kOutputs, "}"),
-        .reason = "operands share the channel"};
+    KernelVariant variant{.realisation = "depthwise_tile",
+                          .schedule = PrintSchedule(ScheduleOf()),
+                          .reason = "operands share the channel"};
     AOTC_ASSIGN_OR_RETURN(variant.loops, Loops());
     return variant;
   }
@@ -77,12 +71,12 @@ class DepthwiseRule {
       if (axis.extent.AsInt().value_or(kLargestWindow + 1) > kLargestWindow)
         return Refuse("the window is large");
     }
-    const Expr load = LoadUnder(stage.body[0].arg(0));
+    const Expr load = OperandLoad(stage.body[0].arg(0));
     for (size_t i = 0; i + 1 < stage.axes.size(); ++i) {
       if (UsesVar(load.args().back(), stage.axes[i].name))
         return Refuse("the columns are not separable");
     }
-    const Expr filter = LoadUnder(stage.body[0].arg(1));
+    const Expr filter = OperandLoad(stage.body[0].arg(1));
     if (!UsesVar(filter, stage.axes[1].name) || !UsesVar(load, stage.axes[1].name)) {
       return Refuse("operands do not share the channel");
     }
@@ -104,6 +98,16 @@ class DepthwiseRule {
     return absl::OkStatus();
   }
 
+  std::vector<int64_t> Params() const {
+    return {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1), slide_.stride,
+            slide_.dilation, kOutputs};
+  }
+
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, {{WalksOf(nest_.outer), kThreads * kOutputs}},
+                       StageMemory::kFragment, "depthwise_tile", Params());
+  }
+
   absl::StatusOr<LoopFunction> Loops() {
     LoopFunction function = StartFunction(kernel_, nest_);
     std::vector<NestAxis> points = nest_.outer;
@@ -113,10 +117,8 @@ class DepthwiseRule {
     function.tasks = Simplify(CeilDiv(count, kThreads), nest_.bounds);
     function.threads = kThreads;
     std::vector<Stmt> body = DecodeAxes(points, Var("point"));
-    TileCall call{.tile = "depthwise_tile",
-                  .params = {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1),
-                             slide_.stride, slide_.dilation, kOutputs},
-                  .extents = {Var("run") * kOutputs, w.extent}};
+    TileCall call{
+        .tile = "depthwise_tile", .params = Params(), .extents = {Var("run") * kOutputs, w.extent}};
     AOTC_ASSIGN_OR_RETURN(TileObject input, Input(w));
     call.operands = {std::move(input), Filter(), Epilogue(w)};
     body.push_back(Tile(std::move(call)));

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/cuda_target.h"
@@ -41,9 +42,11 @@ class ElementwiseRule {
     AOTC_RETURN_IF_ERROR(FindLoads());
     KernelVariant variant{.realisation = "packed_elementwise"};
     variant.loops = Loops();
-    variant.schedule = StrCat("packed_elementwise{pack=", pack_, ", threads=", kThreads,
-                              grid_ ? ", grid stride" : "", "}");
+    variant.schedule =
+        PrintSchedule(WholeKernel(kernel_, {{WalksOf(nest_.outer), pack_ * kThreads}},
+                                  StageMemory::kFragment, "packs", {pack_, kThreads}));
     variant.reason = "neighbouring elements lie together";
+    if (grid_) variant.reason += ", and threads stride over the grid";
     return variant;
   }
 

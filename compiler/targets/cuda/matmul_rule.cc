@@ -19,12 +19,6 @@ struct MatmulSchedule {
   int64_t threads() const { return block_m / thread_m * (block_n / thread_n); }
 };
 
-std::string PrintSchedule(const MatmulSchedule& s) {
-  return StrCat("matmul_tile{block=", s.block_m, "x", s.block_n, "x", s.block_k,
-                ", thread=", s.thread_m, "x", s.thread_n, s.a_by_k ? ", A by k" : ", A by m",
-                s.b_by_k ? ", B by k}" : ", B by n}");
-}
-
 class MatmulRule {
  public:
   explicit MatmulRule(const Kernel& kernel) : kernel_(kernel) {}
@@ -33,7 +27,7 @@ class MatmulRule {
     AOTC_ASSIGN_OR_RETURN(c_, ReadCudaContraction(kernel_));
     Choose();
     KernelVariant variant{.realisation = "matmul_tile",
-                          .schedule = PrintSchedule(schedule_),
+                          .schedule = PrintSchedule(ScheduleOf()),
                           .reason = "a contraction, tiled in shared memory"};
     variant.loops = Loops();
     return variant;
@@ -61,17 +55,26 @@ class MatmulRule {
     return RangeOf(c_.k.back().extent, bounds).max > RangeOf(axes.back().extent, bounds).max;
   }
 
+  BlockTile Tiling() const { return {schedule_.block_m, schedule_.block_n, schedule_.threads()}; }
+
+  std::vector<int64_t> Params() const {
+    const MatmulSchedule& s = schedule_;
+    return {s.block_m, s.block_n, s.block_k, s.thread_m, s.thread_n, s.a_by_k, s.b_by_k};
+  }
+
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment,
+                       "matmul_tile", Params());
+  }
+
   LoopFunction Loops() {
     LoopFunction function = StartFunction(kernel_, c_.nest);
     AddStates(c_, function);
-    const BlockTile tile{schedule_.block_m, schedule_.block_n, schedule_.threads()};
+    const BlockTile tile = Tiling();
     function.tasks = ContractionTasks(c_, tile);
     function.threads = tile.threads;
     const int64_t k = schedule_.block_k;
-    TileCall call{.tile = "matmul_tile",
-                  .params = {schedule_.block_m, schedule_.block_n, k, schedule_.thread_m,
-                             schedule_.thread_n, schedule_.a_by_k, schedule_.b_by_k},
-                  .extents = RangeOfTile(c_, tile)};
+    TileCall call{.tile = "matmul_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
     call.operands = {
         Accessor("a", c_.a, c_.m, {CounterOf(kAtM, c_.m, tile.m), CounterOf(kAtK, c_.k, k)}),
         Accessor("b", c_.b, c_.n, {CounterOf(kAtK, c_.k, k), CounterOf(kAtN, c_.n, tile.n)}),

@@ -28,12 +28,6 @@ struct MmaSchedule {
   int64_t threads() const { return block_m / warp_m * (block_n / warp_n) * 32; }
 };
 
-std::string PrintSchedule(const MmaSchedule& s) {
-  return StrCat("mma_tile{block=", s.block_m, "x", s.block_n, "x", s.block_k, ", warp=", s.warp_m,
-                "x", s.warp_n, ", copies of ", s.a_run, " along k and ", s.b_run, " along ",
-                s.b_along_n ? "n}" : "k}");
-}
-
 // Axes as one position, the variable "position".
 Substitution OnePosition(const std::vector<NestAxis>& axes) {
   Substitution position;
@@ -64,7 +58,7 @@ class MmaRule {
     AOTC_RETURN_IF_ERROR(CheckShape());
     ChooseTile();
     KernelVariant variant{.realisation = "mma_tile",
-                          .schedule = PrintSchedule(schedule_),
+                          .schedule = PrintSchedule(ScheduleOf()),
                           .reason = "a contraction of f16, on tensor cores"};
     variant.loops = Loops();
     return variant;
@@ -73,9 +67,8 @@ class MmaRule {
  private:
   absl::Status CheckOperands() const {
     for (const Expr& operand : {c_.a, c_.b}) {
-      const Expr load = SplitOperand(operand).load;
-      if (load.op() != ExprOp::kLoad || load.dtype() != DType::kF16)
-        return Refuse("an operand is not f16");
+      const Expr load = OperandLoad(operand);
+      if (!load.valid() || load.dtype() != DType::kF16) return Refuse("an operand is not f16");
       bool zeros = true;  // what a guard keeps out
       Visit(operand, [&](const Expr& e) {
         if (e.op() == ExprOp::kSelect) zeros = zeros && IsZero(e.arg(2));
@@ -115,7 +108,8 @@ class MmaRule {
   // of the run, and exist together.
   int64_t RunAlong(const Expr& operand, const std::vector<NestAxis>& axes) const {
     if (axes.empty()) return 1;
-    const auto [load, guard] = SplitOperand(operand);
+    const AnchorOperand read = *ReadOperand(operand);
+    const Expr &load = read.load, &guard = read.guard;
     Bounds bounds = StageBounds(c_.nest, c_.nest.stages[0]);
     bounds.Add("position", 0, CountOf(axes) - 1);
     const Expr whole = Simplify(Substitute(load.arg(0), OnePosition(axes)), bounds);
@@ -162,17 +156,26 @@ class MmaRule {
     if (Most(c_.k) <= 16) s.block_k = 16;
   }
 
+  BlockTile Tiling() const { return {schedule_.block_m, schedule_.block_n, schedule_.threads()}; }
+
+  std::vector<int64_t> Params() const {
+    const MmaSchedule& s = schedule_;
+    return {s.block_m, s.block_n, s.block_k, s.warp_m, s.warp_n, s.a_run, s.b_run, s.b_along_n};
+  }
+
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment, "mma_tile",
+                       Params());
+  }
+
   LoopFunction Loops() {
     LoopFunction function = StartFunction(kernel_, c_.nest);
     AddStates(c_, function);
     const MmaSchedule& s = schedule_;
-    const BlockTile tile{s.block_m, s.block_n, s.threads()};
+    const BlockTile tile = Tiling();
     function.tasks = ContractionTasks(c_, tile);
     function.threads = tile.threads;
-    TileCall call{.tile = "mma_tile",
-                  .params = {s.block_m, s.block_n, s.block_k, s.warp_m, s.warp_n, s.a_run, s.b_run,
-                             s.b_along_n},
-                  .extents = RangeOfTile(c_, tile)};
+    TileCall call{.tile = "mma_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
     const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
         at_k{c_.k, kAtK, s.block_k};
     call.operands = {Operand("a", c_.a, at_m, at_k),
@@ -194,7 +197,8 @@ class MmaRule {
   // elements exist.
   TileObject Operand(const std::string& name, const Expr& operand, const Position& row,
                      const Position& column) const {
-    const auto [load, guard] = SplitOperand(operand);
+    const AnchorOperand read = *ReadOperand(operand);
+    const Expr &load = read.load, &guard = read.guard;
     const std::vector<FunctorParam> place = {row.param(), column.param()};
     TileFunctor at{.method = "at", .params = place};
     at.body = Decode(row, column, load);

@@ -4,6 +4,7 @@
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/row_groups.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/contraction_operands.h"
@@ -57,6 +58,12 @@ RowGroups Choose(int64_t length, int64_t rows) {
   return {.group = threads, .threads = threads};
 }
 
+// As many rows to a block as it has groups.
+std::vector<Cut> CutsOf(const Nest& nest, const RowGroups& groups) {
+  if (nest.outer.empty()) return {};
+  return {{WalksOf(nest.outer), groups.threads / groups.group}};
+}
+
 }  // namespace
 
 absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
@@ -73,7 +80,8 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
   const RowGroups groups = Choose(length, rows);
   KernelVariant variant{
       .realisation = "row_groups",
-      .schedule = StrCat("row_groups{group=", groups.group, ", threads=", groups.threads, "}"),
+      .schedule = PrintSchedule(WholeKernel(kernel, CutsOf(nest, groups), StageMemory::kScratch,
+                                            "row_groups", {groups.group, groups.threads})),
       .reason = StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToRowGroups(kernel, std::move(nest), groups));
   return variant;

@@ -5,6 +5,7 @@
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/cuda_target.h"
@@ -30,7 +31,7 @@ class TransposeRule {
     AOTC_RETURN_IF_ERROR(FindAxis());
     KernelVariant variant{
         .realisation = "transpose_tile",
-        .schedule = StrCat("transpose_tile{rows=", kRows, "}"),
+        .schedule = PrintSchedule(ScheduleOf()),
         .reason = StrCat("read along ", columns_.name, ", written along ", rows_.name)};
     variant.loops = Loops();
     return variant;
@@ -71,6 +72,15 @@ class TransposeRule {
       if (RangeOf(axis.extent, nest_.bounds).max < kLeastExtent) return Refuse("an axis is short");
     }
     return absl::OkStatus();
+  }
+
+  Schedule ScheduleOf() const {
+    std::vector<Cut> cuts;
+    for (const NestAxis& axis : nest_.outer) {
+      const bool turns = axis.name == rows_.name || axis.name == columns_.name;
+      cuts.push_back({axis.walks, turns ? kTile : 1});
+    }
+    return WholeKernel(kernel_, std::move(cuts), StageMemory::kFragment, "transpose_tile", {kRows});
   }
 
   LoopFunction Loops() const {

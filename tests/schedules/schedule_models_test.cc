@@ -1,0 +1,116 @@
+// The kernels of real models: a schedule is its text, and a kernel is what fusion made.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "compiler/driver/compile.h"
+#include "compiler/import/shape_options.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/ir/loops_text.h"
+#include "compiler/schedule/anchor.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_schedules.h"
+#include "compiler/targets/cpu/tiles.h"
+
+namespace aotc {
+namespace {
+
+struct Model {
+  std::string name;
+  std::vector<std::string> dims = {};
+};
+
+const Model kModels[] = {
+    {"tiny_kws_dscnn"},
+    {"tiny_kws_cnn"},
+    {"tiny_kws_dscnn_f16"},
+    {"tiny_ad_autoencoder"},
+    {"tiny_ic_mobilenet", {"batch=1..4"}},
+    {"tiny_ic_resnet8_f16"},
+    {"policy_quadruped"},
+    {"det_face_yunet"},
+    {"det_nanodet"},
+    {"text_tinybert", {"batch=1..3", "sequence=4..64"}},
+    {"text_t5_encoder", {"batch=1..3", "tokens=4..64"}},
+    {"rnn_loop", {"sequence=1..8"}},
+};
+
+class ModelKernels : public testing::TestWithParam<Model> {
+ protected:
+  void SetUp() override {
+    const std::string path = StrCat("../shared/models/", GetParam().name, ".onnx");
+    if (access(path.c_str(), R_OK) != 0) GTEST_SKIP() << path << " is not here";
+    CompileOptions options{.model_path = path};
+    options.passes.stop_after = "lower";
+    for (const std::string& dim : GetParam().dims) {
+      const absl::StatusOr<DimOption> option = ParseDimOption(dim);
+      ASSERT_TRUE(option.ok()) << option.status();
+      options.import.dims.push_back(*option);
+    }
+    Diagnostics diagnostics;
+    absl::StatusOr<CompileResult> result = Compile(options, diagnostics);
+    ASSERT_TRUE(result.ok()) << result.status();
+    program_ = std::move(result->program);
+    isas_ = *ParseCpuList(options.cpu);
+  }
+
+  const Isa& IsaOf(const KernelVariant& variant) const {
+    for (const Isa& isa : all_) {
+      if (isa.name == variant.feature) return isa;
+    }
+    ADD_FAILURE() << "no instruction set " << variant.feature;
+    return all_.front();
+  }
+
+  Program program_;
+  std::vector<Isa> isas_;
+  const std::vector<std::string_view> used_ = {"vnni"};
+  std::vector<Isa> all_ = IsasFor(*ParseCpuList(std::string(kDefaultCpuList)), used_);
+};
+
+// What a text says, applied to the kernel of the program, which is the one that was fused.
+TEST_P(ModelKernels, HaveTheLoopsThatTheTextOfTheirScheduleGives) {
+  for (const ProgramKernel& kernel : program_.kernels) {
+    const CpuReading any(kernel.kernel);
+    for (const KernelVariant& variant : kernel.variants) {
+      const absl::StatusOr<Schedule> schedule = ParseSchedule(variant.schedule);
+      ASSERT_TRUE(schedule.ok()) << variant.schedule << ": " << schedule.status();
+      EXPECT_EQ(PrintSchedule(*schedule), variant.schedule);
+      const CpuReading reading = variant.guard.IsInt(1) ? any : any.Under(variant.guard);
+      absl::StatusOr<LoopFunction> loops = ApplyOnCpu(reading, *schedule, IsaOf(variant));
+      ASSERT_TRUE(loops.ok()) << loops.status();
+      loops->name = variant.loops.name;
+      EXPECT_EQ(PrintLoops(*loops), PrintLoops(variant.loops)) << variant.schedule;
+    }
+  }
+}
+
+TEST_P(ModelKernels, AreValidAfterLowering) {
+  KernelVerifier verifier;
+  for (const ProgramKernel& kernel : program_.kernels) {
+    const absl::Status status = verifier.Verify(kernel.kernel);
+    EXPECT_TRUE(status.ok()) << kernel.kernel.name << ": " << status;
+  }
+}
+
+// Candidates are schedules of the kernel, and each can be applied.
+TEST_P(ModelKernels, HaveCandidatesThatAreLegal) {
+  for (const ProgramKernel& kernel : program_.kernels) {
+    const CpuReading reading(kernel.kernel);
+    for (const Isa& isa : isas_) {
+      for (const Schedule& schedule : CpuCandidates(reading, isa)) {
+        const absl::StatusOr<Schedule> parsed = ParseSchedule(PrintSchedule(schedule));
+        ASSERT_TRUE(parsed.ok()) << parsed.status();
+        EXPECT_EQ(*parsed, schedule);
+        const absl::StatusOr<LoopFunction> loops = ApplyOnCpu(reading, schedule, isa);
+        EXPECT_TRUE(loops.ok()) << PrintSchedule(schedule) << ": " << loops.status();
+        EXPECT_GT(CpuCost(reading, schedule, isa, DefaultCpuLimits().For(isa)), 0);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernels, testing::ValuesIn(kModels),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace aotc
