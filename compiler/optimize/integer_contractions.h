@@ -19,7 +19,7 @@
 #define AOTC_COMPILER_OPTIMIZE_INTEGER_CONTRACTIONS_H_
 
 #include "absl/status/statusor.h"
-#include "compiler/driver/pass.h"
+#include "compiler/pass/pass.h"
 #include "compiler/ir/graph.h"
 
 namespace aotc {
