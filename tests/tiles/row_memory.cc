@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
@@ -33,6 +35,38 @@ std::vector<int64_t> Places(int64_t first, const std::vector<int64_t>& dims,
   return places;
 }
 
+// Calls `visit` with the values of all of the stage's axes, over what `values` has of symbols.
+void VisitPoints(const std::vector<Axis>& axes, size_t next, SymbolValues& values,
+                 const std::function<void()>& visit) {
+  if (next == axes.size()) return visit();
+  const int64_t extent = EvaluateInt(axes[next].extent, values).value_or(0);
+  for (int64_t i = 0; i < extent; ++i) {
+    values[axes[next].name] = i;
+    VisitPoints(axes, next + 1, values, visit);
+  }
+}
+
+// Numbers, in row-major order, of the elements of `tensor` that the text reads.
+std::set<int64_t> ElementsRead(const Kernel& text, TensorId tensor,
+                               const std::vector<int64_t>& dims, SymbolValues values) {
+  std::set<int64_t> read;
+  for (const Stage& stage : text.stages) {
+    std::vector<Axis> axes = stage.axes;
+    axes.insert(axes.end(), stage.reduce_axes.begin(), stage.reduce_axes.end());
+    for (const Expr& load : LoadsOf(stage.body[0])) {
+      if (load->tensor != tensor) continue;
+      VisitPoints(axes, 0, values, [&] {
+        int64_t number = 0;
+        for (size_t i = 0; i < dims.size(); ++i) {
+          number = number * dims[i] + EvaluateInt(load.arg(i), values).value_or(0);
+        }
+        read.insert(number);
+      });
+    }
+  }
+  return read;
+}
+
 }  // namespace
 
 RowMemory::RowMemory(const RowCase& of, const RowSizes& sizes, Random& random)
@@ -44,6 +78,7 @@ RowMemory::RowMemory(const RowCase& of, const RowSizes& sizes, Random& random)
     } else {
       Poison(tensors_.back());
       Fill(tensors_.back(), random);
+      if (of.operand(i).name == of.row->zero_where_unread) ClearUnread(i);
     }
   }
   if (!of.has_initial) return;
@@ -89,6 +124,17 @@ void RowMemory::Fill(Tensor& tensor, Random& random) {
   }
 }
 
+void RowMemory::ClearUnread(size_t operand) {
+  Tensor& tensor = tensors_[operand];
+  const RowSizes symbols = of_.TextSymbols(sizes_);
+  const std::set<int64_t> read = ElementsRead(of_.text, of_.text.params[operand], tensor.dims,
+                                              {symbols.begin(), symbols.end()});
+  for (size_t e = 0; e < tensor.places.size(); ++e) {
+    if (read.contains(static_cast<int64_t>(e))) continue;
+    StoreIntElement(tensor.dtype, tensor.bytes.data(), tensor.places[e], 0);
+  }
+}
+
 std::vector<void*> RowMemory::pointers() {
   std::vector<void*> pointers;
   for (Tensor& tensor : tensors_) pointers.push_back(tensor.bytes.data());
@@ -107,9 +153,8 @@ absl::StatusOr<std::vector<double>> RowMemory::Expected() const {
     }
     inputs.push_back(Constant::Dense(dtype, tensor.dims, std::move(bytes)));
   }
-  const RowSizes symbols = of_.TextSymbols(sizes_);
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> results,
-                        EvaluateKernel(of_.text, inputs, {symbols.begin(), symbols.end()}));
+                        EvaluateKernel(of_.text, inputs, of_.TextSymbols(sizes_)));
   std::vector<double> expected;
   for (int64_t e = 0; e < results[0].element_count(); ++e) {
     double value = IsFloat(results[0].dtype()) ? results[0].FloatAt(e)
