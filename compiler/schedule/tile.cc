@@ -1,6 +1,8 @@
 #include "compiler/schedule/tile.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/ir/expr_text.h"
@@ -15,39 +17,38 @@ absl::Status Wrong(const TileRow& row, std::string_view what) {
   return absl::InvalidArgumentError(StrCat("tile ", row.name, ": ", what));
 }
 
-// What the text's symbols are in the call.
-Substitution SymbolsOf(const TileRow& row, const TileCall& call) {
-  Substitution symbols = {{"lanes", Expr(call.lanes)}};
+using Numbers = std::map<std::string, int64_t, std::less<>>;
+
+// Those of the text's symbols that the call has as numbers.
+Numbers NumbersOf(const TileRow& row, const TileCall& call) {
+  Numbers numbers = {{"lanes", call.lanes}};
   for (size_t i = 0; i < row.params.size(); ++i) {
-    symbols[std::string(row.params[i].name)] = call.params[i];
+    numbers[std::string(row.params[i].name)] = call.params[i];
   }
   for (size_t i = 0; i < row.extents.size(); ++i) {
-    symbols[std::string(row.extents[i])] = call.extents[i];
+    const std::optional<int64_t> extent = call.extents[i].AsInt();
+    if (extent) numbers[std::string(row.extents[i])] = *extent;
   }
-  return symbols;
-}
-
-// Of indices, whatever their type.
-bool IsSame(const Expr& a, const Expr& b) {
-  return Same(a, b) || (a.IsConst() && b.IsConst() && a.AsInt() == b.AsInt());
+  return numbers;
 }
 
 absl::Status CheckOperand(const TileRow& row, const KernelTensor& tensor,
-                          const TileOperand& operand, const Substitution& symbols) {
+                          const TileOperand& operand, const Numbers& numbers) {
   const auto* view = std::get_if<TileView>(&operand);
   if (view == nullptr) return absl::OkStatus();
   if (view->strides.size() != tensor.shape.size()) {
     return Wrong(row, StrCat("%", tensor.name, " has ", view->strides.size(), " strides, not ",
                              tensor.shape.size()));
   }
-  Expr dense = 1;
-  for (size_t axis = tensor.shape.size(); axis-- > 0;) {
-    if (!NamesStride(row, tensor.name, axis) && !IsSame(Simplify(view->strides[axis]), dense)) {
-      return Wrong(
-          row, StrCat("%", tensor.name, " has stride ", PrintExpr(Simplify(view->strides[axis])),
-                      ", not ", PrintExpr(dense), " along axis ", axis));
+  std::optional<int64_t> dense = 1;  // nothing where an extent is known when the call runs only
+  for (size_t axis = tensor.shape.size(); axis-- > 0 && dense;) {
+    const std::optional<int64_t> stride = view->strides[axis].AsInt();
+    if (!NamesStride(row, tensor.name, axis) && stride != dense) {
+      return Wrong(row, StrCat("%", tensor.name, " has stride ", PrintExpr(view->strides[axis]),
+                               ", not ", *dense, " along axis ", axis));
     }
-    dense = Simplify(dense * Substitute(tensor.shape[axis], symbols));
+    const std::optional<int64_t> extent = EvaluateInt(tensor.shape[axis], numbers);
+    dense = extent ? std::optional(*dense * *extent) : std::nullopt;
   }
   return absl::OkStatus();
 }
@@ -87,13 +88,13 @@ absl::Status CheckTileCall(const TileRow& row, const TileCall& call) {
   if (combines != !call.state.empty()) return Wrong(row, "a combiner goes with a state");
   if (combines) return absl::OkStatus();
   const Kernel kernel = KernelOfTile(row);
-  const Substitution symbols = SymbolsOf(row, call);
+  const Numbers numbers = NumbersOf(row, call);
   if (call.operands.size() != kernel.params.size()) {
     return Wrong(row, StrCat(call.operands.size(), " operands, not ", kernel.params.size()));
   }
   for (size_t i = 0; i < call.operands.size(); ++i) {
     const KernelTensor& tensor = kernel.tensors[kernel.params[i]];
-    AOTC_RETURN_IF_ERROR(CheckOperand(row, tensor, call.operands[i], symbols));
+    AOTC_RETURN_IF_ERROR(CheckOperand(row, tensor, call.operands[i], numbers));
   }
   return absl::OkStatus();
 }

@@ -71,6 +71,14 @@ struct TileBound {
   std::string_view extent, param;
 };
 
+// An operand whose object gives the addresses of runs of neighbours, at(row, column), and how many
+// elements of each exist, count(row, column).
+struct TileRun {
+  std::string_view operand;
+  // The parameter with which columns are its last axis and not its first; "": they are.
+  std::string_view along_last;
+};
+
 // Types that the elements of an operand may have in memory.
 struct TileStorage {
   std::string_view operand;
@@ -87,6 +95,7 @@ struct TileRow {
   // Where a call computes a part of the result only: its start and size per axis, as far as the
   // result goes: "m0:block_m, ...".
   std::string_view box = {};
+  std::span<const TileRun> runs = {};  // of operands that are not handed over element by element
   Fragment result = Fragment::kVector;
   std::span<const TileStorage> stored = {};  // of operands that may have others than the text's
   // An operand whose elements are 0 where the text does not read them: groups that are not whole.

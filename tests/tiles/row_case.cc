@@ -1,12 +1,14 @@
 #include "tests/tiles/row_case.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <utility>
 
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "tests/tiles/row_call.h"
 
 namespace aotc {
 namespace {
@@ -16,18 +18,6 @@ int64_t Below(Random& random, int64_t end) { return static_cast<int64_t>(random(
 template <class Values>
 auto OneOf(const Values& values, Random& random) {
   return values[static_cast<size_t>(Below(random, static_cast<int64_t>(std::size(values))))];
-}
-
-std::string StrideName(const KernelTensor& tensor, size_t axis) {
-  return StrCat(tensor.name, "_", axis);
-}
-
-// A result that an epilogue takes lies as the test likes, but for neighbours in a vector.
-bool HasStride(const RowCase& of, size_t operand, size_t axis) {
-  const KernelTensor& tensor = of.operand(operand);
-  const bool is_fragment = operand == of.result() && of.row->result != Fragment::kMemory;
-  if (!is_fragment) return NamesStride(*of.row, tensor.name, axis);
-  return of.row->result == Fragment::kElement || axis + 1 < tensor.shape.size();
 }
 
 // --- Sizes --------------------------------------------------------------------------------------
@@ -41,6 +31,7 @@ constexpr int64_t kOdd[] = {1, 1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 
 
 void DrawExtents(const RowCase& of, Random& random, RowSizes& sizes) {
   std::vector<std::string_view> names(of.row->extents.begin(), of.row->extents.end());
+  std::erase_if(names, [&](std::string_view name) { return BeginsBox(*of.row, name); });
   std::shuffle(names.begin(), names.end(), random);
   int64_t product = 1;
   for (const std::string_view name : names) {
@@ -97,113 +88,18 @@ void DrawWrittenStrides(const RowCase& of, Random& random, RowSizes& sizes) {
   }
 }
 
-// --- The call -----------------------------------------------------------------------------------
-
 // In front of the call's arguments stand those of the template, which are numbers.
 bool IsTemplateArgument(const TileRow& row, const std::string& name) {
   const std::string_view head = row.call.substr(0, row.call.find('('));
   return head.find("$" + name) != std::string_view::npos;
 }
 
-class CallBuilder {
- public:
-  CallBuilder(RowCase& of, const std::string& name) : of_(of) { of_.loops.name = name; }
-
-  void Build() {
-    TileCall call{.tile = std::string(of_.row->name), .params = of_.params, .lanes = of_.lanes};
-    for (const std::string_view extent : of_.row->extents) {
-      call.extents.push_back(Value(std::string(extent)));
-    }
-    for (size_t i = 0; i <= of_.result(); ++i) {
-      AddBuffer(of_.operand(i).name, of_.types[i], i == of_.result());
-    }
-    if (of_.has_initial) AddBuffer("start", of_.types.back(), false);
-    for (size_t i = 0; i <= of_.result(); ++i) {
-      const bool is_fragment = i == of_.result() && of_.row->result != Fragment::kMemory;
-      call.operands.push_back(is_fragment ? TileOperand(Epilogue()) : TileOperand(View(i, call)));
-    }
-    of_.loops.body = Block({Tile(std::move(call))});
-    for (const std::string& name : symbols_) {
-      of_.loops.symbols.push_back({.name = name, .var = name, .min = 0, .max = 1 << 20});
-    }
-  }
-
- private:
-  // A number, or the symbol that a run gives its value.
-  Expr Value(const std::string& name) {
-    const auto found = of_.constants.find(name);
-    if (found != of_.constants.end()) return found->second;
-    symbols_.insert(name);
-    return Var(name);
-  }
-
-  TensorId AddBuffer(const std::string& name, DType dtype, bool written) {
-    const TensorId id = of_.loops.buffers.Add({.name = name, .dtype = dtype, .written = written});
-    of_.loops.params.push_back(id);
-    return id;
-  }
-
-  TileView View(size_t operand, const TileCall& call) {
-    const KernelTensor& tensor = of_.operand(operand);
-    Substitution symbols = {{"lanes", Expr(of_.lanes)}};
-    for (size_t i = 0; i < of_.params.size(); ++i) {
-      symbols[std::string(of_.row->params[i].name)] = of_.params[i];
-    }
-    for (size_t i = 0; i < call.extents.size(); ++i) {
-      symbols[std::string(of_.row->extents[i])] = call.extents[i];
-    }
-    TileView view{.buffer = of_.loops.params[operand], .offset = Value(tensor.name + "_at")};
-    view.strides.resize(tensor.shape.size());
-    Expr dense = 1;
-    for (size_t axis = tensor.shape.size(); axis-- > 0;) {
-      view.strides[axis] = HasStride(of_, operand, axis) ? Value(StrideName(tensor, axis)) : dense;
-      dense = Simplify(dense * Substitute(tensor.shape[axis], symbols));
-    }
-    return view;
-  }
-
-  // Stores a fragment where the strides say, and starts from what lies there in %start.
-  TileObject Epilogue() {
-    const KernelTensor& tensor = of_.operand(of_.result());
-    const bool is_vector = of_.row->result == Fragment::kVector;
-    const int lanes = is_vector ? of_.lanes : 1;
-    std::vector<FunctorParam> place;
-    Expr index = Value(tensor.name + "_at");
-    for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
-      place.push_back({.name = StrCat("at", axis)});
-      const bool strides = HasStride(of_, of_.result(), axis);
-      const Expr step = strides ? Value(StrideName(tensor, axis)) : Expr(of_.lanes);
-      index = index + Var(place.back().name) * step;
-    }
-    TileFunctor store{.params = place};
-    store.params.push_back({"acc", tensor.dtype, lanes});
-    const Expr acc =
-        Expr::Make({.op = ExprOp::kVar, .dtype = tensor.dtype, .lanes = lanes, .name = "acc"});
-    store.body = {Store(of_.loops.params[of_.result()], index, acc)};
-    TileObject epilogue{.name = "epilogue", .methods = {std::move(store)}};
-    if (of_.has_initial) {
-      TileFunctor initial{.method = "initial", .params = place};
-      initial.result = Expr::Make({.op = ExprOp::kLoad,
-                                   .dtype = tensor.dtype,
-                                   .lanes = lanes,
-                                   .tensor = of_.loops.params.back(),
-                                   .args = {index, Expr(1)}});
-      epilogue.methods.push_back(std::move(initial));
-    }
-    return epilogue;
-  }
-
-  RowCase& of_;
-  std::set<std::string> symbols_;
-};
-
 std::optional<std::vector<int64_t>> DrawParams(const TileRow& row, const RowMachine& machine,
                                                Random& random) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     std::vector<int64_t> params;
     for (const TileParam& param : row.params) params.push_back(OneOf(param.legal, random));
-    const TileLimits limits{.registers = machine.registers};
-    if (LegalParams(row, params, machine.lanes, limits).ok()) return params;
+    if (LegalParams(row, params, machine.lanes, machine.limits).ok()) return params;
   }
   return std::nullopt;
 }
@@ -215,14 +111,15 @@ RowSizes RowCase::TextSymbols(const RowSizes& sizes) const {
   for (size_t i = 0; i < params.size(); ++i) symbols[std::string(row->params[i].name)] = params[i];
   for (const std::string_view extent : row->extents) {
     const std::string name(extent);
-    if (sizes.contains(name)) symbols[name] = sizes.at(name);
+    if (sizes.contains(name) || BeginsBox(*row, extent)) {
+      symbols[name] = BeginsBox(*row, extent) ? 0 : sizes.at(name);
+    }
   }
   return symbols;
 }
 
 std::vector<int64_t> RowCase::Dims(size_t operand, const RowSizes& sizes) const {
-  const RowSizes by_name = TextSymbols(sizes);
-  const std::map<std::string, int64_t, std::less<>> symbols(by_name.begin(), by_name.end());
+  const RowSizes symbols = TextSymbols(sizes);
   std::vector<int64_t> dims;
   for (const Expr& extent : this->operand(operand).shape) {
     dims.push_back(*EvaluateInt(extent, symbols));
@@ -243,6 +140,15 @@ std::vector<int64_t> RowCase::Strides(size_t operand, const RowSizes& sizes) con
   return strides;
 }
 
+int64_t RowCase::Tasks(const RowSizes& sizes) const { return *EvaluateInt(loops.tasks, sizes); }
+
+std::string RowCase::Describe(const RowSizes& sizes) const {
+  const auto pair = [](const auto& size) { return StrCat(size.first, "=", size.second); };
+  return StrCat(row->name, "<", StrJoin(params, ", ", [](int64_t p) { return p; }), "> ",
+                StrJoin(types, " ", [](DType type) { return DTypeName(type); }),
+                has_initial ? " from %start" : "", " at ", StrJoin(sizes, " ", pair));
+}
+
 std::optional<RowCase> DrawRowCase(const TileRow& row, const RowMachine& machine,
                                    const std::string& name, Random& random) {
   const std::optional<std::vector<int64_t>> params = DrawParams(row, machine, random);
@@ -252,8 +158,13 @@ std::optional<RowCase> DrawRowCase(const TileRow& row, const RowMachine& machine
     drawn.types.push_back(OneOf(StoredTypes(row, drawn.operand(i)), random));
   }
   drawn.has_initial = !row.epilogue_base.empty() && Below(random, 2) == 0;
+  for (size_t i = 0; i < drawn.result(); ++i) {
+    const std::optional<size_t> axis = RunAxis(drawn, i);
+    if (axis) drawn.constants[StrideName(drawn.operand(i), *axis)] = 1;
+  }
   const RowSizes sizes = DrawRowSizes(drawn, random);
   for (const std::string_view extent : row.extents) {
+    if (BeginsBox(row, extent)) continue;
     const int64_t value = sizes.at(std::string(extent));
     if (value <= kMostUnrolled && Below(random, 3) == 0)
       drawn.constants[std::string(extent)] = value;
@@ -267,7 +178,7 @@ std::optional<RowCase> DrawRowCase(const TileRow& row, const RowMachine& machine
       if (must || Below(random, 2) == 0) drawn.constants[stride] = sizes.at(stride);
     }
   }
-  CallBuilder(drawn, name).Build();
+  BuildRowCall(drawn, name);
   return drawn;
 }
 

@@ -153,9 +153,8 @@ absl::StatusOr<std::vector<double>> RowMemory::Expected() const {
     }
     inputs.push_back(Constant::Dense(dtype, tensor.dims, std::move(bytes)));
   }
-  const RowSizes symbols = of_.TextSymbols(sizes_);
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> results,
-                        EvaluateKernel(of_.text, inputs, {symbols.begin(), symbols.end()}));
+                        EvaluateKernel(of_.text, inputs, of_.TextSymbols(sizes_)));
   std::vector<double> expected;
   for (int64_t e = 0; e < results[0].element_count(); ++e) {
     double value = IsFloat(results[0].dtype()) ? results[0].FloatAt(e)

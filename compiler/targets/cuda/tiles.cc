@@ -53,6 +53,8 @@ constexpr TileParam kMmaParams[] = {
     {"block_m", kBlocks},     {"block_n", kBlocks}, {"block_k", kSteps}, {"warp_m", kWarpRows},
     {"warp_n", kWarpColumns}, {"a_run", kRuns},     {"b_run", kRuns},    {"b_along_n", kFlag}};
 
+constexpr TileRun kMmaRuns[] = {{"a", ""}, {"b", "b_along_n"}};
+
 // Two stages, whose rows are padded by eight elements.
 TileNeeds MmaNeeds(std::span<const int64_t> p, int) {
   const int64_t b_stage = p[7] != 0 ? p[2] * (p[1] + 8) : p[1] * (p[2] + 8);
@@ -61,8 +63,6 @@ TileNeeds MmaNeeds(std::span<const int64_t> p, int) {
           .conflict = p[3] <= p[0] && p[4] <= p[1] ? "" : "a warp's tile is larger than a block's"};
 }
 
-// Objects give the address of a run of neighbours, and how many of it exist: along k of %a, of %b
-// along n where b_along_n is 1, else along k.
 constexpr std::string_view kMmaText = R"(
 kernel @mma_tile(in %a: f16[m_end, k_end], in %b: f16[k_end, n_end],
                  out %y: f32[m_end, n_end]) {
@@ -157,6 +157,7 @@ constexpr TileRow kTiles[] = {
      .params = kMmaParams,
      .extents = kRange,
      .box = "m_begin:block_m, n_begin:block_n",
+     .runs = kMmaRuns,
      .result = Fragment::kElement,
      .needs = MmaNeeds,
      .call = "aotc_mma_tile<$block_m, $block_n, $block_k, $warp_m, $warp_n, $a_run, $b_run, "

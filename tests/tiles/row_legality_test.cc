@@ -98,6 +98,7 @@ TEST(CheckTileCall, AxesWhoseStrideIsNotNamedLieDense) {
     return std::string(CheckTileCall(row, call).message());
   };
   EXPECT_EQ(check({Var("n"), 1}, {40, 1}), "");
+  EXPECT_EQ(check({40, IntConst(1, DType::kI32)}, {40, 1}), "") << "indices of 32 bits";
   EXPECT_EQ(check({1, 17}, {40, 1}), "tile row_products: %b has stride 17, not 1 along axis 1");
   EXPECT_EQ(check({40, 1}, {40, 2}), "tile row_products: %y has stride 2, not 1 along axis 1");
 }

@@ -1,0 +1,68 @@
+#include "tests/tiles/row_library.h"
+
+#include <dlfcn.h>
+
+#include "compiler/emit/c_expr.h"
+#include "compiler/emit/parts.h"
+#include "compiler/support/files.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/support/subprocess.h"
+#include "tests/tiles/row_memory.h"
+
+namespace aotc {
+
+std::string RowArguments(const RowCase& of) {
+  const LoopFunction& loops = of.loops;
+  std::string arguments;
+  for (size_t i = 0; i < loops.params.size(); ++i) {
+    const LoopBuffer& buffer = loops.buffers[loops.params[i]];
+    StrAppend(&arguments, "(", buffer.written ? "" : "const ", CInterfaceType(buffer.dtype),
+              " *)b[", i, "], ");
+  }
+  for (size_t i = 0; i < loops.symbols.size(); ++i) StrAppend(&arguments, "s[", i, "], ");
+  return arguments;
+}
+
+RowLibrary::RowLibrary(void* handle) : handle_(handle, [](void* held) { dlclose(held); }) {}
+
+absl::StatusOr<RowLibrary> RowLibrary::Build(OutputFiles files,
+                                             const std::vector<std::string>& flags,
+                                             const std::function<void(OutputFiles&)>& edit) {
+  AOTC_ASSIGN_OR_RETURN(const OutputFiles headers, CollectHeaders(files));
+  files.insert(headers.begin(), headers.end());
+  if (edit) edit(files);
+  AOTC_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Create("aotc_tile_rows"));
+  OutputFolder output(folder.path());
+  for (const auto& [path, content] : files) output.Add(path, content);
+  AOTC_RETURN_IF_ERROR(output.Commit());
+  const std::string result = folder.path() + "/rows.so";
+  std::vector<std::string> argv = {"g++",     "-std=c++17", "-O1",        "-fPIC",
+                                   "-shared", "-Wall",      "-Wextra",    "-Wpedantic",
+                                   "-Werror", "-I",         folder.path()};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  argv.insert(argv.end(), {StrCat(folder.path(), "/", kRowSource), "-o", result, "-lpthread"});
+  AOTC_ASSIGN_OR_RETURN(const ProcessResult built, RunProcess({.argv = argv}));
+  if (built.exit_code != 0) return absl::InternalError(built.output);
+  void* handle = dlopen(result.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return absl::InternalError(dlerror());
+  return RowLibrary(handle);
+}
+
+RowEntry RowLibrary::Find(const std::string& name) const {
+  return reinterpret_cast<RowEntry>(dlsym(handle_.get(), name.c_str()));
+}
+
+std::string RunRowCase(const RowCase& of, RowEntry entry, Random& random) {
+  const RowSizes sizes = DrawRowSizes(of, random);
+  RowMemory memory(of, sizes, random);
+  std::vector<int64_t> symbols;
+  for (const Symbol& symbol : of.loops.symbols) symbols.push_back(sizes.at(symbol.var));
+  const int64_t tasks = of.Tasks(sizes);
+  std::string wrong;
+  if (tasks > 0) wrong = entry(memory.pointers().data(), symbols.data(), tasks);
+  if (wrong.empty()) wrong = memory.Compare();
+  return wrong.empty() ? "" : StrCat(of.Describe(sizes), ": ", wrong);
+}
+
+}  // namespace aotc
