@@ -22,7 +22,15 @@ inline constexpr int kExitModelError = 1;  // the model or the user
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInternal = 3;
 
-enum class Command : uint8_t { kCompile, kVerify, kInspect, kCheck, kReduce, kLimits, kPrintPipeline };
+enum class Command : uint8_t {
+  kCompile,
+  kVerify,
+  kInspect,
+  kCheck,
+  kReduce,
+  kLimits,
+  kPrintPipeline
+};
 enum class ColorMode : uint8_t { kAuto, kAlways, kNever };
 
 struct ReduceFlags {
