@@ -53,6 +53,10 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--cpu", line.compile.cpu, "instruction sets of the kernels, chosen at run time")
       ->type_name("LIST")
       ->capture_default_str();
+  app.add_option("--arch", texts.archs, "GPUs to write code for: sm_80,sm_90a (default: sm_80)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LIST");
   app.add_option("--limits", line.compile.limits_path,
                  "a machine's limits, as `aotc limits` prints them (default: tables by name)")
       ->type_name("FILE");
@@ -64,10 +68,6 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
 void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--name", line.compile.name, "prefix of files and symbols (default: the file's)")
       ->type_name("NAME");
-  app.add_option("--arch", texts.archs, "GPUs to write code for: sm_80,sm_90a (default: sm_80)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("LIST");
   app.add_option("--weights", texts.weights, "incbin, array or file: how weights reach the program")
       ->check(OneOf({"incbin", "array", "file"}))
       ->type_name("FORM")

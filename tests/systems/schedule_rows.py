@@ -1,4 +1,7 @@
 """Rows about the choice among schedules."""
+import numpy as np
+from onnx import TensorProto
+
 import cases
 from cases import aotc, expect, floats, node, run
 
@@ -51,3 +54,36 @@ def row62_unknown_schedules_are_refused(folder):
     path = many_schedules(folder)
     cases.expect_refused(run(path, "-o", folder / "out", "--disable-schedule=fast"),
                          "unknown schedule 'fast'", "contract_tile", code=2)
+
+
+def row62_tensor_cores_of_some_gpus_are_a_variant(folder):
+    """Compiled for GPUs with and without, a kernel is there in both ways; the device decides."""
+    half = TensorProto.FLOAT16
+    weights = {"w": cases.floats(64, 48).astype(np.float16)}
+    path = cases.save(folder, "half", [node("MatMul", "x w", "y")],
+                      [cases.tensor("x", [32, 64], half)], [cases.tensor("y", [32, 48], half)],
+                      weights)
+    flags = ["--target=cuda", "--arch=sm_75,sm_80"]
+    aotc(path, "-o", folder / "out", *flags)
+    variants = cases.metadata(folder / "out")["kernels"][0]["variants"]
+    expect([(v["feature"], v["realisation"]) for v in variants] ==
+           [("sm_80", "mma_tile"), ("", "matmul_tile")], f"the variants are {variants}")
+    for capability in (75, 90):
+        aotc("verify", path, *flags, f"--cc=g++ -DAOTC_CUDA_EMULATE_CAPABILITY={capability}")
+
+
+def row62_limits_of_a_machine_come_from_a_file(folder):
+    """What --limits says is kept in metadata.json, where `aotc check` finds it."""
+    path = many_schedules(folder)
+    limits = folder / "limits.json"
+    limits.write_text('{"cpu": {"cores": 2, "fma_per_second": {"x86-64": 5e9}}}')
+    aotc(path, "-o", folder / "out", "--cpu=x86-64", f"--limits={limits}")
+    data = cases.metadata(folder / "out")
+    expect(data["limits"] == {"cpu": {"cores": 2, "fma_per_second": {"x86-64": 5e9}}},
+           f"metadata.json keeps {data['limits']}")
+    expect("limits" not in " ".join(data["flags"]), f"a path is among {data['flags']}")
+    limits.unlink()
+    aotc("check", folder / "out", path)
+    limits.write_text('{"cpu": {"coars": 2}}')
+    cases.expect_refused(run(path, "-o", folder / "out", f"--limits={limits}"),
+                         "unknown key 'cpu.coars'", "hint: known are")

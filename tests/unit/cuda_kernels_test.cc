@@ -65,9 +65,39 @@ TEST(CudaKernels, TensorCoresAreUsedWhereEveryGpuHasThem) {
     EXPECT_EQ(kernel->variants.front().realisation, realisation);
   }
   EXPECT_EQ(*LeastArch({"90a", "80"}), 80);
+  EXPECT_EQ(*MostArch({"90a", "80", "120"}), 120);
   EXPECT_EQ(*LeastArch({"120"}), 120);
   for (const char* arch : {"", "a", "8x", "90ab", "-80"})
     EXPECT_FALSE(LeastArch({arch}).ok()) << arch;
+}
+
+// Where only some have tensor cores, both ways are written, and the device decides.
+TEST(CudaKernels, TensorCoresOfSomeGpusAreAVariant) {
+  const Kernel dense = Parse(ContractionCases()[2].text);
+  const absl::StatusOr<ProgramKernel> kernel =
+      ScheduleOnCuda(dense, {.least_arch = 75, .most_arch = 80});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  ASSERT_EQ(kernel->variants.size(), 2u);
+  EXPECT_EQ(kernel->variants[0].realisation, "mma_tile");
+  EXPECT_EQ(kernel->variants[0].feature, "sm_80");
+  EXPECT_EQ(kernel->variants[1].realisation, "matmul_tile");
+  EXPECT_EQ(kernel->variants[1].feature, "");
+  const std::string text = EmitCudaKernels({&*kernel}, "t");
+  EXPECT_TRUE(absl::StrContains(text, StrCat("aotc_status t_", dense.name, "(")));
+  EXPECT_TRUE(absl::StrContains(text, StrCat("aotc_status t_", dense.name, "_sm_80(")));
+}
+
+TEST(CudaKernels, ABlockHasNoMoreSharedMemoryThanAllGpusHave) {
+  for (const CudaKernelCase& test : RowCases()) {
+    const absl::StatusOr<ProgramKernel> kernel = ScheduleOnCuda(Parse(test.text), {});
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    const int64_t bytes = SharedBytes(kernel->variants[0].loops);
+    if (bytes == 0) continue;
+    CudaOptions small;
+    small.limits.shared_per_block = bytes - 1;
+    const absl::StatusOr<ProgramKernel> other = ScheduleOnCuda(Parse(test.text), small);
+    EXPECT_TRUE(!other.ok() || SharedBytes(other->variants[0].loops) < bytes) << test.text;
+  }
 }
 
 // More rows than a grid has blocks are left to the threads of fewer; beyond those there is no way.
@@ -157,6 +187,7 @@ class CudaKernelsRun : public testing::Test {
     for (const CudaKernelCase& test : AllCases()) {
       absl::StatusOr<ProgramKernel> kernel = ScheduleOnCuda(Parse(test.text), {});
       ASSERT_TRUE(kernel.ok()) << kernel.status();
+      Change(kernel->variants[0].loops);
       kernels_.push_back(*std::move(kernel));
     }
     std::vector<const ProgramKernel*> all;
@@ -168,6 +199,8 @@ class CudaKernelsRun : public testing::Test {
     for (const auto& [path, text] : *headers) Write(path, text);
     WriteMain();
   }
+
+  virtual void Change(LoopFunction& /*loops*/) {}
 
   std::string Path(const std::string& name) const { return StrCat(folder_->path(), "/", name); }
 
@@ -272,6 +305,42 @@ TEST_F(CudaKernelsRun, NumbersAgreeWithTheEvaluator) {
             "");
   ExpectNumbers("run", 0);
   ExpectNumbers("run", 8);  // callers' tensors have the alignment of their elements only
+}
+
+// The same kernels, with more shared memory than a kernel can declare.
+class CudaKernelsInDynamicMemory : public CudaKernelsRun {
+ protected:
+  void Change(LoopFunction& loops) override {
+    const int64_t bytes = SharedBytes(loops);
+    for (LoopBuffer& buffer : loops.buffers) {
+      if (buffer.place != BufferPlace::kShared || buffer.elements == 0) continue;
+      buffer.elements += (kSharedOfEveryBlock - bytes) / ByteWidth(buffer.dtype) + kSharedAlign;
+      ++changed_;
+      break;
+    }
+  }
+
+  int changed_ = 0;
+};
+
+TEST_F(CudaKernelsInDynamicMemory, NumbersAgreeWithTheEvaluator) {
+  EXPECT_GT(changed_, 2);
+  const std::string text = *ReadFile(Path("kernels.cu"));
+  EXPECT_TRUE(absl::StrContains(text, "AOTC_DYNAMIC_SHARED(unsigned char, shared_memory);"));
+  EXPECT_TRUE(absl::StrContains(text, "= aotc_shared_cast<float>(shared_memory + 0);"));
+  ASSERT_EQ(Command({"g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror",
+                     "-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES", "-I", ".", "-x", "c++",
+                     "main.cpp", "kernels.cu", "-o", "run", "-lpthread"}),
+            "");
+  ExpectNumbers("run", 0);
+}
+
+TEST_F(CudaKernelsInDynamicMemory, NvccHasNoWarnings) {
+  const std::string nvcc = Nvcc();
+  if (nvcc.empty()) GTEST_SKIP() << "not compiled by nvcc, which is not installed";
+  EXPECT_EQ(Command({nvcc, "-std=c++17", "--Werror", "all-warnings", "-arch", "sm_80", "-I", ".",
+                     "-c", "kernels.cu", "-o", "kernels.o"}),
+            "");
 }
 
 TEST_F(CudaKernelsRun, NvccHasNoWarnings) {

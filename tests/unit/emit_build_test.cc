@@ -262,6 +262,71 @@ TEST_F(EmitBuildTest, CudaModelsComputeUnderEmulation) {
   EXPECT_EQ(Run({Path("caller")}), "1 0 0 0 0 26 26 5 0 0\n");
 }
 
+// The first kernel in three ways: for newer devices, for two rows, and for all. What launches the
+// first two fails, so that the status tells which was chosen.
+TEST_F(EmitBuildTest, CudaVariantsAreChosenByDeviceAndSize) {
+  Program program = SampleProgram(/*cuda=*/true);
+  std::vector<KernelVariant>& variants = program.kernels[KernelId(0)].variants;
+  variants.insert(variants.begin(), 2, variants[0]);
+  variants[0].feature = "sm_90";
+  variants[0].loops.name = "dense_sm_90";
+  variants[1].guard = Eq(Var("m"), 1);
+  variants[1].loops.name = "dense_one_row";
+  ASSERT_TRUE(PlanMemory(program).ok());
+  KernelFile kernels = SampleCudaKernels();
+  for (const auto& [name, status] : {std::pair("dense_sm_90", "AOTC_ERROR_DEVICE"),
+                                     std::pair("dense_one_row", "AOTC_ERROR_VALUE")}) {
+    const std::string head =
+        StrCat("aotc_status sample_", name,
+               "(const float *, const float *, float *, int64_t, int64_t, struct CUstream_st *)");
+    StrAppend(&kernels.text, "LOCAL ", head, ";\n", head, " { return ", status, "; }\n");
+  }
+  absl::StatusOr<OutputFiles> files =
+      EmitOutput(program, {.host = CudaHost(), .kernels = {kernels}});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(files->at("sample.cpp"), HasSubstr("if (capability >= 90) {"));
+  EXPECT_THAT(files->at("sample.cpp"), HasSubstr("else if ((dims.m == 1)) {"));
+  for (const auto& [path, text] : *files) Write("out/" + path, text);
+  constexpr char kCaller[] = R"(
+#include "sample.h"
+#include <stdio.h>
+static float x[32], y[32], copy[32];
+int main() {
+  sample_config config = {};
+  config.own_arena = 1;
+  config.inputs_on_host[0] = config.outputs_on_host[0] = config.outputs_on_host[1] = 1;
+  sample_instance self;
+  sample_outputs out = {y, copy};
+  printf("%d", sample_create(&self, &config));
+  for (int64_t rows = 2; rows <= 6; rows += 4) {
+    sample_inputs in = {x, {rows}};
+    printf(" %d", sample_enqueue(&self, &in, &out, nullptr, nullptr) & 255);
+  }
+  printf(" %d", sample_finish(&self));
+  printf(" %d\n", sample_destroy(&self));
+}
+)";
+  const auto run = [&](const std::string& capability) {
+    const std::string built = BuildCaller(
+        kCaller,
+        {"-O1", "-Wall", "-Wextra", "-Werror", "-DAOTC_CUDA_EMULATE_CAPABILITY=" + capability},
+        true);
+    return built.empty() ? Run({Path("caller")}) : built;
+  };
+  EXPECT_EQ(run("75"), "0 7 0 0 0\n");
+  EXPECT_EQ(run("90"), "0 10 10 0 0\n");
+}
+
+TEST_F(EmitBuildTest, CudaVariantsThatTheHostCannotAskForAreRefused) {
+  Program program = SampleProgram(/*cuda=*/true);
+  std::vector<KernelVariant>& variants = program.kernels[KernelId(0)].variants;
+  variants.insert(variants.begin(), variants[0]);
+  variants[0].feature = "gfx90";
+  ASSERT_TRUE(PlanMemory(program).ok());
+  EXPECT_EQ(EmitOutput(program, {.host = CudaHost()}).status().message(),
+            "kernel dense needs 'gfx90', which the host cannot ask for");
+}
+
 TEST_F(EmitBuildTest, TheTableReadsFromOutside) {
   const std::string reader = "../shared/conformance/table_check.py";
   if (!fs::exists(reader) || !Exists("python3")) {

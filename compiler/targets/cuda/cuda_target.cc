@@ -43,9 +43,18 @@ absl::Status CheckGrid(const LoopFunction& function) {
                                          " blocks, and a grid has at most ", kMostBlocks));
 }
 
+absl::Status CheckShared(const LoopFunction& function, const CudaLimits& limits) {
+  const int64_t bytes = SharedBytes(function);
+  if (bytes <= limits.shared_per_block) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", bytes,
+                                         " bytes of shared memory, and a block has ",
+                                         limits.shared_per_block));
+}
+
 // What both kinds of variants end with.
-absl::Status Finish(KernelVariant& variant) {
+absl::Status Finish(KernelVariant& variant, const CudaLimits& limits) {
   AOTC_RETURN_IF_ERROR(CheckGrid(variant.loops));
+  AOTC_RETURN_IF_ERROR(CheckShared(variant.loops, limits));
   TidyLoops(variant.loops);
   const std::string wide = UseNarrowIndices(variant.loops);
   if (!wide.empty()) StrAppend(&variant.reason, "; 64-bit indices: ", wide);
@@ -64,23 +73,24 @@ std::string ThreadsText(const Kernel& kernel) {
       WholeKernel(kernel, std::move(cuts), StageMemory::kScratch, "threads", {kThreads}));
 }
 
-absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason) {
+absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason,
+                                            const CudaLimits& limits) {
   KernelVariant variant{
       .realisation = "loops", .schedule = ThreadsText(kernel), .reason = std::move(reason)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
   AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
-  AOTC_RETURN_IF_ERROR(Finish(variant));
+  AOTC_RETURN_IF_ERROR(Finish(variant, limits));
   return variant;
 }
 
 // The first tile that can compute the kernel's contraction; of the refusals the last.
-absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel, const CudaOptions& options) {
   if (kernel.stages.empty() || !IsContraction(kernel.stages.front())) {
     return absl::FailedPreconditionError("no contraction");
   }
   if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
-  absl::StatusOr<KernelVariant> depthwise = DepthwiseTileOnCuda(kernel);
-  return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel);
+  absl::StatusOr<KernelVariant> depthwise = DepthwiseTileOnCuda(kernel, options);
+  return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel, options);
 }
 
 // Row-major outputs without halos, as all but tiles of contractions take for granted.
@@ -130,29 +140,65 @@ bool RowsStayInCache(const Kernel& kernel) {
          RowBytes(*nest) <= kMostBytes;
 }
 
+// A rule, and the least compute capability whose devices run what it gives, times ten.
+struct RuleRow {
+  CudaRule rule;
+  int arch = 0;
+};
+
 // The rules that may apply, best first.
-std::vector<CudaRule> RulesFor(const Kernel& kernel, const CudaOptions& options) {
+std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) {
   if (kernel.stages.empty() || !options.templates) return {};
   const bool plain = WritesPlainTensors(kernel);
   if (HasSubByteTensor(kernel)) {  // tiles and packs move whole bytes
-    return HasReduction(kernel) && plain ? std::vector<CudaRule>{RowsOnCuda}
-                                         : std::vector<CudaRule>{};
+    return HasReduction(kernel) && plain ? std::vector<RuleRow>{{RowsOnCuda}}
+                                         : std::vector<RuleRow>{};
   }
-  std::vector<CudaRule> rules;
+  std::vector<RuleRow> rules;
   if (IsContraction(kernel.stages.front())) {
-    if (plain) rules = {DepthwiseTileOnCuda, MatrixVectorOnCuda};
-    if (options.least_arch >= kTensorCoreArch) rules.push_back(MmaTileOnCuda);
-    rules.push_back(MatmulTileOnCuda);
+    if (plain) rules = {{DepthwiseTileOnCuda}, {MatrixVectorOnCuda}};
+    if (std::max(options.least_arch, options.most_arch) >= kTensorCoreArch) {
+      rules.push_back({MmaTileOnCuda, kTensorCoreArch});
+    }
+    rules.push_back({MatmulTileOnCuda});
   }
-  if (HasReduction(kernel) && plain) rules.push_back(RowsOnCuda);
-  if (rules.empty() && plain) rules = {TransposeTileOnCuda, PackedElementwiseOnCuda};
+  if (HasReduction(kernel) && plain) rules.push_back({RowsOnCuda});
+  if (rules.empty() && plain) rules = {{TransposeTileOnCuda}, {PackedElementwiseOnCuda}};
   return rules;
 }
 
-}  // namespace
+// What the rule gives, unless it is disabled or no GPU of the list has room for it.
+absl::StatusOr<KernelVariant> Tried(const CudaRule rule, const Kernel& kernel,
+                                    const CudaOptions& options) {
+  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, rule(kernel, options));
+  if (options.disabled.contains(variant.realisation)) {
+    return absl::FailedPreconditionError(StrCat(variant.realisation, " is disabled"));
+  }
+  AOTC_RETURN_IF_ERROR(Finish(variant, options.limits));
+  return variant;
+}
 
-absl::StatusOr<int> LeastArch(const std::vector<std::string>& archs) {
-  int least = INT32_MAX;
+std::string Veto(const Kernel& producer, const Kernel& consumer, const Kernel& merged,
+                 const CudaOptions& options) {
+  std::string rows;  // why no group of threads can compute a row of it
+  if (!IsPointNest(merged)) {
+    rows = std::string(RowsOnCuda(merged, options).status().message());
+    const bool had_rows = IsPointNest(producer)
+                              ? IsPointNest(consumer) || RowsOnCuda(consumer, options).ok()
+                              : RowsOnCuda(producer, options).ok();
+    if (!rows.empty() && had_rows) return rows;
+    if (rows.empty() && RowsStayInCache(merged)) return "";
+  }
+  const absl::StatusOr<KernelVariant> tiled = TileOnCuda(merged, options);
+  if (tiled.ok() || (!TileOnCuda(producer, options).ok() && !TileOnCuda(consumer, options).ok()))
+    return "";
+  return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+}
+
+// Compute capabilities, times ten.
+absl::StatusOr<std::vector<int>> ArchNumbers(const std::vector<std::string>& archs) {
+  AOTC_CHECK(!archs.empty());
+  std::vector<int> numbers;
   for (const std::string& arch : archs) {
     const size_t digits = std::min(arch.find_first_not_of("0123456789"), arch.size());
     const bool suffix = digits + 1 == arch.size() && (arch.back() == 'a' || arch.back() == 'f');
@@ -162,30 +208,42 @@ absl::StatusOr<int> LeastArch(const std::vector<std::string>& archs) {
       return absl::InvalidArgumentError(
           StrCat("unknown GPU '", arch, "' in --arch; hint: write sm_80 or sm_90a"));
     }
-    least = std::min(least, value);
+    numbers.push_back(value);
   }
-  return least;
+  return numbers;
+}
+
+}  // namespace
+
+absl::StatusOr<int> LeastArch(const std::vector<std::string>& archs) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<int> numbers, ArchNumbers(archs));
+  return *std::ranges::min_element(numbers);
+}
+
+absl::StatusOr<int> MostArch(const std::vector<std::string>& archs) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<int> numbers, ArchNumbers(archs));
+  return *std::ranges::max_element(numbers);
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
   ProgramKernel result{.kernel = kernel};
   std::string reason = options.templates ? "no rule for it" : "no templates are wanted";
-  for (const CudaRule rule : RulesFor(kernel, options)) {
-    absl::StatusOr<KernelVariant> variant = rule(kernel);
-    if (variant.ok() && options.disabled.contains(variant->realisation)) {
-      variant = absl::FailedPreconditionError(StrCat(variant->realisation, " is disabled"));
+  for (const RuleRow& row : RulesFor(kernel, options)) {
+    absl::StatusOr<KernelVariant> variant = Tried(row.rule, kernel, options);
+    if (!variant.ok()) {
+      reason = std::string(variant.status().message());
+      continue;
     }
-    if (variant.ok()) {
-      const absl::Status finished = Finish(*variant);
-      if (finished.ok()) {
-        result.variants.push_back(*std::move(variant));
-        return result;
-      }
-      variant = finished;
+    const bool runs_anywhere = row.arch <= options.least_arch;
+    if (!runs_anywhere) {
+      variant->feature = StrCat("sm_", row.arch);
+      StrAppend(&variant->loops.name, "_sm_", row.arch);
     }
-    reason = std::string(variant.status().message());
+    result.variants.push_back(*std::move(variant));
+    if (runs_anywhere) return result;
   }
-  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, ThreadsOnCuda(kernel, std::move(reason)));
+  AOTC_ASSIGN_OR_RETURN(KernelVariant variant,
+                        ThreadsOnCuda(kernel, std::move(reason), options.limits));
   result.variants.push_back(std::move(variant));
   return result;
 }
@@ -196,17 +254,13 @@ bool CudaHolds(const Kernel& kernel, const CudaOptions& options) {
 }
 
 std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
-  std::string rows;  // why no group of threads can compute a row of it
-  if (!IsPointNest(merged)) {
-    rows = std::string(RowsOnCuda(merged).status().message());
-    const bool had_rows = IsPointNest(producer) ? IsPointNest(consumer) || RowsOnCuda(consumer).ok()
-                                                : RowsOnCuda(producer).ok();
-    if (!rows.empty() && had_rows) return rows;
-    if (rows.empty() && RowsStayInCache(merged)) return "";
-  }
-  const absl::StatusOr<KernelVariant> tiled = TileOnCuda(merged);
-  if (tiled.ok() || (!TileOnCuda(producer).ok() && !TileOnCuda(consumer).ok())) return "";
-  return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
+  return Veto(producer, consumer, merged, {});
+}
+
+FusionVeto CudaFusionVetoFor(const CudaOptions& options) {
+  return [options](const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
+    return Veto(producer, consumer, merged, options);
+  };
 }
 
 }  // namespace aotc

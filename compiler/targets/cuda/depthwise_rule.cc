@@ -199,7 +199,8 @@ class DepthwiseRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel,
+                                                  const CudaOptions& /*options*/) {
   return DepthwiseRule(kernel).Run();
 }
 

@@ -227,7 +227,8 @@ class ElementwiseRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel,
+                                                      const CudaOptions& /*options*/) {
   return ElementwiseRule(kernel).Run();
 }
 

@@ -4,6 +4,7 @@
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_loops.h"
 #include "compiler/emit/kernel_comment.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/cuda_target.h"
 #include "compiler/targets/cuda/tiles.h"
@@ -18,7 +19,20 @@ struct Signature {
   std::string launch_params;
   std::string args;  // of the kernel, in its launcher
   std::string prologue;
+  int64_t dynamic_bytes = 0;  // of shared memory that the launch asks for
 };
+
+int64_t SharedBytesOf(const LoopBuffer& buffer) {
+  return RoundUp(buffer.elements * ByteWidth(buffer.dtype), kSharedAlign);
+}
+
+std::string SharedBuffer(const LoopBuffer& buffer, bool dynamic, int64_t offset) {
+  const std::string type = CElementType(buffer.dtype);
+  if (!dynamic)
+    return StrCat("AOTC_SHARED(", type, ", ", buffer.name, ", ", buffer.elements, ");\n");
+  return StrCat("AOTC_SHARED_POINTER(", type, ") const ", buffer.name, " = aotc_shared_cast<", type,
+                ">(shared_memory + ", offset, ");\n");
+}
 
 // The parameters of symbols, which all launchers take as int64_t and kernels as they count.
 void AddSymbols(const LoopFunction& function, Signature& signature) {
@@ -50,6 +64,12 @@ Signature SignatureOf(const LoopFunction& function) {
   AddSymbols(function, signature);
   for (TensorId id : UnusedParams(function))
     StrAppend(&signature.prologue, "(void)", function.buffers[id].name, ";\n");
+  const int64_t shared = SharedBytes(function);
+  if (shared > kSharedOfEveryBlock) {
+    signature.dynamic_bytes = shared;
+    StrAppend(&signature.prologue, "AOTC_DYNAMIC_SHARED(unsigned char, shared_memory);\n");
+  }
+  int64_t offset = 0;  // of the next buffer in the dynamic block
   for (const LoopBuffer& buffer : function.buffers) {
     if (buffer.elements == 0) continue;
     const std::string type = CElementType(buffer.dtype);
@@ -57,8 +77,8 @@ Signature SignatureOf(const LoopFunction& function) {
       StrAppend(&signature.prologue, type, " ", buffer.name, "[", buffer.elements, "] = {};\n");
     }
     if (buffer.place == BufferPlace::kShared) {
-      StrAppend(&signature.prologue, "AOTC_SHARED(", type, ", ", buffer.name, ", ", buffer.elements,
-                ");\n");
+      StrAppend(&signature.prologue, SharedBuffer(buffer, signature.dynamic_bytes > 0, offset));
+      offset += SharedBytesOf(buffer);
     }
   }
   return signature;
@@ -75,9 +95,8 @@ bool Uses(const LoopFunction& function, std::string_view name) {
   return uses;
 }
 
-std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
-                       std::set<std::string>& headers) {
-  const KernelVariant& variant = kernel.variants.front();
+std::string EmitKernel(const ProgramKernel& kernel, const KernelVariant& variant,
+                       std::string_view symbol, std::set<std::string>& headers) {
   const LoopFunction& function = variant.loops;
   const CKernelText text = EmitTaskBody(
       function,
@@ -103,7 +122,7 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
             "(", params, ");\n");
   StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n",
             "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {", function.threads,
-            ", 1, 1}, 0, stream, \"", symbol, "\"};\n",
+            ", 1, 1}, ", s.dynamic_bytes, ", stream, \"", symbol, "\"};\n",
             "return aotc_cuda_status(aotc_launch(config, ", symbol, "_kernel, ", kernel_args,
             "));\n}\n\n");
   return result;
@@ -111,12 +130,29 @@ std::string EmitKernel(const ProgramKernel& kernel, std::string_view symbol,
 
 }  // namespace
 
+int64_t SharedBytes(const LoopFunction& function) {
+  int64_t bytes = 0;
+  for (const LoopBuffer& buffer : function.buffers) {
+    if (buffer.place == BufferPlace::kShared) bytes += SharedBytesOf(buffer);
+  }
+  return bytes;
+}
+
+std::string CudaSymbol(std::string_view prefix, const ProgramKernel& kernel,
+                       const KernelVariant& variant) {
+  const bool alone = kernel.variants.size() == 1;
+  return StrCat(prefix, "_", alone ? kernel.kernel.name : variant.loops.name);
+}
+
 std::string EmitCudaKernels(const std::vector<const ProgramKernel*>& kernels,
                             std::string_view prefix) {
   std::set<std::string> headers;
   std::string bodies;
   for (const ProgramKernel* kernel : kernels) {
-    StrAppend(&bodies, EmitKernel(*kernel, StrCat(prefix, "_", kernel->kernel.name), headers));
+    for (const KernelVariant& variant : kernel->variants) {
+      StrAppend(&bodies,
+                EmitKernel(*kernel, variant, CudaSymbol(prefix, *kernel, variant), headers));
+    }
   }
   std::string text = StrCat("// CUDA kernels of ", prefix,
                             ".\n#include \"aotc/cuda.h\"\n#include \"aotc/scalar_math.h\"\n");

@@ -50,6 +50,7 @@ void Functions(const EmitContext& context, CodeWriter& w) {
       struct CUstream_st *stream; /* of runs through the table */
       struct CUstream_st *last;   /* of the last enqueue */
       int32_t ready, owns_weights;
+      $capability$
       uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
       $checks$
     } $name$_instance;
@@ -78,6 +79,9 @@ void Functions(const EmitContext& context, CodeWriter& w) {
     aotc_status $name$_destroy($name$_instance *self);)",
       {{"name", m.prefix},
        {"NAME", m.macro},
+       {"capability", AsksForCapability(context.program)
+                          ? "int32_t capability; /* of the device, times ten */"
+                          : ""},
        {"inputs", StrCat(std::max<size_t>(1, m.inputs.size()))},
        {"outputs", StrCat(std::max<size_t>(1, m.outputs.size()))},
        {"checks", checks == 0 ? ""

@@ -4,7 +4,10 @@
 #ifndef AOTC_COMPILER_TARGETS_CUDA_HOST_H_
 #define AOTC_COMPILER_TARGETS_CUDA_HOST_H_
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,12 +25,19 @@ absl::StatusOr<std::string> EmitCudaHost(const EmitContext& context);
 // NAME_device.cu: what of the host program calls the CUDA runtime.
 std::string EmitCudaDevice(const EmitContext& context);
 
+// Whether launches choose by the compute capability of the device, which create() then asks for.
+bool AsksForCapability(const Program& program);
+// "sm_80" is 80; nothing for what is no such name.
+std::optional<int> CapabilityOf(std::string_view feature);
+
 // The functions of NAME_device.cu.
 void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
 
 // The run through the table, the table, and the function that returns it.
 void EmitCudaTable(const EmitContext& context, CodeWriter& w);
 
+// NAME_create(), NAME_finish() and NAME_destroy(); runs of the model make that many late checks.
+void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w);
 // NAME_load(), which verifies weights that the caller gives.
 void EmitCudaLoad(const EmitContext& context, CodeWriter& w);
 // Lines of create() that bring the weights to the device, or share those of another instance.

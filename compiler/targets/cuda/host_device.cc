@@ -1,8 +1,27 @@
 // NAME_device.cu: the few calls of the CUDA runtime that a host program needs.
+#include "absl/strings/numbers.h"
 #include "compiler/emit/host_control.h"
+#include "compiler/support/strings.h"
 #include "compiler/targets/cuda/host.h"
 
 namespace aotc {
+
+bool AsksForCapability(const Program& program) {
+  for (const ProgramKernel& kernel : program.kernels) {
+    for (const KernelVariant& variant : kernel.variants) {
+      if (!variant.feature.empty()) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<int> CapabilityOf(std::string_view feature) {
+  int number = 0;
+  if (feature.substr(0, 3) != "sm_" || !absl::SimpleAtoi(View(feature.substr(3)), &number)) {
+    return std::nullopt;
+  }
+  return number;
+}
 
 void DeclareCudaDevice(const EmitContext& context, CodeWriter& w) {
   w.Emit(R"(
@@ -14,6 +33,10 @@ void DeclareCudaDevice(const EmitContext& context, CodeWriter& w) {
     $NAME$_LOCAL aotc_status $name$_device_stream_create(struct CUstream_st **stream);
     $NAME$_LOCAL aotc_status $name$_device_stream_destroy(struct CUstream_st *stream);)",
          {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  if (AsksForCapability(context.program)) {
+    w.Emit("$NAME$_LOCAL aotc_status $name$_device_capability(int32_t *capability);",
+           {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
+  }
   w.Line();
   if (LateChecks(context.program) == 0) return;
   w.Emit(R"(
@@ -22,6 +45,29 @@ void DeclareCudaDevice(const EmitContext& context, CodeWriter& w) {
          {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
   w.Line();
 }
+
+namespace {
+
+void EmitCapability(const EmitContext& context, CodeWriter& w) {
+  w.Line();
+  w.Emit(R"(
+    // Of the current device, times ten.
+    aotc_status $name$_device_capability(int32_t *capability) {
+      int device = 0, major = 0, minor = 0;
+      cudaError_t error = cudaGetDevice(&device);
+      if (error == cudaSuccess) {
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+      }
+      if (error == cudaSuccess) {
+        error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+      }
+      *capability = 10 * major + minor;
+      return aotc_cuda_status(error);
+    })",
+         {{"name", context.interface.prefix}});
+}
+
+}  // namespace
 
 std::string EmitCudaDevice(const EmitContext& context) {
   CodeWriter w;
@@ -62,6 +108,7 @@ std::string EmitCudaDevice(const EmitContext& context) {
       return aotc_cuda_status(cudaStreamDestroy(stream));
     })",
          {{"name", context.interface.prefix}});
+  if (AsksForCapability(context.program)) EmitCapability(context, w);
   if (LateChecks(context.program) == 0) return w.Take();
   w.Line();
   w.Emit(R"(

@@ -1,5 +1,6 @@
 // NAME.cpp of the CUDA target, which is plain C++: it never includes CUDA's headers. What calls the
 // CUDA runtime is NAME_device.cu, kernels are launched by functions of the kernel files.
+#include <optional>
 #include <utility>
 
 #include "compiler/emit/host_control.h"
@@ -7,6 +8,7 @@
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cuda/cuda_target.h"
 #include "compiler/targets/cuda/host.h"
 
 namespace aotc {
@@ -32,7 +34,7 @@ class CudaHostWriter {
     Transfers();
     w_.Line("}  // namespace\n");
     if (context_.LoadsWeights()) EmitCudaLoad(context_, w_);
-    Lifetime();
+    EmitCudaLifetime(context_, check_, w_);
     Enqueue();
     EmitCudaTable(context_, w_);
     const HostOpening opening = {.title = StrCat("the host program, which queues ",
@@ -54,15 +56,12 @@ class CudaHostWriter {
     if (program_.kernels.empty()) return;
     w_.Line("// The launchers of the kernels.");
     for (const ProgramKernel& kernel : program_.kernels) {
-      w_.Line(StrCat(m_.macro, "_LOCAL aotc_status ", Launcher(kernel), "(",
-                     KernelParameters(kernel.variants.back()),
-                     "int64_t tasks, struct CUstream_st *stream);"));
+      for (const KernelVariant& variant : kernel.variants) {
+        w_.Line(StrCat(m_.macro, "_LOCAL aotc_status ", CudaSymbol(m_.prefix, kernel, variant), "(",
+                       KernelParameters(variant), "int64_t tasks, struct CUstream_st *stream);"));
+      }
     }
     w_.Line();
-  }
-
-  std::string Launcher(const ProgramKernel& kernel) const {
-    return StrCat(m_.prefix, "_", kernel.kernel.name);
   }
 
   // Where inputs and outputs that are host memory are mirrored on the device.
@@ -98,6 +97,7 @@ class CudaHostWriter {
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
     if (!m_.dims.empty()) StrAppend(&params, "const symbols &dims, ");
     if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
+    if (AsksForCapability(program_)) StrAppend(&params, "int32_t capability, ");
     const auto block =
         w_.Block(StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
     const HostUses& uses = context_.uses;
@@ -165,25 +165,65 @@ class CudaHostWriter {
 
   absl::Status Launch(const Step& step) {
     const ProgramKernel& kernel = program_.kernels[step.kernel];
-    if (kernel.variants.size() != 1) {
-      return absl::UnimplementedError(
-          StrCat("kernel ", kernel.kernel.name, " has several variants on CUDA"));
-    }
     AOTC_ASSIGN_OR_RETURN(const std::string arguments, KernelArguments(context_, step));
-    const Expr& tasks = kernel.variants[0].loops.tasks;
-    const Interval range = RangeOf(tasks, bounds_);
-    if (range.max > INT32_MAX) {
-      return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs ", range.max,
-                                             " blocks, more than a grid has"));
+    for (const KernelVariant& variant : kernel.variants) {
+      const int64_t most = RangeOf(variant.loops.tasks, bounds_).max;
+      if (most <= INT32_MAX) continue;
+      return absl::UnimplementedError(
+          StrCat("kernel ", kernel.kernel.name, " needs ", most, " blocks, more than a grid has"));
     }
-    uses_stream_ = true;
-    const std::string call = StrCat("status = ", Launcher(kernel), "(", arguments,
-                                    HostExpr(context_, tasks, bounds_), ", stream);");
-    const std::string when =
-        range.min > 0 ? "" : StrCat("if (", HostExpr(context_, tasks, bounds_), " > 0) ");
-    w_.Line(StrCat(when, call));
-    w_.Line("if (status != AOTC_OK) return status;");
+    const KernelVariant& last = kernel.variants.back();
+    const std::string symbol = CudaSymbol(m_.prefix, kernel, last);
+    if (kernel.variants.size() > 1) return LaunchOneOf(kernel, arguments);
+    Call(symbol, arguments, HostExpr(context_, last.loops.tasks, bounds_),
+         RangeOf(last.loops.tasks, bounds_).min > 0);
     return absl::OkStatus();
+  }
+
+  // Nothing is launched where there are no tasks.
+  void Call(const std::string& function, const std::string& arguments, const std::string& tasks,
+            bool has_tasks) {
+    uses_stream_ = true;
+    const std::string when = has_tasks ? "" : StrCat("if (", tasks, " > 0) ");
+    w_.Line(StrCat(when, "status = ", function, "(", arguments, tasks, ", stream);"));
+    w_.Line("if (status != AOTC_OK) return status;");
+  }
+
+  // The first variant whose guard and feature hold; the last one is chosen before.
+  absl::Status LaunchOneOf(const ProgramKernel& kernel, const std::string& arguments) {
+    const std::vector<KernelVariant>& variants = kernel.variants;
+    const auto block = w_.Block("{");
+    const KernelVariant& last = variants.back();
+    w_.Line(StrCat("auto *kernel = ", CudaSymbol(m_.prefix, kernel, last), ";"));
+    w_.Line(StrCat("int64_t tasks = ", HostExpr(context_, last.loops.tasks, bounds_), ";"));
+    bool has_tasks = RangeOf(last.loops.tasks, bounds_).min > 0;
+    for (size_t i = 0; i + 1 < variants.size(); ++i) {
+      const KernelVariant& variant = variants[i];
+      AOTC_ASSIGN_OR_RETURN(const std::string condition, Condition(kernel, variant));
+      const auto branch = w_.Block(StrCat(i == 0 ? "" : "else ", "if (", condition, ") {"));
+      w_.Line(StrCat("kernel = ", CudaSymbol(m_.prefix, kernel, variant), ";"));
+      w_.Line(StrCat("tasks = ", HostExpr(context_, variant.loops.tasks, bounds_), ";"));
+      has_tasks = has_tasks && RangeOf(variant.loops.tasks, bounds_).min > 0;
+    }
+    Call("kernel", arguments, "tasks", has_tasks);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Condition(const ProgramKernel& kernel,
+                                        const KernelVariant& variant) const {
+    std::vector<std::string> parts;
+    if (!variant.feature.empty()) {
+      const std::optional<int> capability = CapabilityOf(variant.feature);
+      if (!capability) {
+        return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs '",
+                                               variant.feature,
+                                               "', which the host cannot ask for"));
+      }
+      parts.push_back(StrCat("capability >= ", *capability));
+    }
+    if (!variant.guard.IsInt(1))
+      parts.push_back(StrCat("(", HostExpr(context_, variant.guard, bounds_), ")"));
+    return parts.empty() ? "true" : StrJoin(parts, " && ");
   }
 
   absl::Status Copy(const Step& step) {
@@ -262,81 +302,6 @@ class CudaHostWriter {
     w_.Line(StrCat("in->", port.member, " = copy;"));
   }
 
-  // Lines of finish() that wait, and look at what the checks found.
-  std::string Finish() const {
-    const std::string wait = StrCat("const aotc_status status = ", m_.prefix,
-                                    "_device_wait(self->last);\nself->last = nullptr;\n");
-    if (check_ == 0) return wait + "return status;";
-    return StrCat(wait, "const uint8_t *checks = (const uint8_t *)self->checks;\n",
-                  "for (size_t i = 0; i < ", check_,
-                  "; ++i) {\n  if (status == AOTC_OK && checks[i] == 0) return "
-                  "AOTC_ERROR_VALUE;\n}\nreturn status;");
-  }
-
-  // Lines of create() that make the checks of no run.
-  std::string MakeChecks() const {
-    if (check_ == 0) return "";
-    return StrCat("if (status == AOTC_OK) status = ", m_.prefix,
-                  "_device_allocate_pinned(&self->checks, ", check_, ");\n",
-                  "for (size_t i = 0; status == AOTC_OK && i < ", check_,
-                  "; ++i) ((uint8_t *)self->checks)[i] = 1;");
-  }
-
-  void Lifetime() {
-    w_.Emit(
-        R"(
-      aotc_status $name$_create($name$_instance *self, const $name$_config *config) {
-        if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
-        *self = {};
-        $name$_config given = {};
-        if (config != nullptr) given = *config;
-        aotc_status status = AOTC_OK;
-        $weights$
-        $make_checks$
-        if (status == AOTC_OK && given.own_arena != 0) {
-          status = $name$_device_allocate(&self->device_arena, $NAME$_DEVICE_ARENA_BYTES);
-        }
-        bool on_host = false;
-        for (size_t i = 0; i < sizeof given.inputs_on_host; ++i) {
-          self->inputs_on_host[i] = given.inputs_on_host[i];
-          on_host = on_host || given.inputs_on_host[i] != 0;
-        }
-        for (size_t i = 0; i < sizeof given.outputs_on_host; ++i) {
-          self->outputs_on_host[i] = given.outputs_on_host[i];
-          on_host = on_host || given.outputs_on_host[i] != 0;
-        }
-        if (status == AOTC_OK && on_host) status = $name$_device_allocate(&self->staging, staged::bytes);
-        self->ready = 1;
-        if (status != AOTC_OK) $name$_destroy(self);
-        return status;
-      }
-
-      aotc_status $name$_destroy($name$_instance *self) {
-        if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
-        aotc_status status = AOTC_OK;
-        if (self->ready != 0) status = $name$_device_wait(self->last);
-        if (self->owns_weights != 0) $name$_device_free(self->device_weights);
-        $name$_device_free(self->device_arena);
-        $name$_device_free(self->staging);
-        $free_checks$
-        if (self->stream != nullptr) $name$_device_stream_destroy(self->stream);
-        *self = {};
-        return status;
-      }
-
-      aotc_status $name$_finish($name$_instance *self) {
-        if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
-        $checked$
-      })",
-        {{"name", m_.prefix},
-         {"NAME", m_.macro},
-         {"weights", BringCudaWeights(context_)},
-         {"make_checks", MakeChecks()},
-         {"free_checks", check_ > 0 ? StrCat(m_.prefix, "_device_free_pinned(self->checks);") : ""},
-         {"checked", Finish()}});
-    w_.Line();
-  }
-
   void Enqueue() {
     const std::string dims = m_.dims.empty() ? "" : ", sizes";
     const std::string arena_check =
@@ -366,7 +331,8 @@ class CudaHostWriter {
              {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
              {"sizes_out", m_.dims.empty() ? "" : ", &sizes"},
              {"arena_check", arena_check},
-             {"checks", check_ > 0 ? "(uint8_t *)self->checks, " : ""},
+             {"checks", StrCat(check_ > 0 ? "(uint8_t *)self->checks, " : "",
+                               AsksForCapability(program_) ? "self->capability, " : "")},
              {"dims", dims}});
     w_.Line();
   }

@@ -103,7 +103,8 @@ class MatmulRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel,
+                                               const CudaOptions& /*options*/) {
   return MatmulRule(kernel).Run();
 }
 

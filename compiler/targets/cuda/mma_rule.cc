@@ -15,7 +15,6 @@ namespace {
 constexpr int64_t kLeastOuter = 12;
 constexpr int64_t kLeastInner = 8;
 constexpr int64_t kLeastDepth = 16;
-constexpr int64_t kManyTiles = 132;  // about a block for each processor of a large GPU
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
@@ -50,7 +49,8 @@ bool IsZero(const Expr& e) { return e.IsConst() && IsFloat(e.dtype()) && e->floa
 
 class MmaRule {
  public:
-  MmaRule(const Kernel& kernel, CudaContraction c) : kernel_(kernel), c_(std::move(c)) {}
+  MmaRule(const Kernel& kernel, const CudaLimits& limits, CudaContraction c)
+      : kernel_(kernel), limits_(limits), c_(std::move(c)) {}
 
   absl::StatusOr<KernelVariant> Run() {
     AOTC_RETURN_IF_ERROR(CheckOperands());
@@ -145,7 +145,7 @@ class MmaRule {
     const int64_t tiles = (m + 127) / 128 * ((n + 127) / 128);
     const bool statistics = c_.nest.HasStatistics();
     MmaSchedule& s = schedule_;
-    if (m > 64 && n > 64 && tiles >= kManyTiles && !statistics) {
+    if (m > 64 && n > 64 && tiles >= limits_.sms && !statistics) {
       s.block_m = 128, s.block_n = 128, s.warp_m = 64, s.warp_n = 32;
     }
     if (m <= 32) s.block_m = 32, s.warp_m = 16;
@@ -223,15 +223,16 @@ class MmaRule {
   }
 
   const Kernel& kernel_;
+  const CudaLimits& limits_;
   CudaContraction c_;
   MmaSchedule schedule_;
 };
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadCudaContraction(kernel));
-  return MmaRule(kernel, std::move(c)).Run();
+  return MmaRule(kernel, options.limits, std::move(c)).Run();
 }
 
 }  // namespace aotc

@@ -66,7 +66,7 @@ std::vector<Cut> CutsOf(const Nest& nest, const RowGroups& groups) {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
   if (nest.HasStatistics()) return absl::FailedPreconditionError("statistics of points");
   MergeAxes(nest);
@@ -87,7 +87,7 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel) {
   return variant;
 }
 
-absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const CudaContraction c, ReadCudaContraction(kernel));
   const bool is_vector = CountOf(c.m).IsInt(1) || CountOf(c.n).IsInt(1);
   const bool by_k = InnermostStep(c, c.a, c.k) == 1 && InnermostStep(c, c.b, c.k) == 1;
@@ -95,7 +95,7 @@ absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel) {
   const int64_t depth = RangeOf(CountOf(c.k), c.nest.bounds).max;
   if (!is_vector || !by_k || depth < kLeastDepth)
     return absl::FailedPreconditionError("no long rows of a matrix times a vector");
-  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowsOnCuda(kernel));
+  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowsOnCuda(kernel, options));
   variant.realisation = "matrix_vector_tile";
   variant.reason = StrCat("a matrix times a vector, ", variant.reason);
   return variant;

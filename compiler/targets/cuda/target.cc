@@ -29,10 +29,11 @@ absl::Status Check(const TargetOptions& options) {
 absl::StatusOr<Target> Make(const TargetOptions& options) {
   CudaOptions cuda{.templates = options.templates, .disabled = options.disabled};
   AOTC_ASSIGN_OR_RETURN(cuda.least_arch, LeastArch(ArchsOf(options)));
+  AOTC_ASSIGN_OR_RETURN(cuda.most_arch, MostArch(ArchsOf(options)));
   AOTC_ASSIGN_OR_RETURN(cuda.limits, CudaLimitsFrom(options.limits, ArchsOf(options)));
   AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cuda"));
   Target target{.name = kCudaTarget.name, .host = CudaHost(ArchsOf(options), cuda.least_arch)};
-  target.fusion_veto = CudaFusionVeto;
+  target.fusion_veto = CudaFusionVetoFor(cuda);
   target.holds = [cuda](const Kernel& kernel) { return CudaHolds(kernel, cuda); };
   target.schedule = [cuda](const Kernel& kernel) { return ScheduleOnCuda(kernel, cuda); };
   target.limits = given ? given->dump() : "";

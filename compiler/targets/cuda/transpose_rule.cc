@@ -131,7 +131,8 @@ class TransposeRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> TransposeTileOnCuda(const Kernel& kernel) {
+absl::StatusOr<KernelVariant> TransposeTileOnCuda(const Kernel& kernel,
+                                                  const CudaOptions& /*options*/) {
   return TransposeRule(kernel).Run();
 }
 
