@@ -25,6 +25,7 @@ struct NodeFacts {
   std::optional<NodeKernel> kernel;  // none where the op has no compute definition
   bool is_convolution = false;
   bool is_integer = false;  // it sums products of bytes
+  int64_t rows_lack = 0;    // bytes that rows of a product are short of whole groups
 };
 
 const Stage* ContractionOf(const Kernel& kernel) {
@@ -44,12 +45,26 @@ bool IsConvolution(const Graph& graph, const NodeKernel& node) {
          !UsesVar(weights, stage->axes.back().name);
 }
 
-bool IsOfIntegers(const Kernel& kernel) {
-  return ContractionOf(kernel)->body[0].dtype() == DType::kI32;
-}
-
 // Elements of the input of integer tiles that are read at a time.
 constexpr int64_t kGroup = 4;
+
+bool IsOfIntegers(const Kernel& kernel) {
+  const Stage* stage = ContractionOf(kernel);
+  return stage != nullptr && stage->body[0].dtype() == DType::kI32;
+}
+
+// The rows of a matrix product of bytes are read in groups, the last of which may not be whole.
+int64_t RowsLack(const Graph& graph, const NodeKernel& node) {
+  const Stage* stage = ContractionOf(node.kernel);
+  if (stage == nullptr || stage->reduce_axes.size() != 1 || node.inputs.size() < 2) return 0;
+  if (!graph.values[node.inputs[1]].constant) return 0;
+  const Expr load = LoadUnder(stage->body[0].arg(0));
+  const Axis& axis = stage->reduce_axes[0];
+  if (!load.valid() || load->tensor != node.kernel.params[0] || load.args().empty()) return 0;
+  const Expr& index = load.args().back();
+  const int64_t extent = axis.extent.AsInt().value_or(0);
+  return index.IsVar() && index->name == axis.name ? (kGroup - extent % kGroup) % kGroup : 0;
+}
 
 // Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
 int64_t ByteBlock(int64_t channels) {
@@ -146,7 +161,9 @@ class LayoutChooser {
       if (absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node); built.ok()) {
         facts.kernel = *std::move(built);
         facts.is_convolution = IsConvolution(graph_, *facts.kernel);
-        facts.is_integer = facts.is_convolution && IsOfIntegers(facts.kernel->kernel);
+        facts.is_integer = IsOfIntegers(facts.kernel->kernel);
+        if (facts.is_integer && !facts.is_convolution)
+          facts.rows_lack = RowsLack(graph_, *facts.kernel);
         ChooseOutput(facts);
       }
       facts_[&node] = std::move(facts);
@@ -193,6 +210,7 @@ class LayoutChooser {
 
   // The convolution's input gets the halo that its taps reach into.
   void WantHalo(const NodeFacts& facts) {
+    if (facts.rows_lack > 0) WantWholeRows(facts);
     if (!facts.is_convolution) return;
     const Stage* stage = ContractionOf(facts.kernel->kernel);
     const Expr load = OperandLoad(stage->body[0].arg(0));
@@ -220,6 +238,16 @@ class LayoutChooser {
       need.layout.halo[i].before = std::max(need.layout.halo[i].before, (*reach)[i].before);
       need.layout.halo[i].after = std::max(need.layout.halo[i].after, (*reach)[i].after);
     }
+  }
+
+  // Rows as long as whole groups; what lies behind their end is multiplied by zeros.
+  void WantWholeRows(const NodeFacts& facts) {
+    const ValueId input = facts.kernel->inputs[0];
+    Need& need = needs_[input];
+    if (!need.layout.axes.empty()) return;
+    if (need.layout.halo.empty()) need.layout.halo.resize(graph_.values[input].type.dims.size());
+    int64_t& after = need.layout.halo.back().after;
+    after = std::max(after, facts.rows_lack);
   }
 
   // The layout in which the producer writes a value.
@@ -269,7 +297,7 @@ class LayoutChooser {
   // A convolution whose input is not laid out as it wants reads a relaid copy.
   absl::Status PrepareInput(Rebuilder& r, const Node& node) {
     const NodeFacts& facts = FactsOf(node);
-    if (!facts.is_convolution) return absl::OkStatus();
+    if (!facts.is_convolution && facts.rows_lack == 0) return absl::OkStatus();
     const ValueId input = facts.kernel->inputs[0];
     auto need = needs_.find(input);
     if (need == needs_.end()) return absl::OkStatus();
