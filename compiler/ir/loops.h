@@ -142,11 +142,11 @@ using TileOperand = std::variant<TileView, TileObject, TileCombiner>;
 // A call of a tile function, which is a row of the target's table (schedule/tile.h): what it
 // computes, how it is written in C++ and which values its parameters may have stand there.
 struct TileCall {
-  std::string tile = {};                    // name of the row: "contract_tile"
-  std::vector<int64_t> params = {};         // values of the row's parameters, in order
-  int lanes = 1;                            // of its vectors
-  std::vector<Expr> extents = {};           // values of the row's extents, in order
-  std::vector<TileOperand> operands = {};   // in the row's order, results last
+  std::string tile = {};                   // name of the row: "contract_tile"
+  std::vector<int64_t> params = {};        // values of the row's parameters, in order
+  int lanes = 1;                           // of its vectors
+  std::vector<Expr> extents = {};          // values of the row's extents, in order
+  std::vector<TileOperand> operands = {};  // in the row's order, results last
   // Declared variables whose values, as one state, are the first argument and then the result.
   std::vector<std::string> state = {};
 };

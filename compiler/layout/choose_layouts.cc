@@ -58,7 +58,7 @@ int64_t RowsLack(const Graph& graph, const NodeKernel& node) {
   const Stage* stage = ContractionOf(node.kernel);
   if (stage == nullptr || stage->reduce_axes.size() != 1 || node.inputs.size() < 2) return 0;
   if (!graph.values[node.inputs[1]].constant) return 0;
-  const Expr load = LoadUnder(stage->body[0].arg(0));
+  const Expr load = OperandLoad(stage->body[0].arg(0));
   const Axis& axis = stage->reduce_axes[0];
   if (!load.valid() || load->tensor != node.kernel.params[0] || load.args().empty()) return 0;
   const Expr& index = load.args().back();

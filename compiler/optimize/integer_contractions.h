@@ -19,8 +19,8 @@
 #define AOTC_COMPILER_OPTIMIZE_INTEGER_CONTRACTIONS_H_
 
 #include "absl/status/statusor.h"
-#include "compiler/pass/pass.h"
 #include "compiler/ir/graph.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 

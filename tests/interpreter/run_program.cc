@@ -166,8 +166,8 @@ class Machine {
   absl::Status Launch(const Step& step, const ProgramKernel& kernel, const LoopFunction& loops) {
     std::vector<Memory> params;
     for (size_t i = 0; i < step.args.size(); ++i) {
-      const int64_t reached = Evaluate(ReachedElements(
-          StoredTensor(kernel.kernel, kernel.packing, kernel.kernel.params[i])));
+      const int64_t reached = Evaluate(
+          ReachedElements(StoredTensor(kernel.kernel, kernel.packing, kernel.kernel.params[i])));
       params.push_back(MemoryOf(step.args[i], reached));
     }
     AOTC_ASSIGN_OR_RETURN(const LoopRunner runner, LoopRunner::Make(loops, options_.tiles));

@@ -146,13 +146,12 @@ TEST(IndexWidth, ComparisonsBeyondTheRangeAreWide) {
 
 TEST(IndexWidth, TileFunctionsTakeWhatFits) {
   const auto tile = [](std::string_view m, std::string_view tasks) {
-    return StrCat(
-        "loops @f(%x: f32, out %y: f32) tasks ", tasks,
-        " {\n  call tile extents (task*64, 64) {\n"
-        "    object load {\n      operator()(m: ",
-        m,
-        ", v: i64) {\n        return %x[task*64 + m] + f32(v)\n      }\n    },\n"
-        "    &%x[task*64] by (task*64)\n  }\n}\n");
+    return StrCat("loops @f(%x: f32, out %y: f32) tasks ", tasks,
+                  " {\n  call tile extents (task*64, 64) {\n"
+                  "    object load {\n      operator()(m: ",
+                  m,
+                  ", v: i64) {\n        return %x[task*64 + m] + f32(v)\n      }\n    },\n"
+                  "    &%x[task*64] by (task*64)\n  }\n}\n");
   };
   EXPECT_EQ(Choose(tile("i64", "9")).why_wide, "nothing bounds task*64 + m");
   EXPECT_EQ(Choose(tile("i64 to 99", "9")).text,

@@ -38,9 +38,8 @@ TEST(RunPasses, LevelEnableAndDisable) {
   EXPECT_THAT(Ran({.level = 0, .enable = {"fold-scale"}}),
               ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "fold-scale"));
   EXPECT_THAT(Ran({.level = 1, .disable = {"eliminate-dead"}}),
-              ElementsAre("expand-ops", "limit-operands", "infer-and-fold",
-                          "integer-contractions", "remove-identities", "simplify", "fold-scale",
-                          "split-phases", "layout"));
+              ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "integer-contractions",
+                          "remove-identities", "simplify", "fold-scale", "split-phases", "layout"));
   EXPECT_THAT(Ran({.enable = {"fold-scale"}, .disable = {"fold-scale"}}),
               Not(Contains("fold-scale")));
 }
