@@ -84,7 +84,7 @@ std::string BufferPointer(const EmitContext& context, BufferId id, bool written)
   const BufferId base = BaseOf(program, id);
   const DType dtype = program.buffers[base].dtype;
   const std::string type = StrCat(written ? "" : "const ", CInterfaceType(dtype), " *");
-  const std::string place = PlaceOf(context, base, type);
+  std::string place = PlaceOf(context, base, type);
   const Expr offset = ElementOffset(program.buffers[id]);
   if (offset.IsInt(0)) return place;
   if (offset.IsConst()) return StrCat(place, " + ", HostExpr(context, offset, {}));

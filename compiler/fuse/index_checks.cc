@@ -212,7 +212,8 @@ std::optional<Expr> PlacesBelow(const Graph& graph, const Definitions& producers
       if (place < 0 || place >= static_cast<int64_t>(dims.size())) return std::nullopt;
       return dims[static_cast<size_t>(place)];
     }
-    if ((op->traits & kMovesElements) == 0) return std::nullopt;
+    const bool moves = (op->traits & kMovesElements) != 0 && node.outputs[0] == value;
+    if (!moves) return std::nullopt;
     value = node.inputs[0];
   }
   const std::optional<Constant>& constant = graph.values[value].constant;

@@ -191,9 +191,15 @@ constexpr OpDef kOps[] = {
     {.name = "AveragePool", .compute = AveragePool, .summary = "mean over a sliding window"},
     {.name = "GlobalAveragePool", .compute = GlobalAveragePool, .summary = "mean of each channel"},
     {.name = "GlobalLpPool", .compute = GlobalLpPool, .summary = "p-norm of each channel"},
-    {.name = "GlobalMaxPool", .compute = GlobalMaxPool, .summary = "maximum of each channel"},
+    {.name = "GlobalMaxPool",
+     .compute = GlobalMaxPool,
+     .summary = "maximum of each channel",
+     .traits = kMovesElements},
     {.name = "LpPool", .compute = LpPool, .summary = "p-norm over a sliding window"},
-    {.name = "MaxPool", .compute = MaxPool, .summary = "maximum over a sliding window"},
+    {.name = "MaxPool",
+     .compute = MaxPool,
+     .summary = "maximum over a sliding window",
+     .traits = kMovesElements},
 };
 
 }  // namespace

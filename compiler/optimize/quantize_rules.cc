@@ -1,20 +1,13 @@
 // QuantizeLinear, DequantizeLinear and what lies between them.
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
+#include "compiler/ops/op.h"
 #include "compiler/optimize/integer_operands.h"
 
 namespace aotc {
 namespace {
-
-// Ops that move or compare elements of their first input and make no new ones.
-constexpr std::string_view kMovers[] = {
-    "DepthToSpace", "Flatten", "Gather",    "MaxPool",   "Reshape", "SpaceToDepth", "Squeeze",
-    "Slice",        "Tile",    "Transpose", "Unsqueeze", "Expand",  "GlobalMaxPool"};
-
-bool IsMover(const Node& node) { return std::ranges::find(kMovers, node.op) != std::end(kMovers); }
 
 // Both are bytes of one type, scaled alike; rounding what is dequantised then gives it back.
 bool IsSameGrid(const RewriteSite& site, const Node& dequantize, const QuantGrid& grid) {
@@ -37,8 +30,8 @@ bool RoundTrip(RewriteSite& site) {
 bool MovedRoundTrip(RewriteSite& site) {
   const auto grid = GridOf(site, site.node());
   const Node* mover = site.Producer(0);
-  if (site.node().op != "QuantizeLinear" || !grid || mover == nullptr || !IsMover(*mover))
-    return false;
+  if (site.node().op != "QuantizeLinear" || !grid || mover == nullptr) return false;
+  if (!HasTrait(mover->op, kMovesElements)) return false;
   if (grid->scale < 0) return false;  // turns the order round
   const Node* inner = site.ProducerOf(mover->inputs[0]);
   if (inner == nullptr || !IsSameGrid(site, *inner, *grid)) return false;

@@ -237,6 +237,19 @@ graph @g(%x: f32[$1, 3], %i: i64[2, 1]) -> (%y) {
   EXPECT_EQ(count("5, -1, 8, 2", 9), 2);
 }
 
+// The other result of a MaxPool is no element of the table: a place in it.
+TEST(IndexChecks, PlacesInATableAreNotItsElements) {
+  Graph graph = Parse(R"(
+graph @g(%x: f32[2, 3]) -> (%y) {
+  const %table: i8[1, 1, 4] = [1, 0, 0, 1]
+  _, %i: i64[1, 1, 2] = MaxPool(%table) {kernel_shape=[2], strides=[2]}
+  %y: f32[1, 1, 2, 3] = Gather(%x, %i) {axis=0}
+})");
+  const absl::StatusOr<std::vector<ValueId>> checks = AddMainChecks(graph);
+  ASSERT_TRUE(checks.ok()) << checks.status();
+  EXPECT_EQ(checks->size(), 1);
+}
+
 // A loop that reads row after row: trips, start, and step of its counter.
 size_t ChecksOfRows(const std::string& trips, int start, int step) {
   Graph graph = Parse(absl::Substitute(R"(
