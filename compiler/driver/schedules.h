@@ -1,5 +1,5 @@
-// `aotc schedules`: the schedules that each kernel of a model could have, what each should cost, and
-// which is chosen and why.
+// `aotc schedules`: the schedules that each kernel of a model could have, what each should cost,
+// and which is chosen and why.
 //
 //   ScheduleListing listing{.target = target, .program = program, .kernel = "conv1_relu"};
 //   PrintSchedules(listing)       // a paragraph a kernel and instruction set

@@ -123,8 +123,8 @@ struct TileObject {
   std::vector<TileFunctor> methods = {};
   std::vector<std::pair<std::string, int64_t>> constants = {};  // what the tile function asks of it
 };
-// An operand or result of a tile as it lies in memory: the element at (i0, i1, ...) of the axes that
-// the tile's text gives it is buffer[offset + i0 * strides[0] + i1 * strides[1] + ...].
+// An operand or result of a tile as it lies in memory: the element at (i0, i1, ...) of the axes
+// that the tile's text gives it is buffer[offset + i0 * strides[0] + i1 * strides[1] + ...].
 struct TileView {
   TensorId buffer = {};
   Expr offset = {};

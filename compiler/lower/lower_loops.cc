@@ -138,17 +138,49 @@ size_t TaskAxes(const Nest& nest, int64_t points) {
 
 constexpr int64_t kTaskPoints = 4096;
 
-// A lone long axis without halo, of which a task has a piece.
-bool IsLoneAxis(const Nest& nest, size_t task_axes) {
-  if (task_axes > 0 || nest.outer.empty() || !nest.is_point || nest.HasStatistics()) return false;
-  const NestAxis& last = nest.outer.back();
-  const std::optional<int64_t> extent = last.extent.AsInt();
-  return extent && *extent > kTaskPoints && !HasHalo(last) && *extent % kTaskPoints == 0;
+double MostPoints(const NestAxis& axis, const Bounds& bounds) {
+  return static_cast<double>(RangeOf(FullExtent(axis), bounds).max);
 }
 
-// Cuts axis `index` into blocks: axis -> (axis_c, axis), the outer one in front of all that are not
-// of tasks.
-void SplitAxis(Nest& nest, size_t index, int64_t block) {
+// Elements that the longest reduction of a point takes in.
+double WorkOfPoint(const Nest& nest) {
+  double most = 1;
+  for (const FlatStage& stage : nest.stages) {
+    double work = 1;
+    for (const Axis& axis : stage.reduce) {
+      work *= static_cast<double>(RangeOf(axis.extent, nest.bounds).max);
+    }
+    most = std::max(most, work);
+  }
+  return most;
+}
+
+// Leading axes one iteration to a task, as few as leave about `kTaskPoints` points or less; of the
+// last of them several where these are less work than that, and of a long innermost axis a piece.
+std::vector<Cut> PointCuts(const Nest& nest) {
+  const size_t count = TaskAxes(nest, kTaskPoints);
+  std::vector<Cut> cuts;
+  for (size_t i = 0; i < count; ++i) cuts.push_back({nest.outer[i].walks, 1});
+  if (nest.HasStatistics()) return cuts;
+  double points = 1;
+  for (size_t i = count; i < nest.outer.size(); ++i) {
+    points *= MostPoints(nest.outer[i], nest.bounds);
+  }
+  const double work = WorkOfPoint(nest);
+  const auto more = static_cast<int64_t>(kTaskPoints / std::max(points * work, 1.0));
+  if (count > 0 && more > 1 && !HasHalo(nest.outer[count - 1])) {
+    cuts.back().block = more;
+  } else if (count < nest.outer.size() && points > kTaskPoints && !HasHalo(nest.outer.back())) {
+    constexpr int64_t kLeast = 64;  // whole vectors of every instruction set
+    const auto piece = static_cast<int64_t>(kTaskPoints / work);
+    cuts.push_back({nest.outer.back().walks, RoundUp(std::max<int64_t>(piece, 1), kLeast)});
+  }
+  return cuts;
+}
+
+// Cuts axis `index` into blocks: axis -> (axis_c, axis). The blocks are counted at place `at`; what
+// is within one stays where it is.
+void SplitAxis(Nest& nest, size_t index, int64_t block, size_t at) {
   NestAxis& axis = nest.outer[index];
   const Expr extent = axis.extent;
   const std::string name = axis.name, chunk = name + "_c";
@@ -167,7 +199,7 @@ void SplitAxis(Nest& nest, size_t index, int64_t block) {
   axis.extent = is_even ? Expr(block) : Min(Expr(block), extent - Var(chunk) * block);
   nest.bounds.Add(chunk, 0, chunks - 1);
   nest.bounds.Add(name, 0, block - 1);
-  nest.outer.insert(nest.outer.begin() + static_cast<std::ptrdiff_t>(index),
+  nest.outer.insert(nest.outer.begin() + static_cast<std::ptrdiff_t>(at),
                     NestAxis{.name = chunk, .extent = chunks});
 }
 
@@ -190,10 +222,11 @@ absl::StatusOr<size_t> CutTasks(Nest& nest, const Schedule& schedule) {
         nest.HasStatistics() && std::ranges::count(nest.stages.back().over, found->name) > 0;
     if (is_combined) return Refuse(*found, "is combined over");
     if (index < count) return Refuse(*found, "is cut twice");
-    std::rotate(nest.outer.begin() + static_cast<std::ptrdiff_t>(count), found, found + 1);
     if (cut.block > 1) {
-      if (HasHalo(nest.outer[count])) return Refuse(nest.outer[count], "has a halo");
-      SplitAxis(nest, count, cut.block);
+      if (HasHalo(*found)) return Refuse(*found, "has a halo");
+      SplitAxis(nest, index, cut.block, count);
+    } else {
+      std::rotate(nest.outer.begin() + static_cast<std::ptrdiff_t>(count), found, found + 1);
     }
     ++count;
   }
@@ -260,10 +293,12 @@ absl::StatusOr<Nest> LoopNest(const Kernel& kernel) {
 }
 
 Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes) {
-  const size_t count = nest.is_point ? TaskAxes(nest, kTaskPoints) : nest.outer.size();
   std::vector<Cut> cuts;
-  for (size_t i = 0; i < count; ++i) cuts.push_back({nest.outer[i].walks, 1});
-  if (IsLoneAxis(nest, count)) cuts.push_back({nest.outer.back().walks, kTaskPoints});
+  if (nest.is_point) {
+    cuts = PointCuts(nest);
+  } else {
+    for (const NestAxis& axis : nest.outer) cuts.push_back({axis.walks, 1});
+  }
   const StageMemory memory = nest.is_point ? StageMemory::kFragment : StageMemory::kScratch;
   return WholeKernel(kernel, std::move(cuts), memory, "loops", {lanes});
 }

@@ -16,8 +16,8 @@ namespace aotc {
 // The nest that plain loops and their schedules are about.
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel);
 
-// Vectors of `lanes`; tasks of leading axes, as few as leave about 4096 points or less to each, so
-// that dealing them out costs little.
+// Vectors of `lanes`; tasks of leading axes of about 4096 points, so that dealing them out costs
+// little: of any axis without a halo they have a piece where that is more.
 Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes);
 
 // Error: the schedule is none of plain loops, or cuts an axis that cannot be.

@@ -1,5 +1,5 @@
-// The anchor of a kernel: what its heart computes, read from its stages without changing or deciding
-// anything. Layout, fusion, both targets and reports ask this one reading.
+// The anchor of a kernel: what its heart computes, read from its stages without changing or
+// deciding anything. Layout, fusion, both targets and reports ask this one reading.
 //
 //   %acc[n, c, i, j] = reduce sum(r, p, q) select(guard, %x[n, r, i + p - 1, j + q - 1], 0.0)
 //                                          * %w[c, r, p, q]

@@ -1,7 +1,8 @@
 // A schedule: how a kernel is computed, as a value apart from what it computes. It says which part
 // of the result a task has, where each stage is computed, by what, and where its result lives.
 //
-//   schedule { tasks %y(n:1, h*w:64, c:32)  %acc, %y @ tasks in fragment by contract_tile(14, 2, 1) }
+//   schedule { tasks %y(n:1, h*w:64, c:32)
+//              %acc, %y @ tasks in fragment by contract_tile(14, 2, 1) }
 //
 // * `tasks` cuts axes of the kernel's result: a task has a block of each. `h*w` are neighbouring
 //   axes that are walked as one; an axis that is not named is whole in every task. The order is
@@ -14,8 +15,8 @@
 //   writing plain loops: loops(lanes), threads(count), row_groups(group, threads), packs(elements,
 //   threads).
 //
-// Names of axes are those of the stage that defines the result, and of their parts in storage: `c_o`
-// counts the blocks of c, `c_i` within a block, `c_g` the groups of a grouped convolution.
+// Names of axes are those of the stage that defines the result, and of their parts in storage:
+// `c_o` counts the blocks of c, `c_i` within a block, `c_g` the groups of a grouped convolution.
 //
 // A schedule can be printed, parsed and applied to the kernel again; nothing that it decides is
 // written anywhere else.

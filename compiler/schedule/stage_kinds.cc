@@ -11,9 +11,7 @@ bool IsContraction(const Stage& stage) {
   return contraction && !contraction->HasZeroPoints();
 }
 
-bool HasContraction(const Kernel& kernel) {
-  return std::any_of(kernel.stages.begin(), kernel.stages.end(), IsContraction);
-}
+bool HasContraction(const Kernel& kernel) { return ReadContraction(kernel).has_value(); }
 
 bool HasReduction(const Kernel& kernel) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(),

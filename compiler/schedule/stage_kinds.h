@@ -10,6 +10,7 @@ namespace aotc {
 
 // A contraction: a sum over reduce axes of a product of two loads; a sum of squares is not one.
 bool IsContraction(const Stage& stage);
+// Of any kind, zero points or not: what reports count.
 bool HasContraction(const Kernel& kernel);
 bool HasReduction(const Kernel& kernel);
 

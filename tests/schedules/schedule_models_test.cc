@@ -19,6 +19,8 @@ struct Model {
   std::vector<std::string> dims = {};
 };
 
+void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
+
 const Model kModels[] = {
     {"tiny_kws_dscnn"},
     {"tiny_kws_cnn"},
@@ -50,7 +52,6 @@ class ModelKernels : public testing::TestWithParam<Model> {
     absl::StatusOr<CompileResult> result = Compile(options, diagnostics);
     ASSERT_TRUE(result.ok()) << result.status();
     program_ = std::move(result->program);
-    isas_ = *ParseCpuList(options.cpu);
   }
 
   const Isa& IsaOf(const KernelVariant& variant) const {
@@ -62,7 +63,6 @@ class ModelKernels : public testing::TestWithParam<Model> {
   }
 
   Program program_;
-  std::vector<Isa> isas_;
   const std::vector<std::string_view> used_ = {"vnni"};
   std::vector<Isa> all_ = IsasFor(*ParseCpuList(std::string(kDefaultCpuList)), used_);
 };
@@ -70,12 +70,11 @@ class ModelKernels : public testing::TestWithParam<Model> {
 // What a text says, applied to the kernel of the program, which is the one that was fused.
 TEST_P(ModelKernels, HaveTheLoopsThatTheTextOfTheirScheduleGives) {
   for (const ProgramKernel& kernel : program_.kernels) {
-    const CpuReading any(kernel.kernel);
     for (const KernelVariant& variant : kernel.variants) {
       const absl::StatusOr<Schedule> schedule = ParseSchedule(variant.schedule);
       ASSERT_TRUE(schedule.ok()) << variant.schedule << ": " << schedule.status();
       EXPECT_EQ(PrintSchedule(*schedule), variant.schedule);
-      const CpuReading reading = variant.guard.IsInt(1) ? any : any.Under(variant.guard);
+      const CpuReading reading = ReadingOf(kernel.kernel, variant);
       absl::StatusOr<LoopFunction> loops = ApplyOnCpu(reading, *schedule, IsaOf(variant));
       ASSERT_TRUE(loops.ok()) << loops.status();
       loops->name = variant.loops.name;
@@ -95,8 +94,9 @@ TEST_P(ModelKernels, AreValidAfterLowering) {
 // Candidates are schedules of the kernel, and each can be applied.
 TEST_P(ModelKernels, HaveCandidatesThatAreLegal) {
   for (const ProgramKernel& kernel : program_.kernels) {
-    const CpuReading reading(kernel.kernel);
-    for (const Isa& isa : isas_) {
+    for (const KernelVariant& variant : kernel.variants) {
+      const CpuReading reading = ReadingOf(kernel.kernel, variant);
+      const Isa& isa = IsaOf(variant);
       for (const Schedule& schedule : CpuCandidates(reading, isa)) {
         const absl::StatusOr<Schedule> parsed = ParseSchedule(PrintSchedule(schedule));
         ASSERT_TRUE(parsed.ok()) << parsed.status();

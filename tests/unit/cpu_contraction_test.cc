@@ -51,5 +51,19 @@ TEST(CpuContraction, RowsAreNoColumns) {
   EXPECT_EQ(kernel.variants[0].reason, "the only column has no axis of its own");
 }
 
+// A tile hands over vectors: what cannot take them is computed in loops, from weights as they are.
+TEST(CpuContraction, EpiloguesWithoutVectorFormAreLoops) {
+  const ProgramKernel kernel = Schedule(R"air(
+    kernel @bytes(in %x: u8[7, 32], const %w: i8[32, 48], out %y: u8[7, 48]) {
+      temp %sum: i32[7, 48]
+      %sum[i<7, j<48] = reduce sum(k<32) i32(%x[i, k]) * i32(%w[k, j])
+      %y[i<7, j<48] = u8(%sum[i, j])
+    })air");
+  ASSERT_FALSE(kernel.variants.empty());
+  EXPECT_EQ(kernel.variants[0].realisation, "loops");
+  EXPECT_EQ(kernel.variants[0].reason, "the epilogue has no vector form");
+  EXPECT_TRUE(kernel.packing.empty());
+}
+
 }  // namespace
 }  // namespace aotc

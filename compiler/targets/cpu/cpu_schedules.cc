@@ -46,11 +46,6 @@ absl::StatusOr<TiledContraction> ReadTiled(const Kernel& kernel, const CpuOption
   return tiled;
 }
 
-Kernel WithBlockedConstants(Kernel kernel) {
-  BlockConstants(kernel);
-  return kernel;
-}
-
 std::optional<Schedule> LoopsOf(const CpuReading& reading, const Isa& isa) {
   if (!reading.loops().ok()) return std::nullopt;
   const int lanes = HasVectorMath(reading.stored()) ? isa.lanes : 1;
@@ -66,11 +61,17 @@ void AddNew(std::vector<Schedule>& schedules, Schedule schedule) {
 }  // namespace
 
 CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
-    : kernel_(kernel),
+    : kernel_(&kernel),
       contraction_(ReadTiled(kernel, options)),
-      blocked_(WithBlockedConstants(kernel)) {
-  const absl::Status allowed = CheckAllowed("row_products", options);
-  if (!allowed.ok()) rows_ = allowed;
+      rows_allowed_(CheckAllowed("row_products", options)) {}
+
+const Kernel& CpuReading::stored() const {
+  if (contraction_.ok()) return contraction_->kernel;
+  if (!blocked_) {
+    blocked_ = *kernel_;
+    BlockConstants(*blocked_);
+  }
+  return *blocked_;
 }
 
 CpuReading CpuReading::Under(const Expr& fact) const {
@@ -80,16 +81,32 @@ CpuReading CpuReading::Under(const Expr& fact) const {
   return reading;
 }
 
+CpuReading CpuReading::WithoutTile(absl::Status why) const {
+  CpuReading reading = *this;
+  reading.contraction_ = std::move(why);
+  reading.rows_.reset();
+  reading.loops_.reset();
+  return reading;
+}
+
 const absl::StatusOr<Nest>& CpuReading::rows() const {
-  if (!rows_)
-    rows_ = contraction_.ok() ? absl::FailedPreconditionError("a tile takes it")
-                              : RowProductNest(blocked_);
+  if (!rows_ && !rows_allowed_.ok()) rows_ = rows_allowed_;
+  if (!rows_) rows_ = contraction_.ok() ? Refuse("a tile takes it") : RowProductNest(stored());
   return *rows_;
 }
 
 const absl::StatusOr<Nest>& CpuReading::loops() const {
   if (!loops_) loops_ = LoopNest(stored());
   return *loops_;
+}
+
+CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
+                     const CpuOptions& options) {
+  CpuReading reading(kernel, options);
+  if (reading.contraction().ok() && variant.realisation != TileOf(*reading.contraction())) {
+    return reading.WithoutTile(absl::FailedPreconditionError(variant.reason));
+  }
+  return variant.guard.IsInt(1) ? reading : reading.Under(variant.guard);
 }
 
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa) {

@@ -33,24 +33,32 @@ class CpuReading {
   // Only the options' templates and disabled schedules matter here.
   explicit CpuReading(const Kernel& kernel, const CpuOptions& options = {});
 
-  const Kernel& kernel() const { return kernel_; }
+  const Kernel& kernel() const { return *kernel_; }
   // The register tile's view. Error: the reason why no tile takes the kernel.
   const absl::StatusOr<TiledContraction>& contraction() const { return contraction_; }
   // The nest of rows for products with one matrix, and that of plain loops.
   const absl::StatusOr<Nest>& rows() const;
   const absl::StatusOr<Nest>& loops() const;
   // The kernel with its constants as all schedules read them.
-  const Kernel& stored() const { return contraction_.ok() ? contraction_->kernel : blocked_; }
+  const Kernel& stored() const;
   // The same where `fact`, a condition on the symbols, holds; a tile must take the kernel.
   CpuReading Under(const Expr& fact) const;
-  Packing packing() const { return PackingOf(kernel_, stored()); }
+  // The same where no tile takes the kernel after all, and why.
+  CpuReading WithoutTile(absl::Status why) const;
+  Packing packing() const { return PackingOf(*kernel_, stored()); }
 
  private:
-  const Kernel& kernel_;
+  const Kernel* kernel_;
   absl::StatusOr<TiledContraction> contraction_;
-  Kernel blocked_;
+  absl::Status rows_allowed_;
+  mutable std::optional<Kernel> blocked_;
   mutable std::optional<absl::StatusOr<Nest>> rows_, loops_;
 };
+
+// The reading that a variant of the kernel came of: under its guard, and without the tile where
+// that could not be applied.
+CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
+                     const CpuOptions& options = {});
 
 // What is chosen where nothing else is known: the best schedule by rules of thumb.
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa);

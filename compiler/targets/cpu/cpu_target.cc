@@ -73,6 +73,21 @@ absl::Status AddVariants(const CpuReading& reading, const Isa& isa,
   return absl::OkStatus();
 }
 
+absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const std::vector<Isa>& all) {
+  ProgramKernel result{.kernel = reading.kernel(), .packing = reading.packing()};
+  const std::vector<Isa> isas = IsasFor(all, UsedBy(reading));
+  for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
+    AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, result.variants));
+    // Without vectors all instruction sets would get the same text.
+    if (result.variants.back().realisation == "loops") {
+      result.variants = {std::move(result.variants.back())};
+      result.variants[0].feature = isas.front().name;
+      break;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 bool CpuHolds(const Kernel& kernel) {
@@ -100,24 +115,14 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {
   const CpuReading reading(kernel, options);
-  ProgramKernel result{.kernel = kernel, .packing = reading.packing()};
-  const std::vector<Isa> isas = IsasFor(options.isas, UsedBy(reading));
-  for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
-    AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, result.variants));
-    // Without vectors all instruction sets would get the same text.
-    if (result.variants.back().realisation == "loops") {
-      result.variants = {std::move(result.variants.back())};
-      result.variants[0].feature = isas.front().name;
-      break;
-    }
-  }
-  return result;
+  absl::StatusOr<ProgramKernel> result = AllVariants(reading, options.isas);
+  if (result.ok() || !reading.contraction().ok()) return result;
+  return AllVariants(reading.WithoutTile(result.status()), options.isas);
 }
 
 std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
                                                const CpuOptions& options) {
-  const CpuReading any(kernel, options);
-  const CpuReading reading = variant.guard.IsInt(1) ? any : any.Under(variant.guard);
+  const CpuReading reading = ReadingOf(kernel, variant, options);
   std::vector<ScheduleCandidate> candidates;
   for (const Isa& isa : IsasFor(options.isas, UsedBy(reading))) {
     if (isa.name != variant.feature) continue;
