@@ -24,7 +24,7 @@ Buffer MakeBuffer(const std::string& name, BufferKind kind, Shape shape, int64_t
   return buffer;
 }
 
-// output[m, 4] = rows(input[m, 4]), written as two halves, and copied.
+// output[m, 4] = rows(input[m, 4]), written as two halves of two columns each, and copied.
 Program Sample() {
   Program program;
   program.name = "sample";
@@ -36,7 +36,7 @@ Program Sample() {
       program.buffers.Add(MakeBuffer("output", BufferKind::kOutput, shape, 128));
   Buffer right = MakeBuffer("right", BufferKind::kView, {Var("m"), 2}, 64);
   right.base = sum;
-  right.element_offset = 16;
+  right.element_offset = 2;
   const BufferId view = program.buffers.Add(right);
   program.inputs = {input};
   program.outputs = {output};
@@ -73,7 +73,7 @@ constexpr char kSampleText[] =
   input %input: f32[m, 4] bytes 128
   arena %sum: f32[m, 4] bytes 128 offset 0
   output %output: f32[m, 4] bytes 128
-  view %right = %sum + 16: f32[m, 2] bytes 64
+  view %right = %sum + 2: f32[m, 2] bytes 64
   kernel @half(in %x: f32[m, 4], out %y: f32[m, 2]) {
   }
   variant loops reason "the only one"
@@ -97,9 +97,9 @@ TEST(Program, IsTheSameAfterParsing) {
 
 TEST(VerifyProgram, AcceptsASoundProgram) { EXPECT_EQ(MessageOf(Sample()), ""); }
 
-TEST(VerifyProgram, AccessStaysWithinTheBase) {
+TEST(VerifyProgram, StridedAccessStaysWithinTheBase) {
   Program program = Sample();
-  program.buffers[BufferId(3)].element_offset = 17;
+  program.buffers[BufferId(3)].element_offset = 3;
   EXPECT_EQ(MessageOf(program), "program: %right ends at byte 132 of %sum, which has 128");
   program.buffers[BufferId(3)].element_offset = Var("m") - 2;
   EXPECT_EQ(MessageOf(program), "program: %right starts before its base");
