@@ -47,11 +47,15 @@ bool IsBoundsCheck(const Expr& condition, const Expr& load, const Shape& shape,
 
 }  // namespace
 
+std::vector<Expr> StorageStrides(const KernelTensor& tensor) {
+  if (!tensor.strides.empty()) return tensor.strides;
+  return RowMajorStrides(StorageShape(tensor.layout, tensor.shape));
+}
+
 Expr Access::Offset(TensorId id, const std::vector<Expr>& indices, const Bounds& bounds) const {
   const KernelTensor& tensor = kernel_.tensors[id];
   const std::vector<Expr> storage = StorageIndices(tensor.layout, indices);
-  const std::vector<Expr> strides = RowMajorStrides(StorageShape(tensor.layout, tensor.shape));
-  return Simplify(LinearIndex(storage, strides), bounds);
+  return Simplify(LinearIndex(storage, StorageStrides(tensor)), bounds);
 }
 
 bool Access::InStorage(TensorId id, const std::vector<Expr>& indices, const Bounds& bounds) const {

@@ -1,4 +1,4 @@
-// From logical indices to flat offsets: what layouts mean for loads and stores.
+// From logical indices to flat offsets: what layouts and strides mean for loads and stores.
 //
 //   Access access(kernel);
 //   access.Offset(tensor, {n, c, h, w}, bounds);   // n*50176 + floor_div(c, 16)*... + mod(c, 16)
@@ -30,6 +30,9 @@ class Access {
   Expr DropHaloGuard(const Expr& select, const Bounds& bounds) const;
   const Kernel& kernel_;
 };
+
+// The strides of a tensor's storage axes, in elements.
+std::vector<Expr> StorageStrides(const KernelTensor& tensor);
 
 }  // namespace aotc
 

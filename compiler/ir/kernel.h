@@ -36,6 +36,7 @@ struct KernelTensor {
   Shape shape = {};  // logical
   TensorRole role = TensorRole::kInput;
   Layout layout = {};
+  std::vector<Expr> strides = {};  // per storage axis, in elements; empty: dense
 };
 
 struct Axis {

@@ -64,7 +64,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // `%x: f32[m, 512](1, 0)`
+  // `%x: f32[m, 512](1, 0) strides [1, m]`
   absl::StatusOr<TensorId> ParseTensor(TensorRole role) {
     Token token = scanner_.Peek();
     KernelTensor tensor{.role = role};
@@ -74,6 +74,10 @@ class Parser {
     const DType dtype = tensor.dtype = type.dtype;
     tensor.shape = std::move(type.shape);
     tensor.layout = std::move(type.layout);
+    if (scanner_.TryConsume("strides")) {
+      AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
+      AOTC_ASSIGN_OR_RETURN(tensor.strides, ExpectDims(scanner_, "]", scope_));
+    }
     if (scope_.tensors.contains(tensor.name)) {
       return scanner_.ErrorAt(token, StrCat("%", tensor.name, " is declared twice"));
     }

@@ -69,8 +69,10 @@ class Printer {
   }
 
   std::string PrintTensor(const KernelTensor& tensor) const {
-    return StrCat("%", tensor.name, ": ",
-                  PrintTensorText({tensor.dtype, tensor.shape, tensor.layout}));
+    std::string text = StrCat("%", tensor.name, ": ",
+                              PrintTensorText({tensor.dtype, tensor.shape, tensor.layout}));
+    if (!tensor.strides.empty()) StrAppend(&text, " strides [", PrintExprs(tensor.strides), "]");
+    return text;
   }
 
   static std::string_view RoleName(TensorRole role) {

@@ -30,7 +30,11 @@ Expr ElementOffset(const Buffer& buffer) {
 }
 
 Expr ReachedElements(const KernelTensor& tensor) {
-  return StorageElements(tensor.layout, tensor.shape);
+  if (tensor.strides.empty()) return StorageElements(tensor.layout, tensor.shape);
+  const Shape storage = StorageShape(tensor.layout, tensor.shape);
+  Expr last = 0;
+  for (size_t i = 0; i < storage.size(); ++i) last = last + (storage[i] - 1) * tensor.strides[i];
+  return last + 1;
 }
 
 int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds) {

@@ -44,7 +44,8 @@ Program Sample() {
   ProgramKernel kernel;
   kernel.kernel.name = "half";
   const TensorId x = kernel.kernel.tensors.Add(Param("x", shape, TensorRole::kInput));
-  const KernelTensor target = Param("y", {Var("m"), 2}, TensorRole::kOutput);
+  KernelTensor target = Param("y", {Var("m"), 2}, TensorRole::kOutput);
+  target.strides = {4, 1};
   kernel.kernel.params = {x, kernel.kernel.tensors.Add(target)};
   KernelVariant variant;
   variant.realisation = "loops";
@@ -74,7 +75,7 @@ constexpr char kSampleText[] =
   arena %sum: f32[m, 4] bytes 128 offset 0
   output %output: f32[m, 4] bytes 128
   view %right = %sum + 2: f32[m, 2] bytes 64
-  kernel @half(in %x: f32[m, 4], out %y: f32[m, 2]) {
+  kernel @half(in %x: f32[m, 4], out %y: f32[m, 2] strides [4, 1]) {
   }
   variant loops reason "the only one"
   loops @half(%x: f32, out %y: f32) tasks m {
