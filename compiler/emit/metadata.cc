@@ -159,6 +159,23 @@ Json Model(const Provenance& from) {
   return model;
 }
 
+// Bytes that copies and kernels without arithmetic read and write, each step once, at the symbols'
+// maxima: what an output costs beside its work.
+int64_t MovedBytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Step& step : program.steps) {
+    if (step.kind == StepKind::kCopy) bytes += 2 * program.buffers[step.args[1]].bytes;
+    if (step.kind != StepKind::kLaunch) continue;
+    const Kernel& kernel = program.kernels[step.kernel].kernel;
+    if (!OnlyMoves(kernel)) continue;
+    for (size_t i = 0; i < step.args.size(); ++i) {
+      const bool written = kernel.tensors[kernel.params[i]].role == TensorRole::kOutput;
+      if (written) bytes += 2 * program.buffers[step.args[i]].bytes;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files) {
@@ -176,6 +193,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"arena", Arena(context.program)},
       {"weights", Weights(context)},
       {"kernels", Kernels(context.program)},
+      {"moved_bytes", MovedBytes(context.program)},
       {"steps", Steps(context.program, context.options.host.has_device)},
       {"passes", from.passes},
   };

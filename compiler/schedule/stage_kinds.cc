@@ -18,4 +18,20 @@ bool HasReduction(const Kernel& kernel) {
                      [](const Stage& stage) { return stage.IsReduction(); });
 }
 
+bool OnlyMoves(const Kernel& kernel) {
+  const auto moves = [](const Expr& e, const auto& self) -> bool {
+    switch (e.op()) {
+      case ExprOp::kLoad:
+      case ExprOp::kConst: return true;
+      case ExprOp::kCast: return self(e.arg(0), self);
+      case ExprOp::kSelect: return self(e.arg(1), self) && self(e.arg(2), self);
+      default: return false;
+    }
+  };
+  return std::ranges::all_of(kernel.stages, [&](const Stage& stage) {
+    return !stage.IsReduction() &&
+           std::ranges::all_of(stage.body, [&](const Expr& body) { return moves(body, moves); });
+  });
+}
+
 }  // namespace aotc
