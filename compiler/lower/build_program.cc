@@ -301,7 +301,7 @@ class ProgramBuilder {
       NoteLaunch(program_.kernels[found->second], StrJoin(kernel.sources, " + "));
       return found->second;
     }
-    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule_(std::move(kernel)));
+    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule_(kernel));
     AOTC_RETURN_IF_ERROR(CheckStores(scheduled));
     return by_text_[text] = program_.kernels.Add(std::move(scheduled));
   }

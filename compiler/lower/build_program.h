@@ -14,7 +14,7 @@
 namespace aotc {
 
 // Turns a fused kernel into one with variants: the target's schedule rules.
-using Scheduler = std::function<absl::StatusOr<ProgramKernel>(Kernel kernel)>;
+using Scheduler = std::function<absl::StatusOr<ProgramKernel>(const Kernel& kernel)>;
 
 struct BuildOptions {
   // Kernels run on a device: what decides a branch or loop is copied to variables of the host.

@@ -25,8 +25,8 @@ absl::StatusOr<Program> ProgramOf(Graph& graph, bool cuda) {
   AOTC_RETURN_IF_ERROR(AddIndexChecks(graph, fused));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Isa> isas, ParseCpuList("portable"));
   // The interpreter knows the loops of the CPU; what differs here is where the flags are.
-  const Scheduler schedule = [&](Kernel kernel) {
-    return ScheduleOnCpu(std::move(kernel), {.isas = isas, .templates = false});
+  const Scheduler schedule = [&](const Kernel& kernel) {
+    return ScheduleOnCpu(kernel, {.isas = isas, .templates = false});
   };
   AOTC_ASSIGN_OR_RETURN(Program program,
                         BuildProgram(graph, std::move(fused), schedule, {.has_device = cuda}));

@@ -58,9 +58,9 @@ Wrapped Wrap(const SliceOptions& options) {
 absl::StatusOr<Program> SliceProgram(const SliceOptions& options) {
   CpuOptions cpu{.templates = options.templates};
   AOTC_ASSIGN_OR_RETURN(cpu.isas, ParseCpuList(options.cpu));
-  const Scheduler schedule = [&](Kernel kernel) {
+  const Scheduler schedule = [&](const Kernel& kernel) {
     return options.target == "cuda" ? ScheduleOnCuda(kernel, {.templates = options.templates})
-                                    : ScheduleOnCpu(std::move(kernel), cpu);
+                                    : ScheduleOnCpu(kernel, cpu);
   };
   Wrapped wrapped = Wrap(options);
   AOTC_ASSIGN_OR_RETURN(Program program,

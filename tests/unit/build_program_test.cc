@@ -22,7 +22,7 @@ TEST(BuildProgram, SharesKernelsThatComputeTheSame) {
   ASSERT_TRUE(fused.ok()) << fused.status();
   int scheduled = 0;
   const absl::StatusOr<Program> program =
-      BuildProgram(*graph, *std::move(fused), [&](Kernel kernel) -> absl::StatusOr<ProgramKernel> {
+      BuildProgram(*graph, *std::move(fused), [&](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
         ++scheduled;
         return ProgramKernel{.kernel = std::move(kernel)};
       });
@@ -48,7 +48,7 @@ TEST(BuildProgram, RefusesToWriteElementsOfFourBits) {
     absl::StatusOr<FusedGraph> fused = Fuse(*graph, {.enabled = false});
     ASSERT_TRUE(fused.ok()) << fused.status();
     const absl::Status status =
-        BuildProgram(*graph, *std::move(fused), [](Kernel kernel) -> absl::StatusOr<ProgramKernel> {
+        BuildProgram(*graph, *std::move(fused), [](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
           return ProgramKernel{.kernel = std::move(kernel)};
         }).status();
     EXPECT_TRUE(absl::IsUnimplemented(status));
@@ -72,7 +72,7 @@ TEST(BuildProgram, CopiesAnOutputWhoseBlocksAreNotFull) {
     ASSERT_TRUE(fused.ok()) << fused.status();
     ASSERT_EQ(fused->views.size(), 1u);
     const absl::StatusOr<Program> program =
-        BuildProgram(*graph, *std::move(fused), [](Kernel kernel) -> absl::StatusOr<ProgramKernel> {
+        BuildProgram(*graph, *std::move(fused), [](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
           return ProgramKernel{.kernel = std::move(kernel)};
         });
     ASSERT_TRUE(program.ok()) << program.status();

@@ -10,7 +10,7 @@ ProgramKernel Schedule(std::string_view text) {
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   if (!kernel.ok()) return {};
   const CpuOptions options{.isas = *ParseCpuList("x86-64-v3")};
-  absl::StatusOr<ProgramKernel> scheduled = ScheduleOnCpu(*std::move(kernel), options);
+  absl::StatusOr<ProgramKernel> scheduled = ScheduleOnCpu(*kernel, options);
   EXPECT_TRUE(scheduled.ok()) << scheduled.status();
   return scheduled.ok() ? *std::move(scheduled) : ProgramKernel();
 }

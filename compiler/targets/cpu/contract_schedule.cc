@@ -123,6 +123,30 @@ absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& sched
   return chunk;
 }
 
+struct TileSize {
+  int64_t rows, vectors, split;
+};
+
+// All, a half, a third and a quarter of the rows that fit, for each number of vectors.
+std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
+  constexpr int64_t kMostVectors = 8;
+  const int64_t panel = c.is_depthwise ? 1 : c.panel / isa.lanes;
+  std::vector<TileSize> sizes;
+  for (int64_t vectors = 1; vectors <= std::min(panel, kMostVectors); ++vectors) {
+    if (panel % vectors != 0) continue;
+    std::set<int64_t> rows;
+    for (const int64_t share : {1, 2, 3, 4}) {
+      rows.insert(EvenRows(c, std::max<int64_t>(MostRows(c, isa, vectors) / share, 1)));
+    }
+    for (const int64_t count : rows) {
+      sizes.push_back({count, vectors, 1});
+      const bool splits = !c.is_integer && !c.is_depthwise && count * vectors < kFewAccumulators;
+      if (splits) sizes.push_back({count, vectors, 4});
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
 
 std::string_view TileOf(const TiledContraction& c) {
@@ -143,22 +167,10 @@ Schedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
 
 std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {
   std::vector<Schedule> schedules;
-  const int64_t panel_vectors = c.is_depthwise ? 1 : c.panel / isa.lanes;
-  for (int64_t vectors = 1; vectors <= std::min<int64_t>(panel_vectors, 8); ++vectors) {
-    if (panel_vectors % vectors != 0) continue;
-    const int64_t most = MostRows(c, isa, vectors);
-    std::set<int64_t> row_counts;
-    for (const int64_t share : {1, 2, 3, 4})
-      row_counts.insert(EvenRows(c, std::max<int64_t>(most / share, 1)));
-    for (const int64_t rows : row_counts) {
-      for (const int64_t split : {1, 4}) {
-        if (split > 1 && (c.is_integer || c.is_depthwise || rows * vectors >= kFewAccumulators))
-          continue;
-        const int64_t chunk = ChooseChunk(c, rows);
-        for (const int64_t part : {chunk, 2 * chunk, std::max<int64_t>(chunk / 2, 1)}) {
-          schedules.push_back(ScheduleOf(c, rows, vectors, split, part));
-        }
-      }
+  for (const TileSize& tile : TileSizes(c, isa)) {
+    const int64_t chunk = ChooseChunk(c, tile.rows);
+    for (const int64_t part : {chunk, 2 * chunk, std::max<int64_t>(chunk / 2, 1)}) {
+      schedules.push_back(ScheduleOf(c, tile.rows, tile.vectors, tile.split, part));
     }
   }
   return schedules;

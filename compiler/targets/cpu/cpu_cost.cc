@@ -37,67 +37,88 @@ double MostOf(const Expr& extent, const Bounds& bounds) {
 
 double Ceil(double a, double b) { return std::ceil(a / b); }
 
-// Cycles of one call of the tile on `rows` rows and `steps` steps of the reduction.
-double TileCycles(const TiledContraction& c, const ContractTiling& tiling, const Core& core,
-                  double rows, double steps, double weight_bytes_a_step) {
-  const auto vectors = static_cast<double>(tiling.vectors);
-  const double accumulators = rows * vectors;
-  const double split = accumulators < kFewAccumulators ? static_cast<double>(tiling.split) : 1;
-  const double compute = accumulators / core.multiply_adds;
-  // Depthwise tiles load an input for each product, less what neighbours share.
-  const double loads = c.is_depthwise ? vectors + accumulators * 0.6 : vectors + rows;
-  const double step = std::max(
-      {compute, loads / core.loads, core.latency / split, weight_bytes_a_step / core.l2_rate});
-  constexpr double kOfAccumulator = 2.5, kOfLevel = 4;
-  double outer_levels = 1;
-  for (size_t i = 0; i + 1 < c.levels.size(); ++i) {
-    outer_levels *= MostOf(c.levels[i].extent, c.nest.bounds);
+// A contraction by tiles: calls of the tile, and what leaves the inner caches around them.
+class ContractCost {
+ public:
+  ContractCost(const TiledContraction& c, const ContractTiling& tiling, const Core& core, int lanes)
+      : c_(c), tiling_(tiling), core_(core), rows_(MostOf(c.row_extent, c.nest.bounds)) {
+    for (const NestAxis& axis : c.outer) runs_ *= MostOf(axis.extent, c.nest.bounds);
+    for (const ContractLevel& level : c.levels) steps_ *= MostOf(level.extent, c.nest.bounds);
+    if (!c.is_depthwise) panels_ = Ceil(static_cast<double>(c.columns), c.panel);
+    tile_columns_ = static_cast<double>(tiling.vectors * lanes);
   }
-  return core.call + steps * step + accumulators * kOfAccumulator + outer_levels * kOfLevel;
-}
 
-struct Sizes {
-  double runs = 1;     // of rows: iterations of the outer axes
-  double rows = 1;     // of a run
-  double steps = 1;    // of the reduction
-  double panels = 1;   // of columns
-  double columns = 1;  // with padding
+  double Cycles() const { return Tiles() + Memory() + core_.task * Chunks() * panels_; }
+
+ private:
+  static constexpr double kElement = 4;  // bytes of a step of one column, also of four bytes
+
+  bool CutsRows() const { return c_.outer.empty() && tiling_.chunk > 0; }
+  double PanelBytes() const { return steps_ * static_cast<double>(c_.panel) * kElement; }
+  // Parts of the rows, each of which walks all weights.
+  double Chunks() const {
+    if (CutsRows()) return Ceil(rows_, static_cast<double>(tiling_.chunk));
+    return Ceil(runs_, static_cast<double>(std::max<int64_t>(tiling_.chunk, 1)));
+  }
+
+  double Tiles() const {
+    const double pieces = CutsRows() ? Chunks() : 1;
+    const double run = CutsRows() ? std::min<double>(rows_, tiling_.chunk) : rows_;
+    const auto rows = static_cast<double>(tiling_.rows);
+    const double whole = std::floor(run / rows), tail = run - whole * rows;
+    const double cycles = whole * Tile(rows) + (tail > 0 ? Tile(tail) : 0);
+    return cycles * runs_ * pieces * panels_ * static_cast<double>(c_.panel) / tile_columns_;
+  }
+
+  // One call.
+  double Tile(double rows) const {
+    constexpr double kOfAccumulator = 2.5, kOfLevel = 4;
+    double outer_levels = 1;
+    for (size_t i = 0; i + 1 < c_.levels.size(); ++i) {
+      outer_levels *= MostOf(c_.levels[i].extent, c_.nest.bounds);
+    }
+    const double accumulators = rows * static_cast<double>(tiling_.vectors);
+    return core_.call + steps_ * Step(rows) + accumulators * kOfAccumulator +
+           outer_levels * kOfLevel;
+  }
+
+  // One step of the reduction.
+  double Step(double rows) const {
+    constexpr double kSharedLoads = 0.6;  // of depthwise tiles, whose neighbours share inputs
+    constexpr double kOfL1 = 0.75;
+    const auto vectors = static_cast<double>(tiling_.vectors);
+    const double accumulators = rows * vectors;
+    const bool few = accumulators < static_cast<double>(kFewAccumulators);
+    const double split = few ? static_cast<double>(tiling_.split) : 1;
+    const double loads = vectors + (c_.is_depthwise ? accumulators * kSharedLoads : rows);
+    const bool in_l1 = PanelBytes() <= core_.l1_bytes * kOfL1;
+    const double weights = in_l1 ? 0 : tile_columns_ * kElement / core_.l2_rate;
+    return std::max(
+        {accumulators / core_.multiply_adds, loads / core_.loads, core_.latency / split, weights});
+  }
+
+  // Weights once a chunk where they do not stay, inputs once a panel; windows overlap.
+  double Memory() const {
+    constexpr double kOverlap = 9;
+    double cycles = 0;
+    if (PanelBytes() * panels_ > core_.l2_bytes) {
+      cycles += PanelBytes() * panels_ * Chunks() / core_.memory_rate;
+    }
+    const double input = runs_ * rows_ * steps_ * kElement;
+    const bool stays = input / Chunks() <= core_.l2_bytes;
+    if (c_.is_depthwise) return cycles;
+    return cycles + input / kOverlap * panels_ / (stays ? core_.l2_rate : core_.memory_rate);
+  }
+
+  const TiledContraction& c_;
+  const ContractTiling& tiling_;
+  const Core& core_;
+  double runs_ = 1;          // of rows: iterations of the outer axes
+  double rows_ = 1;          // of a run
+  double steps_ = 1;         // of the reduction
+  double panels_ = 1;        // of columns
+  double tile_columns_ = 1;  // of one tile
 };
-
-Sizes SizesOf(const TiledContraction& c) {
-  Sizes sizes{.rows = MostOf(c.row_extent, c.nest.bounds)};
-  for (const NestAxis& axis : c.outer) sizes.runs *= MostOf(axis.extent, c.nest.bounds);
-  for (const ContractLevel& level : c.levels) sizes.steps *= MostOf(level.extent, c.nest.bounds);
-  if (!c.is_depthwise) sizes.panels = Ceil(static_cast<double>(c.columns), c.panel);
-  sizes.columns = sizes.panels * static_cast<double>(c.panel);
-  return sizes;
-}
-
-double ContractCycles(const TiledContraction& c, const ContractTiling& tiling, const Core& core,
-                      int lanes) {
-  const Sizes s = SizesOf(c);
-  constexpr double element = 4;  // bytes of a step of one column, also of four bytes
-  const double panel_bytes = s.steps * static_cast<double>(c.panel) * element;
-  const double tile_columns = static_cast<double>(tiling.vectors * lanes);
-  const double groups = static_cast<double>(c.panel) / tile_columns;
-  const bool cuts_rows = c.outer.empty() && tiling.chunk > 0;
-  const double run = cuts_rows ? std::min<double>(s.rows, tiling.chunk) : s.rows;
-  const double pieces = cuts_rows ? Ceil(s.rows, tiling.chunk) : 1;
-  const double whole = std::floor(run / tiling.rows), tail = run - whole * tiling.rows;
-  const bool in_l1 = panel_bytes <= core.l1_bytes * 0.75;
-  const double per_step = in_l1 ? 0 : tile_columns * element;
-  double cycles = whole * TileCycles(c, tiling, core, tiling.rows, s.steps, per_step);
-  if (tail > 0) cycles += TileCycles(c, tiling, core, tail, s.steps, per_step);
-  cycles *= s.runs * pieces * s.panels * groups;
-  const double chunks = c.outer.empty() ? pieces : Ceil(s.runs, std::max<int64_t>(tiling.chunk, 1));
-  const double weight_bytes = panel_bytes * s.panels;
-  const double input_bytes = s.runs * s.rows * s.steps * element;  // without overlap
-  if (weight_bytes > core.l2_bytes) cycles += weight_bytes * chunks / core.memory_rate;
-  const double task_input = input_bytes / chunks;
-  const double input_rate = task_input > core.l2_bytes ? core.memory_rate : core.l2_rate;
-  if (!c.is_depthwise) cycles += input_bytes / 9 * s.panels / input_rate;
-  return cycles + core.task * chunks * s.panels;
-}
 
 // Plain loops: each operation by itself, operands from wherever they lie.
 double LoopCycles(const Kernel& kernel, const Core& core, double lanes) {
@@ -116,7 +137,8 @@ double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& i
     const absl::StatusOr<ContractTiling> tiling =
         TilingOf(*reading.contraction(), schedule, isa.lanes);
     if (tiling.ok()) {
-      return ContractCycles(*reading.contraction(), *tiling, core, isa.lanes) / limits.clock_hz;
+      return ContractCost(*reading.contraction(), *tiling, core, isa.lanes).Cycles() /
+             limits.clock_hz;
     }
   }
   const double lanes = heart.by == "loops" ? static_cast<double>(heart.params[0])

@@ -28,8 +28,8 @@ std::string RealisationOf(const Schedule& schedule) {
 
 std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   const std::string& by = HeartOf(schedule).by;
-  const std::string why(reading.contraction().status().message());
-  if (by == "depthwise_tile") return "channels in blocks, each with a filter of its own";
+  std::string why(reading.contraction().status().message());
+  if (by.starts_with("depthwise_tile")) return "channels in blocks, each with a filter of its own";
   if (reading.contraction().ok() && by != "loops") {
     return "a contraction with constant weights and its columns innermost";
   }
@@ -113,7 +113,7 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
   return "";
 }
 
-absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options) {
+absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptions& options) {
   const CpuReading reading(kernel, options);
   absl::StatusOr<ProgramKernel> result = AllVariants(reading, options.isas);
   if (result.ok() || !reading.contraction().ok()) return result;

@@ -26,8 +26,8 @@ struct CpuOptions {
 };
 
 // The kernel's variants, best first: one per instruction set where it pays, all under one contract
-// of layouts. Packs the layouts of constants into the kernel's tensors.
-absl::StatusOr<ProgramKernel> ScheduleOnCpu(Kernel kernel, const CpuOptions& options);
+// of layouts, which says how constants are packed.
+absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptions& options);
 
 // What could stand in the place of one of these variants.
 std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,

@@ -33,7 +33,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
                 .host = CpuHost()};
   target.fusion_veto = CpuFusionVeto;
   target.holds = CpuHolds;
-  target.schedule = [cpu](Kernel kernel) { return ScheduleOnCpu(std::move(kernel), cpu); };
+  target.schedule = [cpu](const Kernel& kernel) { return ScheduleOnCpu(kernel, cpu); };
   target.candidates = [cpu](const Kernel& kernel, const KernelVariant& variant) {
     return CpuCandidatesOf(kernel, variant, cpu);
   };
