@@ -293,7 +293,7 @@ class ProgramBuilder {
   }
 
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
-  absl::StatusOr<KernelId> KernelOf(Kernel kernel) {
+  absl::StatusOr<KernelId> KernelOf(const Kernel& kernel) {
     AOTC_RETURN_IF_ERROR(CheckOutputs(kernel));
     const std::string text = PrintKernelWithoutNames(kernel);
     auto found = by_text_.find(text);
@@ -326,7 +326,7 @@ class ProgramBuilder {
     if (!HasResults(fused.kernel)) return absl::OkStatus();
     const std::vector<std::string> sources = fused.kernel.sources;
     const std::vector<ValueId>& args = fused.args;
-    AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(std::move(fused.kernel)));
+    AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(fused.kernel));
     const Kernel& kernel = program_.kernels[id].kernel;
     const Packing& packing = program_.kernels[id].packing;
     Step step{.kernel = id, .sources = sources};

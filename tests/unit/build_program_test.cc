@@ -21,10 +21,10 @@ TEST(BuildProgram, SharesKernelsThatComputeTheSame) {
   absl::StatusOr<FusedGraph> fused = Fuse(*graph, {.enabled = false});
   ASSERT_TRUE(fused.ok()) << fused.status();
   int scheduled = 0;
-  const absl::StatusOr<Program> program =
-      BuildProgram(*graph, *std::move(fused), [&](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
+  const absl::StatusOr<Program> program = BuildProgram(
+      *graph, *std::move(fused), [&](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
         ++scheduled;
-        return ProgramKernel{.kernel = std::move(kernel)};
+        return ProgramKernel{.kernel = kernel};
       });
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(scheduled, 2);
@@ -48,9 +48,11 @@ TEST(BuildProgram, RefusesToWriteElementsOfFourBits) {
     absl::StatusOr<FusedGraph> fused = Fuse(*graph, {.enabled = false});
     ASSERT_TRUE(fused.ok()) << fused.status();
     const absl::Status status =
-        BuildProgram(*graph, *std::move(fused), [](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
-          return ProgramKernel{.kernel = std::move(kernel)};
-        }).status();
+        BuildProgram(*graph, *std::move(fused),
+                     [](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
+                       return ProgramKernel{.kernel = kernel};
+                     })
+            .status();
     EXPECT_TRUE(absl::IsUnimplemented(status));
     EXPECT_EQ(status.message(), absl::StrCat("turn (Transpose): 'y' has elements of type ", type,
                                              ", which compiled models read, but do not write"));
@@ -71,9 +73,9 @@ TEST(BuildProgram, CopiesAnOutputWhoseBlocksAreNotFull) {
     absl::StatusOr<FusedGraph> fused = Fuse(*graph, {});
     ASSERT_TRUE(fused.ok()) << fused.status();
     ASSERT_EQ(fused->views.size(), 1u);
-    const absl::StatusOr<Program> program =
-        BuildProgram(*graph, *std::move(fused), [](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
-          return ProgramKernel{.kernel = std::move(kernel)};
+    const absl::StatusOr<Program> program = BuildProgram(
+        *graph, *std::move(fused), [](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
+          return ProgramKernel{.kernel = kernel};
         });
     ASSERT_TRUE(program.ok()) << program.status();
     EXPECT_EQ(program->buffers[program->steps[0].args.back()].kind, kind);
