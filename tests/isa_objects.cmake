@@ -1,7 +1,7 @@
 # aotc_isa_objects(OUT SOURCE): compiles SOURCE, kernels as emitted code has them, once for each
 # instruction set (see tests/templates/isa.h) and sets OUT to the objects.
 function(aotc_isa_objects out source)
-  set(isas generic v1 v3 v3vnni v4 v4vnni)
+  set(isas generic v1 v3 v3vnni v4 v4vnni v4vnniamx)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(isas generic)
   endif()
@@ -11,6 +11,8 @@ function(aotc_isa_objects out source)
   set(definitions_v4 AOTC_ISA_X86_64_V4)
   set(definitions_v3vnni AOTC_ISA_X86_64_V3 AOTC_WITH_AVXVNNI "AOTC_FEATURES=\"avxvnni\"")
   set(definitions_v4vnni AOTC_ISA_X86_64_V4 AOTC_WITH_AVX512VNNI "AOTC_FEATURES=\"avx512vnni\"")
+  set(definitions_v4vnniamx AOTC_ISA_X86_64_V4 AOTC_WITH_AVX512VNNI AOTC_WITH_AMX_INT8
+      "AOTC_FEATURES=\"avx512vnni,amx-int8\"")
   get_filename_component(name ${source} NAME_WE)
   set(objects)
   foreach(isa ${isas})

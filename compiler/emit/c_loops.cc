@@ -157,11 +157,19 @@ class Emitter {
     for (const TileOperand& operand : tile.operands) {
       text.objects.push_back(EmitOperand(operand, *row, out));
     }
+    const std::string enter = SpellEnter(*row, tile, text);
+    if (text_.enter.empty() && !enter.empty()) {
+      text_.enter = StrCat(enter, ";\n");
+      text_.leave = StrCat(row->leave, ";\n");
+    }
+    const bool differs = !enter.empty() && StrCat(enter, ";\n") != text_.enter;
+    if (differs) StrAppend(&out, enter, ";\n");
     if (tile.state.empty()) {
       StrAppend(&out, SpellTile(*row, tile, text), ";\n");
     } else {
       EmitStateCall(*row, tile, std::move(text), out);
     }
+    if (differs) StrAppend(&out, text_.enter);
   }
 
   // variable = f(variable, arguments); several variables go through a struct.

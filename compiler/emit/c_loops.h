@@ -17,6 +17,7 @@ namespace aotc {
 struct CKernelText {
   std::string objects = {};  // structs of the tiles' typed holes
   std::string body = {};
+  std::string enter = {}, leave = {};  // before the first task and behind the last: tiles' set-up
   std::set<std::string> headers = {};  // of the tile functions called and the element types
 };
 

@@ -129,4 +129,8 @@ std::string SpellTile(const TileRow& row, const TileCall& call, const TileText& 
   return Speller(row, call, text).Spell(row.call);
 }
 
+std::string SpellEnter(const TileRow& row, const TileCall& call, const TileText& text) {
+  return row.enter.empty() ? "" : Speller(row, call, text).Spell(row.enter);
+}
+
 }  // namespace aotc

@@ -25,6 +25,8 @@ struct TileText {
 
 // AOTC_CHECK: a call as its row says, a pattern that names what the row has.
 std::string SpellTile(const TileRow& row, const TileCall& call, const TileText& text);
+// The same of what sets the processor up for the call; "" where there is nothing to set up.
+std::string SpellEnter(const TileRow& row, const TileCall& call, const TileText& text);
 
 }  // namespace aotc
 

@@ -101,6 +101,11 @@ struct TileRow {
   // An operand whose elements are 0 where the text does not read them: groups that are not whole.
   std::string_view zero_where_unread = {};
   std::string_view epilogue_base = {};  // struct that objects of the result derive from
+  std::string_view feature = {};        // what an instruction set has to provide; "": nothing
+  // Calls that set the processor up and release it: before a kernel's first task and behind its
+  // last, and around calls that want another set-up. Patterns of parameters and of extents that are
+  // constants or the kernel's symbols.
+  std::string_view enter = {}, leave = {};
   // Null where nothing is asked.
   TileNeeds (*needs)(std::span<const int64_t> params, int lanes) = nullptr;
   std::string_view call;

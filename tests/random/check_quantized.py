@@ -34,6 +34,7 @@ from model_table import CompiledModel  # noqa: E402
 # Way -> target, flags, the feature of /proc/cpuinfo that running it needs.
 WAYS = {"cpu": ("cpu", [], ""),
         "cpu-v4": ("cpu", ["--cpu=x86-64-v4"], "avx512vl"),
+        "cpu-vnni": ("cpu", ["--cpu=x86-64-v4+avx512vnni"], "avx512_vnni"),
         "cpu-v3": ("cpu", ["--cpu=x86-64-v3"], "avx2"),
         "cpu-v1": ("cpu", ["--cpu=x86-64"], ""),
         "cpu-plain-loops": ("cpu", ["--no-templates", "--cpu=x86-64-v3"], "avx2"),

@@ -63,7 +63,7 @@ class ModelKernels : public testing::TestWithParam<Model> {
   }
 
   Program program_;
-  const std::vector<std::string_view> used_ = {"vnni"};
+  const std::vector<std::string_view> used_ = {"vnni", "amx"};
   std::vector<Isa> all_ = IsasFor(*ParseCpuList(std::string(kDefaultCpuList)), used_);
 };
 

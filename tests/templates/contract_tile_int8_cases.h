@@ -19,7 +19,8 @@ struct Int8Arguments {
 struct Int8Kernels {
   int lanes;
   void (*matmul_u8)(const Int8Arguments*);
-  void (*matmul_s8)(const Int8Arguments*);  // the bias has the correction for 128 in it
+  void (*matmul_s8)(const Int8Arguments*);   // the bias has the correction for 128 in it
+  void (*matmul_amx)(const Int8Arguments*);  // null without AMX
 };
 
 #endif  // AOTC_TESTS_TEMPLATES_CONTRACT_TILE_INT8_CASES_H_

@@ -9,6 +9,9 @@
 #include "aotc/target_begin.h"
 #include "aotc/vector_convert.h"
 #include "templates/cpu/contract_tile_int8.h"
+#if defined(AOTC_WITH_AMX_INT8)
+#include "templates/cpu/contract_tile_amx.h"
+#endif
 
 namespace {
 
@@ -59,8 +62,32 @@ static void run_matmul(const Int8Arguments* of) {
   }
 }
 
+#if defined(AOTC_WITH_AMX_INT8)
+template <int Rows>
+static void run_amx_tile(const Int8Arguments& of, int64_t m0, int64_t n0) {
+  const aotc_rows_u8_strided rows = {(const uint8_t*)of.a + m0 * of.a_stride, of.a_stride};
+  const aotc_panel<int8_t> panel = {of.packed_b + n0 * of.k4 * 4};
+  requantise epilogue;
+  epilogue.of = &of, epilogue.m0 = m0, epilogue.n0 = n0;
+  aotc_amx_begin(Rows, of.k4);
+  aotc_contract_tile_amx<Rows, 2>(rows, panel, aotc_nest_dense4(of.k4, 32), epilogue);
+  aotc_amx_end();
+}
+
+static void matmul_amx(const Int8Arguments* of) {
+  for (int64_t n0 = 0; n0 < of->n; n0 += 32) {
+    int64_t m0 = 0;
+    for (; m0 + 14 <= of->m; m0 += 14) run_amx_tile<14>(*of, m0, n0);
+    for (; m0 < of->m; ++m0) run_amx_tile<1>(*of, m0, n0);
+  }
+}
+#define MATMUL_AMX matmul_amx
+#else
+#define MATMUL_AMX nullptr
+#endif
+
 const Int8Kernels kernels = {AOTC_LANES, run_matmul<aotc_rows_u8_strided, uint8_t>,
-                             run_matmul<aotc_rows_s8_strided, int8_t>};
+                             run_matmul<aotc_rows_s8_strided, int8_t>, MATMUL_AMX};
 
 }  // namespace
 

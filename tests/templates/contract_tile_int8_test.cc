@@ -19,6 +19,7 @@ struct Case {
   int64_t m, k, n;
   bool is_signed = false;
   Fill fill = Fill::kRandom;
+  bool amx = false;
 };
 
 int DrawActivation(const Case& of, std::mt19937& random) {
@@ -83,13 +84,15 @@ void Check(const Case& of) {
   const Operands x(of);
   const std::vector<int32_t> bias = CorrectedBias(of, x);
   for (const auto& isa : int8_tables) {
+    if (of.amx && isa.kernels->matmul_amx == nullptr) continue;
     SCOPED_TRACE(testing::Message() << isa.name << " " << of.m << "x" << of.k << "x" << of.n);
     std::vector<int32_t> sums(of.m * of.n + 32, 77);
     std::vector<uint8_t> quantised(of.m * of.n + 32, 77);
     const Int8Arguments arguments = {x.a.data(),  x.packed.data(),  bias.data(), x.scale.data(),
                                      sums.data(), quantised.data(), of.m,        x.k4,
                                      of.n,        x.a_stride};
-    (of.is_signed ? isa.kernels->matmul_s8 : isa.kernels->matmul_u8)(&arguments);
+    const auto matmul = of.is_signed ? isa.kernels->matmul_s8 : isa.kernels->matmul_u8;
+    (of.amx ? isa.kernels->matmul_amx : matmul)(&arguments);
     for (int64_t i = 0; i < of.m * of.n; ++i) {
       const int64_t expected = Expected(of, x, i / of.n, i % of.n);
       ASSERT_EQ(sums[i], expected) << "element " << i;
@@ -112,6 +115,18 @@ TEST(ContractTileInt8, ExactOverOddSizes) {
 
 TEST(ContractTileInt8, ExtremeOperandsDoNotSaturate) {
   Check({15, 1024, 33, false, Fill::kExtreme});
+}
+
+TEST(ContractTileAmx, ExactOverOddSizes) {
+  if (!aotc_test::CanRun("v4vnniamx")) GTEST_SKIP() << "no AMX";
+  for (int64_t m : {1, 2, 13, 14, 15, 29}) {
+    for (int64_t n : {1, 15, 16, 17, 32, 33, 70}) {
+      for (int64_t k : {1, 4, 8, 29, 64, 66, 124, 512}) {
+        Check({m, k, n, false, Fill::kRandom, /*amx=*/true});
+      }
+    }
+  }
+  Check({15, 1024, 33, false, Fill::kExtreme, /*amx=*/true});
 }
 
 TEST(ContractTileInt8, SignedActivations) {

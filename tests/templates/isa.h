@@ -36,6 +36,8 @@ inline bool CanRun(const std::string& isa) {
   if (isa == "v4") return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   if (isa == "v3vnni") return CanRun("v3") && aotc_cpu_has(1, 0, 4);
   if (isa == "v4vnni") return CanRun("v4") && aotc_cpu_has(0, 2, 11);
+  if (isa == "v4vnniamx")
+    return CanRun("v4vnni") && aotc_cpu_has(0, 3, 25) && aotc_system_allows_tiles();
   if (isa == "v3") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
   return true;
@@ -60,13 +62,15 @@ std::vector<IsaTable<Kernels>> RunnableIsas(const std::vector<IsaTable<Kernels>>
   extern "C" const Kernels* aotc_test_##name##_v3vnni();                           \
   extern "C" const Kernels* aotc_test_##name##_v4();                               \
   extern "C" const Kernels* aotc_test_##name##_v4vnni();                           \
+  extern "C" const Kernels* aotc_test_##name##_v4vnniamx();                        \
   static const std::vector<aotc_test::IsaTable<Kernels>> name##_tables =           \
       aotc_test::RunnableIsas<Kernels>({{"generic", aotc_test_##name##_generic()}, \
                                         {"v1", aotc_test_##name##_v1()},           \
                                         {"v3", aotc_test_##name##_v3()},           \
                                         {"v3vnni", aotc_test_##name##_v3vnni()},   \
                                         {"v4", aotc_test_##name##_v4()},           \
-                                        {"v4vnni", aotc_test_##name##_v4vnni()}});
+                                        {"v4vnni", aotc_test_##name##_v4vnni()},   \
+                                        {"v4vnniamx", aotc_test_##name##_v4vnniamx()}});
 #else
 #define AOTC_TEST_TABLES(name, Kernels)                                    \
   extern "C" const Kernels* aotc_test_##name##_generic();                  \

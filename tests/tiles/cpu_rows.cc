@@ -42,6 +42,7 @@ std::vector<RowCase> DrawCases(const CpuRowsOptions& options, Random& random) {
   const RowMachine machine{options.isa.lanes, {.registers = options.isa.registers}};
   for (const TileRow& row : CpuTiles()) {
     if (!options.tile.empty() && row.name != options.tile) continue;
+    if (!Provides(options.isa, row.feature)) continue;
     for (int i = 0; i < options.cases; ++i) {
       const std::string name = StrCat("case_", cases.size());
       if (std::optional<RowCase> drawn = DrawRowCase(row, machine, name, random)) {

@@ -29,9 +29,10 @@ std::string ErrorOf(std::string_view list) {
   return std::string(ParseCpuList(list).status().message());
 }
 
-TEST(CpuFeatures, AListIsSortedAndABareFamilyBringsItsFeature) {
+TEST(CpuFeatures, AListIsSortedAndABareFamilyBringsItsFeatures) {
   EXPECT_THAT(Listed("x86-64-v4,x86-64,x86-64-v3"),
-              ElementsAre("x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512vnni"));
+              ElementsAre("x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512vnni",
+                          "x86-64-v4+avx512vnni+amx-int8"));
   EXPECT_THAT(Listed("x86-64-v3+avxvnni,x86-64-v3,x86-64-v3"),
               ElementsAre("x86-64-v3", "x86-64-v3+avxvnni"));
   EXPECT_THAT(Listed("x86-64-v4+avx512vnni+avx512vnni"), ElementsAre("x86-64-v4+avx512vnni"));

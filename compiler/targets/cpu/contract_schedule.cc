@@ -12,9 +12,12 @@
 namespace aotc {
 namespace {
 
+bool TakesAmx(const TiledContraction& c, const Isa& isa) { return isa.has_amx && FitsAmx(c); }
+
 // Rows of the largest tile whose accumulators, weights and broadcast fit the registers.
 int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
-  constexpr int64_t kMostRows = 14;
+  constexpr int64_t kMostRows = 14, kAmxRows = 16;
+  if (TakesAmx(c, isa)) return kAmxRows;
   if (!c.is_integer || c.is_depthwise || isa.has_vnni) {
     return std::clamp<int64_t>((isa.registers - 1 - vectors) / vectors, 1, kMostRows);
   }
@@ -82,12 +85,26 @@ int64_t EvenRows(const TiledContraction& c, int64_t most) {
   return (*extent + tiles - 1) / tiles;
 }
 
-Schedule ScheduleOf(const TiledContraction& c, int64_t rows, int64_t vectors, int64_t split,
+// Tiles of AMX are set up for a number of rows: one that leaves none over is worth some more of
+// them.
+int64_t AmxRows(const TiledContraction& c, int64_t most) {
+  constexpr int64_t kFewestRows = 12;
+  for (int64_t rows = most; rows >= kFewestRows; --rows) {
+    if (*c.row_extent.AsInt() % rows == 0) return rows;
+  }
+  return EvenRows(c, most);
+}
+
+struct TileSize {
+  int64_t rows, vectors, split;
+};
+
+Schedule ScheduleOf(const TiledContraction& c, const Isa& isa, const TileSize& tile,
                     int64_t chunk) {
-  std::vector<int64_t> params = {rows, vectors};
-  if (!c.is_integer && !c.is_depthwise) params.push_back(split);
-  return WholeKernel(c.kernel, TaskCuts(c, chunk), StageMemory::kFragment, TileOf(c),
-                     std::move(params));
+  std::vector<int64_t> params = {tile.rows, tile.vectors};
+  if (!c.is_integer && !c.is_depthwise) params.push_back(tile.split);
+  return WholeKernel(c.kernel, TaskCuts(c, chunk), StageMemory::kFragment,
+                     TakesAmx(c, isa) ? kAmxTile : TileOf(c), std::move(params));
 }
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
@@ -123,10 +140,6 @@ absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& sched
   return chunk;
 }
 
-struct TileSize {
-  int64_t rows, vectors, split;
-};
-
 // All, a half, a third and a quarter of the rows that fit, for each number of vectors.
 std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
   constexpr int64_t kMostVectors = 8;
@@ -154,15 +167,24 @@ std::string_view TileOf(const TiledContraction& c) {
   return c.is_integer ? "contract_tile_int8" : "contract_tile";
 }
 
+bool FitsAmx(const TiledContraction& c) {
+  constexpr int64_t kLeastRows = 7, kLeastGroups = 8, kGroupBytes = 4, kMostColumns = 48;
+  if (!c.is_integer || c.is_depthwise || c.levels.empty() || c.panel > kMostColumns) return false;
+  const ContractLevel& inner = c.levels.back();
+  return c.row_extent.AsInt().value_or(0) >= kLeastRows &&
+         inner.extent.AsInt().value_or(0) >= kLeastGroups &&
+         inner.input_stride.IsInt(kGroupBytes) && c.column_stride == kGroupBytes;
+}
+
 Schedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
   const int64_t vectors = ChooseVectors(c, isa);
   // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
   constexpr int64_t kMostPixels = 7;
   int64_t most = MostRows(c, isa, vectors);
   if (c.is_depthwise) most = std::min(most, kMostPixels);
-  const int64_t rows = EvenRows(c, most);
+  const int64_t rows = TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most);
   const bool has_small_tiles = !c.row_extent.IsConst() || rows * vectors < kFewAccumulators;
-  return ScheduleOf(c, rows, vectors, has_small_tiles ? 4 : 1, ChooseChunk(c, rows));
+  return ScheduleOf(c, isa, {rows, vectors, has_small_tiles ? 4 : 1}, ChooseChunk(c, rows));
 }
 
 std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {
@@ -170,7 +192,7 @@ std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& i
   for (const TileSize& tile : TileSizes(c, isa)) {
     const int64_t chunk = ChooseChunk(c, tile.rows);
     for (const int64_t part : {chunk, 2 * chunk, std::max<int64_t>(chunk / 2, 1)}) {
-      schedules.push_back(ScheduleOf(c, tile.rows, tile.vectors, tile.split, part));
+      schedules.push_back(ScheduleOf(c, isa, tile, part));
     }
   }
   return schedules;
@@ -178,7 +200,8 @@ std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& i
 
 absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedule& schedule,
                                         int lanes) {
-  if (schedule.parts.size() != 1 || schedule.parts[0].by != TileOf(c)) {
+  const bool is_amx = schedule.parts.size() == 1 && schedule.parts[0].by == kAmxTile && FitsAmx(c);
+  if (schedule.parts.size() != 1 || (schedule.parts[0].by != TileOf(c) && !is_amx)) {
     return Refuse(StrCat("all stages are one part, by ", TileOf(c)));
   }
   const std::vector<int64_t>& params = schedule.parts[0].params;

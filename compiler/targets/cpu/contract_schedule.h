@@ -19,8 +19,13 @@
 
 namespace aotc {
 
-// The tile function that computes it.
+// The tile function that computes it, on any instruction set.
 std::string_view TileOf(const TiledContraction& contraction);
+
+// The one that computes it on AMX, and whether that pays: integers, several rows, and many steps of
+// the reduction that lie together.
+inline constexpr std::string_view kAmxTile = "contract_tile_amx";
+bool FitsAmx(const TiledContraction& contraction);
 
 // Tile and blocking for one instruction set, from registers and extents.
 Schedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);

@@ -93,6 +93,8 @@ class ContractCost {
     const double loads = vectors + (c_.is_depthwise ? accumulators * kSharedLoads : rows);
     const bool in_l1 = PanelBytes() <= core_.l1_bytes * kOfL1;
     const double weights = in_l1 ? 0 : tile_columns_ * kElement / core_.l2_rate;
+    // A product of AMX is one step of a column, however many rows it has.
+    if (tiling_.tile == kAmxTile) return std::max(vectors, weights);
     return std::max(
         {accumulators / core_.multiply_adds, loads / core_.loads, core_.latency / split, weights});
   }

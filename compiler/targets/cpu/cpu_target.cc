@@ -8,15 +8,19 @@
 #include "compiler/lower/nest.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contract_schedule.h"
 #include "compiler/targets/cpu/cpu_schedules.h"
 
 namespace aotc {
 namespace {
 
 // What the kernels of a contraction gain by.
-std::vector<std::string_view> UsedBy(const CpuReading& reading) {
-  if (reading.contraction().ok() && reading.contraction()->is_integer) return {"vnni"};
-  return {};
+std::vector<std::string_view> UsedBy(const CpuReading& reading, const CpuOptions& options) {
+  if (!reading.contraction().ok() || !reading.contraction()->is_integer) return {};
+  if (options.disabled.contains(std::string(kAmxTile)) || !FitsAmx(*reading.contraction())) {
+    return {"vnni"};
+  }
+  return {"vnni", "amx"};
 }
 
 // What a share of the FLOP is reported under.
@@ -73,9 +77,9 @@ absl::Status AddVariants(const CpuReading& reading, const Isa& isa,
   return absl::OkStatus();
 }
 
-absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const std::vector<Isa>& all) {
+absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOptions& options) {
   ProgramKernel result{.kernel = reading.kernel(), .packing = reading.packing()};
-  const std::vector<Isa> isas = IsasFor(all, UsedBy(reading));
+  const std::vector<Isa> isas = IsasFor(options.isas, UsedBy(reading, options));
   for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
     AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, result.variants));
     // Without vectors all instruction sets would get the same text.
@@ -115,16 +119,16 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptions& options) {
   const CpuReading reading(kernel, options);
-  absl::StatusOr<ProgramKernel> result = AllVariants(reading, options.isas);
+  absl::StatusOr<ProgramKernel> result = AllVariants(reading, options);
   if (result.ok() || !reading.contraction().ok()) return result;
-  return AllVariants(reading.WithoutTile(result.status()), options.isas);
+  return AllVariants(reading.WithoutTile(result.status()), options);
 }
 
 std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
                                                const CpuOptions& options) {
   const CpuReading reading = ReadingOf(kernel, variant, options);
   std::vector<ScheduleCandidate> candidates;
-  for (const Isa& isa : IsasFor(options.isas, UsedBy(reading))) {
+  for (const Isa& isa : IsasFor(options.isas, UsedBy(reading, options))) {
     if (isa.name != variant.feature) continue;
     const CpuLimits& limits = options.limits.For(isa);
     for (const Schedule& schedule : CpuCandidates(reading, isa)) {

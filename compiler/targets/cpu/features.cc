@@ -11,6 +11,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace aotc {
 namespace {
@@ -34,18 +38,33 @@ constexpr CpuTest kTestsV4[] = {AOTC_CPU_TEST("avx512f"), AOTC_CPU_TEST("avx512b
                                 AOTC_CPU_TEST("avx512cd"), AOTC_CPU_TEST("avx512dq"),
                                 AOTC_CPU_TEST("avx512vl")};
 
+constexpr std::string_view kBroughtByV4[] = {"avx512vnni", "amx-int8"};
+
 // name, macro, suffix, lanes, registers, is_x86, tests, brings
 constexpr VectorFamily kFamilies[] = {
     {"portable", "AOTC_ISA_GENERIC", "generic", 4, 16},
     {"x86-64", "AOTC_ISA_X86_64", "v1", 4, 16, true},
     {"x86-64-v3", "AOTC_ISA_X86_64_V3", "v3", 8, 16, true, kTestsV3},
-    {"x86-64-v4", "AOTC_ISA_X86_64_V4", "v4", 16, 32, true, kTestsV4, "avx512vnni"},
+    {"x86-64-v4", "AOTC_ISA_X86_64_V4", "v4", 16, 32, true, kTestsV4, kBroughtByV4},
 };
 
-// name, family, provides, macro, CPUID leaf 7: subleaf, register, bit
+// As aotc_system_allows_tiles() in runtime-lite/aotc/cpu.h.
+bool SystemAllowsTiles() {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  constexpr int64_t kAskForState = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+constexpr CpuTest kTilesAllowed = {"aotc_system_allows_tiles()", SystemAllowsTiles};
+
+// name, family, provides, macro, CPUID leaf 7: subleaf, register, bit, permission
 constexpr CpuFeature kFeatures[] = {
     {"avxvnni", "x86-64-v3", "vnni", "AOTC_WITH_AVXVNNI", 1, 0, 4},
     {"avx512vnni", "x86-64-v4", "vnni", "AOTC_WITH_AVX512VNNI", 0, 2, 11},
+    {"amx-int8", "x86-64-v4", "amx", "AOTC_WITH_AMX_INT8", 0, 3, 25, kTilesAllowed},
 };
 
 const VectorFamily* FindFamily(std::string_view name) {
@@ -93,7 +112,8 @@ bool HasFeature(const CpuFeature& feature) {
     return __get_cpuid_count(7, subleaf, &words[0], &words[1], &words[2], &words[3]) != 0;
   };
   if (!ask(0) || words[0] < feature.subleaf || !ask(feature.subleaf)) return false;
-  return ((words[feature.word] >> feature.bit) & 1) != 0;
+  if (((words[feature.word] >> feature.bit) & 1) == 0) return false;
+  return feature.permission.holds_here == nullptr || feature.permission.holds_here();
 #else
   return feature.family.empty();
 #endif
@@ -123,9 +143,10 @@ Isa MakeIsa(const VectorFamily& family, std::vector<const CpuFeature*> features)
   for (const CpuFeature* feature : features) {
     StrAppend(&isa.name, "+", feature->name);
     StrAppend(&isa.suffix, feature->provides);
-    isa.has_vnni = isa.has_vnni || feature->provides == "vnni";
   }
   isa.features = std::move(features);
+  isa.has_vnni = Provides(isa, "vnni");
+  isa.has_amx = Provides(isa, "amx");
   return isa;
 }
 
@@ -138,6 +159,12 @@ bool ComesBefore(const Isa& a, const Isa& b) {
 bool Holds(const Isa& a, const Isa& b) {
   return a.family >= b.family && std::ranges::all_of(b.features, [&](const CpuFeature* feature) {
            return std::ranges::count(a.features, feature) > 0;
+         });
+}
+
+bool Provides(const Isa& isa, std::string_view provided) {
+  return provided.empty() || std::ranges::any_of(isa.features, [&](const CpuFeature* feature) {
+           return feature->provides == provided;
          });
 }
 
@@ -186,12 +213,14 @@ absl::StatusOr<std::vector<Isa>> ParseCpuList(std::string_view list) {
       continue;
     }
     AOTC_ASSIGN_OR_RETURN(Isa isa, ParseIsa(name));
-    const std::string_view brings = isa.family->brings;
-    if (isa.features.empty() && !brings.empty()) {
-      AOTC_ASSIGN_OR_RETURN(Isa with, ParseIsa(StrCat(name, "+", brings)));
-      isas.push_back(std::move(with));
+    isas.push_back(isa);
+    if (!isa.features.empty()) continue;
+    std::string with = name;
+    for (const std::string_view feature : isa.family->brings) {
+      StrAppend(&with, "+", feature);
+      AOTC_ASSIGN_OR_RETURN(Isa brought, ParseIsa(with));
+      isas.push_back(std::move(brought));
     }
-    isas.push_back(std::move(isa));
   }
   return Sorted(std::move(isas));
 }

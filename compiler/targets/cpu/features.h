@@ -21,7 +21,8 @@
 
 namespace aotc {
 
-// A question to the processor as __builtin_cpu_supports takes it, and its answer on this machine.
+// A question to the machine, as __builtin_cpu_supports takes it or a call of aotc/cpu.h, and its
+// answer here.
 struct CpuTest {
   std::string_view name = {};
   bool (*holds_here)() = nullptr;
@@ -36,8 +37,9 @@ struct VectorFamily {
   bool is_x86 = false;           // else any machine runs it
   // What a run asks for beyond the tests of narrower families.
   std::span<const CpuTest> tests = {};
-  // The feature whose kernels are written besides, where the family is asked for by its bare name.
-  std::string_view brings = {};
+  // Features whose kernels are written besides, where the family is asked for by its bare name:
+  // each with those before it.
+  std::span<const std::string_view> brings = {};
 };
 
 struct CpuFeature {
@@ -47,6 +49,8 @@ struct CpuFeature {
   std::string_view macro = {};     // tells the code that uses it
   // Where CPUID says so: leaf 7, this subleaf, register (0 to 3: EAX, EBX, ECX, EDX) and bit.
   uint32_t subleaf = 0, word = 0, bit = 0;
+  // Asks the operating system, where it keeps the registers for those who do.
+  CpuTest permission = {};
 };
 
 // Narrowest first.
@@ -62,6 +66,7 @@ struct Isa {
   std::string suffix = {};  // "v3vnni"
   int lanes = 4, registers = 16;
   bool has_vnni = false;  // a feature provides dot products of bytes
+  bool has_amx = false;   // products of tiles of bytes
 
   bool operator==(const Isa& other) const { return name == other.name; }
 };
@@ -72,6 +77,8 @@ Isa MakeIsa(const VectorFamily& family, std::vector<const CpuFeature*> features 
 bool ComesBefore(const Isa& a, const Isa& b);
 // Whether each machine that has `a` has `b` too.
 bool Holds(const Isa& a, const Isa& b);
+// Whether a feature provides it; "" is what all have.
+bool Provides(const Isa& isa, std::string_view provided);
 
 // The instruction sets of the list for code that makes use of features which provide one of `used`,
 // and of no others: narrowest first, without duplicates.

@@ -31,6 +31,8 @@ std::string BitIfFound(const Isa& isa) {
   for (const CpuFeature* feature : isa.features) {
     StrAppend(&test, " && aotc_cpu_has(", feature->subleaf, ", ", feature->word, ", ", feature->bit,
               ")");
+    const std::string_view permission = feature->permission.name;
+    if (!permission.empty()) StrAppend(&test, " && ", permission);
   }
   return StrCat("(", test, " ? ", BitOf(isa), " : 0)");
 }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr TargetSchedule kSchedules[] = {
     {"contract_tile_int8", "contractions of 8-bit integers with packed weights"},
+    {"contract_tile_amx", "the same on AMX"},
     {"contract_tile", "matrix products and convolutions with packed weights"},
     {"depthwise_tile", "convolutions with a filter for each channel"},
     {"depthwise_tile_int8", "the same on 8-bit integers"},

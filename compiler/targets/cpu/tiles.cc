@@ -5,8 +5,10 @@
 namespace aotc {
 namespace {
 
+constexpr int64_t kUpTo16[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 constexpr int64_t kUpTo14[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 constexpr int64_t kUpTo8[] = {1, 2, 3, 4, 5, 6, 7, 8};
+constexpr int64_t kUpTo3[] = {1, 2, 3};
 constexpr int64_t kUpTo4[] = {1, 2, 3, 4};
 constexpr int64_t kSplits[] = {1, 2, 4};
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
@@ -17,6 +19,7 @@ constexpr TileStorage kBothStored[] = {{"a", kFloats}, {"b", kFloats}};
 constexpr TileParam kContractParams[] = {
     {"rows", kUpTo14}, {"vectors", kUpTo8}, {"split", kSplits}};
 constexpr TileParam kContractInt8Params[] = {{"rows", kUpTo14}, {"vectors", kUpTo8}};
+constexpr TileParam kContractAmxParams[] = {{"rows", kUpTo16}, {"vectors", kUpTo3}};
 constexpr std::string_view kLevels[] = {"s0", "s1", "s2", "s3"};
 
 // Accumulators, a row of weights, and the input's element.
@@ -26,6 +29,12 @@ TileNeeds ContractNeeds(std::span<const int64_t> p, int) {
 
 TileNeeds ContractInt8Needs(std::span<const int64_t> p, int) {
   return {.registers = p[0] * p[1] + p[1] + 1};
+}
+
+// Sums lie in registers of tiles; the epilogue takes one vector at a time.
+TileNeeds ContractAmxNeeds(std::span<const int64_t>, int lanes) {
+  constexpr int kTileColumns = 16;
+  return {.registers = 1, .conflict = lanes == kTileColumns ? "" : "tiles have 16 columns"};
 }
 
 constexpr std::string_view kContractText = R"(
@@ -50,6 +59,21 @@ kernel @contract_tile_int8(in %a: u8[rows, s0, s1, s2, s3, 4],
                            out %y: i32[rows, vectors * lanes]) {
   symbol rows in 1..14
   symbol vectors in 1..8
+  symbol lanes in 1..64
+  symbol s0 in 0..65536
+  symbol s1 in 0..65536
+  symbol s2 in 0..65536
+  symbol s3 in 0..65536
+  %y[m<rows, n<vectors * lanes] = reduce sum(i<s0, j<s1, p<s2, q<s3, r<4)
+      i32(%a[m, i, j, p, q, r]) * i32(%b[i, j, p, q, n, r])
+})";
+
+constexpr std::string_view kContractAmxText = R"(
+kernel @contract_tile_amx(in %a: u8[rows, s0, s1, s2, s3, 4],
+                          in %b: i8[s0, s1, s2, s3, vectors * lanes, 4],
+                          out %y: i32[rows, vectors * lanes]) {
+  symbol rows in 1..16
+  symbol vectors in 1..3
   symbol lanes in 1..64
   symbol s0 in 0..65536
   symbol s1 in 0..65536
@@ -157,6 +181,21 @@ constexpr TileRow kTiles[] = {
              "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
              "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
      .summary = "contractions of 8-bit integers with packed weights"},
+    {.name = "contract_tile_amx",
+     .header = "cpu/contract_tile_amx.h",
+     .text = kContractAmxText,
+     .params = kContractAmxParams,
+     .extents = kLevels,
+     .epilogue_base = "aotc_epilogue_int8",
+     .feature = "amx",
+     .enter = "aotc_amx_begin($rows, $s3)",
+     .leave = "aotc_amx_end()",
+     .needs = ContractAmxNeeds,
+     .call = "aotc_contract_tile_amx<$rows, $vectors>("
+             "[a.0?aotc_rows_u8<$a.0>{$a}|aotc_rows_u8_strided{$a, $a.0}], "
+             "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
+             "{$a.1, $a.2, $a.3, 4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
+     .summary = "the same on AMX"},
     {.name = "depthwise_tile",
      .header = "cpu/depthwise_tile.h",
      .text = kDepthwiseText,
