@@ -198,10 +198,13 @@ std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& i
   return schedules;
 }
 
+bool IsTileOf(const TiledContraction& c, std::string_view by) {
+  return by == TileOf(c) || (by == kAmxTile && FitsAmx(c));
+}
+
 absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedule& schedule,
                                         int lanes) {
-  const bool is_amx = schedule.parts.size() == 1 && schedule.parts[0].by == kAmxTile && FitsAmx(c);
-  if (schedule.parts.size() != 1 || (schedule.parts[0].by != TileOf(c) && !is_amx)) {
+  if (schedule.parts.size() != 1 || !IsTileOf(c, schedule.parts[0].by)) {
     return Refuse(StrCat("all stages are one part, by ", TileOf(c)));
   }
   const std::vector<int64_t>& params = schedule.parts[0].params;

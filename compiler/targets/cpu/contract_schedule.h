@@ -26,6 +26,8 @@ std::string_view TileOf(const TiledContraction& contraction);
 // the reduction that lie together.
 inline constexpr std::string_view kAmxTile = "contract_tile_amx";
 bool FitsAmx(const TiledContraction& contraction);
+// Whether a part by this tile may compute it.
+bool IsTileOf(const TiledContraction& contraction, std::string_view by);
 
 // Tile and blocking for one instruction set, from registers and extents.
 Schedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);

@@ -103,9 +103,7 @@ const absl::StatusOr<Nest>& CpuReading::loops() const {
 CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
                      const CpuOptions& options) {
   CpuReading reading(kernel, options);
-  const std::string& how = variant.realisation;
-  const bool has_tile = how != "loops" && how != "vector_loops" && how != "row_products";
-  if (reading.contraction().ok() && !has_tile) {
+  if (reading.contraction().ok() && !IsTileOf(*reading.contraction(), variant.realisation)) {
     return reading.WithoutTile(absl::FailedPreconditionError(variant.reason));
   }
   return variant.guard.IsInt(1) ? reading : reading.Under(variant.guard);
