@@ -52,4 +52,13 @@ int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align) {
   return RoundUp(bytes, align);
 }
 
+int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel) {
+  const Bounds bounds = BoundsOf(program.symbols);
+  int64_t most = 0;
+  for (const KernelVariant& variant : kernel.variants) {
+    most = std::max(most, RangeOf(variant.loops.tasks, bounds).max);
+  }
+  return std::min(most, program.max_workers);
+}
+
 }  // namespace aotc

@@ -34,6 +34,8 @@ int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds);
 
 // The largest scratch of any variant, per worker, rounded up to `align` bytes.
 int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align);
+// Workers that have tasks of the kernel, and so scratch: the first ones, where tasks are few.
+int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel);
 
 }  // namespace aotc
 

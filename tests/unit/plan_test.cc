@@ -173,6 +173,7 @@ TEST(Plan, ScratchIsLiveForItsStepOnly) {
   ProgramBuilderForTests b = Chain();
   b.program.max_workers = 4;
   b.program.kernels[KernelId(0)].variants[0].loops.scratch_bytes = 70;
+  b.program.kernels[KernelId(0)].variants[0].loops.tasks = 9;
   b.program.kernels[KernelId(2)].variants[0].loops.scratch_bytes = 10;
   ASSERT_TRUE(PlanMemory(b.program).ok());
   EXPECT_EQ(b.program.arena_bytes, 128 + 4 * 128);
@@ -180,6 +181,15 @@ TEST(Plan, ScratchIsLiveForItsStepOnly) {
   EXPECT_EQ(scratch.name, "kernel_0_scratch");
   EXPECT_EQ(scratch.bytes, 4 * 128);
   EXPECT_FALSE(b.program.steps[1].scratch.valid());
+}
+
+TEST(Plan, OnlyWorkersWithTasksHaveScratch) {
+  ProgramBuilderForTests b = Chain();
+  b.program.max_workers = 4;
+  b.program.kernels[KernelId(0)].variants[0].loops.scratch_bytes = 128;
+  b.program.kernels[KernelId(0)].variants[0].loops.tasks = 3;
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  EXPECT_EQ(b.program.buffers[b.program.steps[0].scratch].bytes, 3 * 128);
 }
 
 // Two wide branches from one input, each narrowed: given breadth first, cheaper depth first.

@@ -27,6 +27,7 @@ TEST(Traffic, ScratchIsWrittenAndRead) {
   ProgramBuilderForTests b = Chain();
   b.program.max_workers = 2;
   b.program.kernels[KernelId(0)].variants[0].loops.scratch_bytes = 64;
+  b.program.kernels[KernelId(0)].variants[0].loops.tasks = 2;
   ASSERT_TRUE(PlanMemory(b.program).ok());
   EXPECT_EQ(BufferTraffic(b.program)[b.program.steps[0].scratch], 2 * 2 * 64);
 }

@@ -176,8 +176,11 @@ class CpuHostWriter {
   std::string Scratch(const Step& step) const {
     if (!step.scratch.valid()) return "nullptr";
     const Buffer& buffer = program_.buffers[step.scratch];
-    const int64_t each = ScratchBytes(program_.kernels[step.kernel], program_.arena_align);
-    return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)worker * ", each);
+    const ProgramKernel& kernel = program_.kernels[step.kernel];
+    const int64_t each = ScratchBytes(kernel, program_.arena_align);
+    const bool all = ScratchWorkers(program_, kernel) == program_.max_workers;
+    return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)",
+                  all ? "worker" : "(range.begin < range.end ? worker : 0)", " * ", each);
   }
 
   absl::Status Launch(const Step& step) {
