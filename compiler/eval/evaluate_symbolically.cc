@@ -146,6 +146,7 @@ absl::StatusOr<Expr> SymbolicEvaluator::Value(const Expr& e) {
     return operand == operands_.end() ? e : operand->second;
   }
   if (e.op() == ExprOp::kSelect) return ValueOfSelect(e);
+  if (e.op() == ExprOp::kTable) return Value(WithoutTables(e));
   if (e.op() == ExprOp::kLoad && e.dtype() != DType::kU64) return ValueOfLoad(e);
   AOTC_ASSIGN_OR_RETURN(Expr value, ValueOfOperator(e));
   return InRangeOf(e.dtype(), value);

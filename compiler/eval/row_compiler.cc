@@ -75,6 +75,7 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileNew(const Expr& e) {
   if (e.IsVar()) return absl::InvalidArgumentError(StrCat("unknown variable ", e->name));
   if (e.op() == ExprOp::kLoad) return CompileLoad(e);
   if (e.op() == ExprOp::kSelect) return CompileSelect(e);
+  if (e.op() == ExprOp::kTable) return Get(WithoutTables(e));
   return CompileOperator(e);
 }
 

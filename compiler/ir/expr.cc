@@ -13,15 +13,15 @@ namespace {
 
 // In the order of the enum.
 constexpr std::array kNames = std::to_array<std::string_view>({
-    "const",    "var",       "load",     "cast",       "neg",         "not",       "bit_not",
-    "abs",      "sign",      "floor",    "ceil",       "round",       "trunc",     "sqrt",
-    "exp",      "log",       "sin",      "cos",        "tan",         "asin",      "acos",
-    "atan",     "sinh",      "cosh",     "tanh",       "asinh",       "acosh",     "atanh",
-    "erf",      "sigmoid",   "is_nan",   "is_inf",     "add",         "sub",       "mul",
-    "div",      "floor_div", "mod",      "trunc_mod",  "min",         "max",       "pow",
-    "bit_and",  "bit_or",    "bit_xor",  "shift_left", "shift_right", "eq",        "ne",
-    "lt",       "le",        "and",      "or",         "select",      "broadcast", "ramp",
-    "lane_sum", "lane_max",  "lane_min",
+    "const",   "var",       "load",     "cast",       "neg",         "not",   "bit_not",
+    "abs",     "sign",      "floor",    "ceil",       "round",       "trunc", "sqrt",
+    "exp",     "log",       "sin",      "cos",        "tan",         "asin",  "acos",
+    "atan",    "sinh",      "cosh",     "tanh",       "asinh",       "acosh", "atanh",
+    "erf",     "sigmoid",   "is_nan",   "is_inf",     "add",         "sub",   "mul",
+    "div",     "floor_div", "mod",      "trunc_mod",  "min",         "max",   "pow",
+    "bit_and", "bit_or",    "bit_xor",  "shift_left", "shift_right", "eq",    "ne",
+    "lt",      "le",        "and",      "or",         "select",      "table", "broadcast",
+    "ramp",    "lane_sum",  "lane_max", "lane_min",
 });
 static_assert(kNames.size() == static_cast<size_t>(ExprOp::kLaneMin) + 1);
 
@@ -164,6 +164,16 @@ Expr Select(const Expr& condition, const Expr& if_true, const Expr& if_false) {
                      .args = {condition, if_true, if_false}});
 }
 
+Expr Table(const Expr& index, const std::vector<Expr>& values) {
+  AOTC_CHECK(!values.empty() && index.dtype() == DType::kI64);
+  std::vector<Expr> args = {index};
+  for (const Expr& value : values) {
+    AOTC_CHECK(value.IsConst() && value.dtype() == values[0].dtype());
+    args.push_back(value);
+  }
+  return Expr::Make({.op = ExprOp::kTable, .dtype = values[0].dtype(), .args = std::move(args)});
+}
+
 Expr Unary(ExprOp op, const Expr& x) {
   AOTC_CHECK(IsUnary(op) && op != ExprOp::kCast);
   bool is_test = op == ExprOp::kIsNan || op == ExprOp::kIsInf || IsLogic(op);
@@ -226,6 +236,18 @@ Expr Substitute(const Expr& e, const Substitution& substitution) {
     if (!node.IsVar()) return node;
     auto found = substitution.find(node->name);
     return found == substitution.end() ? node : found->second;
+  });
+}
+
+Expr WithoutTables(const Expr& e) {
+  return Transform(e, [](const Expr& node) {
+    if (node.op() != ExprOp::kTable) return node;
+    Expr value = node.args().back();
+    for (size_t i = node.args().size() - 1; i-- > 1;) {
+      const auto index = static_cast<int64_t>(i) - 1;
+      value = Select(Eq(node.arg(0), index), node.arg(i), value);
+    }
+    return value;
   });
 }
 

@@ -96,6 +96,8 @@ enum class ExprOp : uint8_t {
   kOr,
   // Ternary: condition, value if true, value if false (only the chosen one is evaluated)
   kSelect,
+  // Index, then constants: the one that the index, of 0 or more, says; the last one beyond them.
+  kTable,
   // Lanes, made by lower/vectorize: copies of a scalar; base + lane * stride; the sum, the maximum
   // or the minimum over all lanes. (A contiguous or strided load is a kLoad with lanes > 1 and
   // arguments first index, stride[, lanes to load].)
@@ -180,6 +182,8 @@ Expr Load(TensorId tensor, std::vector<Expr> indices, DType dtype);
 // `x` itself where it already has the type.
 Expr Cast(DType dtype, const Expr& x);
 Expr Select(const Expr& condition, const Expr& if_true, const Expr& if_false);
+// AOTC_CHECK: the values are constants of one type, at least one.
+Expr Table(const Expr& index, const std::vector<Expr>& values);
 // Any unary or binary operator by its name in the enum.
 Expr Unary(ExprOp op, const Expr& x);
 Expr Binary(ExprOp op, const Expr& a, const Expr& b);
@@ -212,6 +216,8 @@ using Substitution = std::map<std::string, Expr, std::less<>>;
 Expr Substitute(const Expr& e, const Substitution& substitution);
 // Rebuilds bottom-up: `rewrite` sees each node after its operands were rewritten.
 Expr Transform(const Expr& e, const std::function<Expr(const Expr&)>& rewrite);
+// The same with tables as chains of selects, for those who know no other choice.
+Expr WithoutTables(const Expr& e);
 // Visits every node, operands first.
 void Visit(const Expr& e, const std::function<void(const Expr&)>& visit);
 // Names of the variables in `e`.

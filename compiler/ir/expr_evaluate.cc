@@ -144,6 +144,7 @@ MaybeInt EvaluateInt(const Expr& e, const Values& values) {
     MaybeInt condition = EvaluateInt(e.arg(0), values);
     return condition ? EvaluateInt(e.arg(*condition != 0 ? 1 : 2), values) : std::nullopt;
   }
+  if (e.op() == ExprOp::kTable) return EvaluateInt(WithoutTables(e), values);
   if (e.op() == ExprOp::kLoad) return std::nullopt;
   return EvaluateOperands(e, values);
 }

@@ -226,6 +226,7 @@ class Parser {
     if (!op) return scanner_.ErrorAt(name, StrCat("unknown function '", name.text, "'"));
     size_t count = IsUnary(*op) ? 1 : (IsBinary(*op) || *op == ExprOp::kRamp ? 2 : 0);
     if (*op == ExprOp::kSelect) count = 3;
+    if (*op == ExprOp::kTable) return MakeTable(call);
     if (*op >= ExprOp::kBroadcast && *op != ExprOp::kRamp) count = 1;
     if (count == 0 || *op == ExprOp::kCast) return scanner_.ErrorAt(name, "not a function");
     if (args.size() != count) {
@@ -244,6 +245,18 @@ class Parser {
     }
     AOTC_RETURN_IF_ERROR(CheckOperands(call.name, ExprOp::kSelect, {call.args[1], call.args[2]}));
     return Select(call.args[0], call.args[1], call.args[2]);
+  }
+
+  absl::StatusOr<Expr> MakeTable(const Call& call) {
+    const std::vector<Expr>& args = call.args;
+    if (args.size() < 2 || args[0].dtype() != DType::kI64) {
+      return scanner_.ErrorAt(call.name, "table takes an index and constants");
+    }
+    for (size_t i = 1; i < args.size(); ++i) {
+      if (args[i].IsConst() && args[i].dtype() == args[1].dtype()) continue;
+      return scanner_.ErrorAt(call.name, "the values of a table are constants of one type");
+    }
+    return Table(args[0], {args.begin() + 1, args.end()});
   }
 
   Scanner& scanner_;

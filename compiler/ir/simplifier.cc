@@ -79,6 +79,7 @@ Expr Simplifier::Rewrite(const Expr& e) {
   if (e.IsVar()) return RewriteVar(e);
   if (e.lanes() != 1) return RewriteArgs(e);
   if (e.op() == ExprOp::kSelect) return RewriteSelect(e);
+  if (e.op() == ExprOp::kTable) return RewriteTable(e);
   if (e.op() == ExprOp::kAnd || e.op() == ExprOp::kOr) return RewriteLogic(e);
   Expr with_args = RewriteArgs(e);
   if (auto folded = FoldConstants(with_args)) return *folded;

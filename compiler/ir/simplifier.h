@@ -87,6 +87,7 @@ class Simplifier {
   // simplifier_logic.cc
   Expr RewriteLogic(const Expr& e);
   Expr RewriteSelect(const Expr& e);
+  Expr RewriteTable(const Expr& e);
   Expr RewriteNot(const Expr& e);
   Expr RewriteBoolEquality(const Expr& e);
   Expr SimplifyOperandOfLogic(const std::vector<Expr>& operands, size_t index, bool is_and);

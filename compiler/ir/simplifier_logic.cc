@@ -126,6 +126,15 @@ Expr Simplifier::RewriteSelect(const Expr& e) {
   return WithArgs(e, {condition, if_true, if_false});
 }
 
+Expr Simplifier::RewriteTable(const Expr& e) {
+  Expr with_args = RewriteArgs(e);
+  const std::optional<int64_t> index = with_args.arg(0).AsInt();
+  if (!index) return with_args;
+  const auto last = static_cast<int64_t>(with_args.args().size()) - 1;
+  const bool is_beyond = *index < 0 || *index >= last;
+  return with_args.arg(static_cast<size_t>(is_beyond ? last : *index + 1));
+}
+
 Expr Simplifier::RewriteBoolEquality(const Expr& e) {
   for (size_t i : {0, 1}) {
     if (!e.arg(i).IsConst()) continue;

@@ -92,6 +92,13 @@ Interval Simplifier::RangeOfVar(const Expr& e) {
 Interval Simplifier::RangeOfOperator(const Expr& e) {
   Interval all = DTypeRange(e.dtype());
   if (e.op() == ExprOp::kLoad || IsFloat(e.arg(0).dtype()) || IsFloat(e.dtype())) return all;
+  if (e.op() == ExprOp::kTable) {
+    Interval range = Range(e.arg(1));
+    for (const Expr& value : e.args()) {
+      if (&value != &e.arg(0)) range = UniteIntervals(range, Range(value));
+    }
+    return range;
+  }
   if (e.op() == ExprOp::kSelect) return UniteIntervals(Range(e.arg(1)), Range(e.arg(2)));
   if (e.op() == ExprOp::kCast) {
     const Interval range = Range(e.arg(0));

@@ -119,7 +119,7 @@ class NestBuilder {
     for (size_t i = 0; i < shared; ++i) substitution[stage.axes[i].name] = logical_[i];
     const Bounds bounds = StageBounds(nest_, flat);
     for (const Expr& body : stage.body) {
-      const Expr point = ScalarTemps(Substitute(body, substitution));
+      const Expr point = WithoutTables(ScalarTemps(Substitute(body, substitution)));
       flat.bodies.push_back(Simplify(
           access_.Flatten(Simplify(ScratchLoads(point, shared, bounds), bounds), bounds), bounds));
     }
@@ -144,7 +144,7 @@ class NestBuilder {
       return std::count(flat.over.begin(), flat.over.end(), outer.name) == 0;
     });
     for (const Expr& body : stage.body) {
-      const Expr point = ScalarTemps(Substitute(body, substitution));
+      const Expr point = WithoutTables(ScalarTemps(Substitute(body, substitution)));
       flat.bodies.push_back(Simplify(access_.Flatten(point, nest_.bounds), nest_.bounds));
     }
     for (const StageResult& result : stage.results) {
