@@ -32,9 +32,10 @@ bool IsAxis(const Stage& stage, std::string_view name) {
   return is(name) || (is_part && is(name.substr(0, name.size() - 2)));
 }
 
-absl::Status CheckCuts(const Kernel& kernel, const Schedule& schedule, const Stage& stage) {
+absl::Status CheckCuts(const Kernel& kernel, const Schedule& schedule, const std::vector<Cut>& cuts,
+                       const Stage& stage) {
   std::set<std::string> cut;
-  for (const Cut& one : schedule.tasks) {
+  for (const Cut& one : cuts) {
     const std::string names = StrJoin(one.axes, "*");
     if (one.block < 1) return Wrong(kernel, StrCat("a block of ", one.block, " of ", names));
     for (const std::string& name : one.axes) {
@@ -109,12 +110,17 @@ absl::Status VerifySchedule(const Kernel& kernel, const Schedule& schedule, Tile
   }
   const Stage* stage = DefiningStage(kernel, main);
   if (stage == nullptr) return Wrong(kernel, "nothing defines its result");
-  AOTC_RETURN_IF_ERROR(CheckCuts(kernel, schedule, *stage));
+  AOTC_RETURN_IF_ERROR(CheckCuts(kernel, schedule, schedule.tasks, *stage));
+  AOTC_RETURN_IF_ERROR(CheckCuts(kernel, schedule, schedule.loops, *stage));
   const std::vector<std::string> wanted = ResultNames(kernel);
   std::vector<std::string> named;
   for (const SchedulePart& part : schedule.parts) {
     named.insert(named.end(), part.results.begin(), part.results.end());
     AOTC_RETURN_IF_ERROR(CheckBy(kernel, part, tiles));
+    if (!part.at.empty() &&
+        std::ranges::find(schedule.loops, part.at, &Cut::axes) == schedule.loops.end()) {
+      return Wrong(kernel, StrCat("no loop over ", StrJoin(part.at, "*")));
+    }
   }
   if (wanted == named) return absl::OkStatus();
   return Wrong(kernel,

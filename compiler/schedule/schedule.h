@@ -7,10 +7,11 @@
 // * `tasks` cuts axes of the kernel's result: a task has a block of each. `h*w` are neighbouring
 //   axes that are walked as one; an axis that is not named is whole in every task. The order is
 //   that in which tasks are numbered, the last axis fastest.
+// * `loop k:32` cuts what a task has of an axis again, into blocks one after another.
 // * A part names the stages by their results, in order: what a tile computes, then the stages that
-//   take its fragments. `@ tasks` is the loop in which it runs; `in` is where the results live that
-//   later parts read: fragment (registers, one after another), scratch (memory of the worker) or
-//   place (their own).
+//   take its fragments. `@` names the loop in which it runs, `tasks` or one of `loop`; `in`
+//   is where the results live that later parts read: fragment (registers, one after another),
+//   scratch (memory of the worker) or place (their own).
 // * `by` names a tile function of the target's table with the values of its parameters, or a way of
 //   writing plain loops: loops(lanes), threads(count), row_groups(group, threads), packs(elements,
 //   threads).
@@ -49,6 +50,7 @@ enum class StageMemory : uint8_t { kFragment, kScratch, kPlace };
 
 struct SchedulePart {
   std::vector<std::string> results = {};  // tensors, the first the one that the tile computes
+  std::vector<std::string> at = {};       // axes of the loop in which it runs; none: tasks
   StageMemory memory = StageMemory::kFragment;
   std::string by = {};  // a tile's name, or a way of writing loops
   std::vector<int64_t> params = {};
@@ -58,6 +60,7 @@ struct SchedulePart {
 struct Schedule {
   std::string result = {};  // whose axes are cut
   std::vector<Cut> tasks = {};
+  std::vector<Cut> loops = {};  // outermost first
   std::vector<SchedulePart> parts = {};
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

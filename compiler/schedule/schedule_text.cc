@@ -32,17 +32,26 @@ absl::StatusOr<StageMemory> ParseMemory(Scanner& scanner) {
 std::string PartText(const SchedulePart& part) {
   const std::string results =
       StrJoin(part.results, ", ", [](const std::string& name) { return StrCat("%", name); });
-  return StrCat(results, " @ tasks in ", MemoryName(part.memory), " by ", part.by, "(",
+  const std::string loop = part.at.empty() ? "tasks" : StrJoin(part.at, "*");
+  return StrCat(results, " @ ", loop, " in ", MemoryName(part.memory), " by ", part.by, "(",
                 StrJoin(part.params, ", "), ")");
+}
+
+std::string CutText(const Cut& cut) { return StrCat(StrJoin(cut.axes, "*"), ":", cut.block); }
+
+absl::StatusOr<std::vector<std::string>> ParseAxes(Scanner& scanner) {
+  std::vector<std::string> axes;
+  do {
+    AOTC_ASSIGN_OR_RETURN(std::string axis, scanner.ExpectIdentifier());
+    axes.push_back(std::move(axis));
+  } while (scanner.TryConsume("*"));
+  return axes;
 }
 
 // h*w:64
 absl::StatusOr<Cut> ParseCut(Scanner& scanner) {
   Cut cut;
-  do {
-    AOTC_ASSIGN_OR_RETURN(std::string axis, scanner.ExpectIdentifier());
-    cut.axes.push_back(std::move(axis));
-  } while (scanner.TryConsume("*"));
+  AOTC_ASSIGN_OR_RETURN(cut.axes, ParseAxes(scanner));
   AOTC_RETURN_IF_ERROR(scanner.Expect(":"));
   AOTC_ASSIGN_OR_RETURN(cut.block, scanner.ExpectInteger());
   return cut;
@@ -67,9 +76,11 @@ absl::StatusOr<SchedulePart> ParsePart(Scanner& scanner) {
     AOTC_ASSIGN_OR_RETURN(std::string name, scanner.ExpectName('%'));
     part.results.push_back(std::move(name));
   } while (scanner.TryConsume(","));
-  for (const std::string_view word : {"@", "tasks", "in"}) {
-    AOTC_RETURN_IF_ERROR(scanner.Expect(word));
+  AOTC_RETURN_IF_ERROR(scanner.Expect("@"));
+  if (!scanner.TryConsume("tasks")) {
+    AOTC_ASSIGN_OR_RETURN(part.at, ParseAxes(scanner));
   }
+  AOTC_RETURN_IF_ERROR(scanner.Expect("in"));
   AOTC_ASSIGN_OR_RETURN(part.memory, ParseMemory(scanner));
   AOTC_RETURN_IF_ERROR(scanner.Expect("by"));
   AOTC_ASSIGN_OR_RETURN(part.by, scanner.ExpectIdentifier());
@@ -84,10 +95,9 @@ absl::StatusOr<SchedulePart> ParsePart(Scanner& scanner) {
 }  // namespace
 
 std::string PrintSchedule(const Schedule& schedule) {
-  const std::string cuts = StrJoin(schedule.tasks, ", ", [](const Cut& cut) {
-    return StrCat(StrJoin(cut.axes, "*"), ":", cut.block);
-  });
-  std::string text = StrCat("schedule { tasks %", schedule.result, "(", cuts, ")");
+  std::string text = StrCat("schedule { tasks %", schedule.result, "(",
+                            StrJoin(schedule.tasks, ", ", CutText), ")");
+  for (const Cut& loop : schedule.loops) StrAppend(&text, "  loop ", CutText(loop));
   for (const SchedulePart& part : schedule.parts) StrAppend(&text, "  ", PartText(part));
   return text + " }";
 }
@@ -103,6 +113,10 @@ absl::StatusOr<Schedule> ParseSchedule(Scanner& scanner) {
     schedule.tasks.push_back(std::move(cut));
     return absl::OkStatus();
   }));
+  while (scanner.TryConsume("loop")) {
+    AOTC_ASSIGN_OR_RETURN(Cut loop, ParseCut(scanner));
+    schedule.loops.push_back(std::move(loop));
+  }
   while (!scanner.TryConsume("}")) {
     AOTC_ASSIGN_OR_RETURN(SchedulePart part, ParsePart(scanner));
     schedule.parts.push_back(std::move(part));
