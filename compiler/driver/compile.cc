@@ -110,7 +110,7 @@ class Compilation {
   // All passes of the table.
   absl::Status TransformGraph() {
     if (stopped_) return absl::OkStatus();
-    PassContext context(options_.passes, diagnostics_, {.channel_block = target_.channel_block});
+    PassContext context(options_.passes, diagnostics_, PassTargetOf(target_));
     context.AddInstrument([this](const PassRun& run) {
       ran_.emplace_back(run.pass.name);
       if (hook_)

@@ -96,6 +96,14 @@ void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("MODE")
       ->capture_default_str()
       ->group("Passes");
+  app.add_option("--winograd", texts.winograd,
+                 "3x3 convolutions by Winograd's algorithm: over 2, 4 or 6 outputs along each axis,"
+                 " or not at all; auto: 2 or 4 where that is faster, within an error of 1e-5 of"
+                 " the output's scale")
+      ->check(OneOf({"auto", "off", "2", "4", "6"}))
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group("Passes");
   AddEach(app, "--assume", texts.assume, "valid-indices: no index of the data is out of range")
       ->type_name("FACT")
       ->check(OneOf({"valid-indices"}))

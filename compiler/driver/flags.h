@@ -22,7 +22,7 @@ namespace aotc {
 struct FlagTexts {
   std::vector<std::string> shapes, dims, binds, pools, archs;
   std::vector<std::string> enabled, disabled, schedules, config, assume;
-  std::string weights = "incbin", color = "auto", math = "precise";
+  std::string weights = "incbin", color = "auto", math = "precise", winograd = "auto";
   bool no_templates = false, print_pipeline = false;
 };
 

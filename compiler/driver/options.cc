@@ -9,6 +9,7 @@
 
 #include "compiler/driver/flags.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/layout/winograd.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/registry.h"
@@ -19,13 +20,10 @@ namespace {
 // Flags that decide the bytes of the output: metadata.json keeps them, `aotc check` gives them
 // again.
 constexpr std::string_view kOutputFlags[] = {
-    "--target",       "--name",       "--shape",
-    "--dim",          "--keep-input", "--bind",
-    "--cpu",          "--arch",       "--weights",
-    "--example",      "-O",           "--enable-pass",
-    "--disable-pass", "--config",     "--no-templates",
-    "--assume",       "--math",       "--disable-schedule",
-    "--pool",
+    "--target", "--name",        "--shape",        "--dim",     "--keep-input",
+    "--bind",   "--cpu",         "--arch",         "--weights", "--example",
+    "-O",       "--enable-pass", "--disable-pass", "--config",  "--no-templates",
+    "--assume", "--math",        "--winograd",     "--pool",    "--disable-schedule",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -201,10 +199,17 @@ class Parser {
     passes.enable.insert(texts_.enabled.begin(), texts_.enabled.end());
     passes.disable.insert(texts_.disabled.begin(), texts_.disabled.end());
     if (texts_.math == "fast") passes.config[std::string(kFastMath.name)] = 1;
+    SetWinograd(passes);
     for (const std::string& setting : texts_.config) {
       AOTC_RETURN_IF_ERROR(SetConfig(setting, passes));
     }
     return CheckPassOptions(passes);
+  }
+
+  void SetWinograd(PassOptions& passes) const {
+    if (texts_.winograd == "auto") return;
+    const bool is_off = texts_.winograd == "off";
+    passes.config[std::string(kWinograd.name)] = is_off ? 0 : std::stoll(texts_.winograd);
   }
 
   // The flags that decide the output, as given, in the order of the table.

@@ -14,6 +14,7 @@
 #include "compiler/canonicalize/split_phases.h"
 #include "compiler/layout/choose_layouts.h"
 #include "compiler/layout/split_groups.h"
+#include "compiler/layout/winograd.h"
 #include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/flatten_dilation.h"
 #include "compiler/optimize/fold_scale.h"
@@ -76,11 +77,14 @@ constexpr Pass kPasses[] = {
      "writes transposed convolutions as convolutions whose channels are phases of pixels"},
     {"split-groups", SplitGroups, 2, kTyped | kExpanded, 0,
      "writes grouped convolutions as one per group, where the target has no tile for groups"},
+    {"winograd", UseWinograd, 2, kTyped | kExpanded, 0,
+     "computes 3x3 convolutions by Winograd's algorithm, where that is faster and exact enough"},
     {"layout", ChooseLayouts, 1, kTyped | kExpanded, 0,
      "gives values the storage layouts that the target's tile functions read"},
 };
 
-constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts, kFastMath};
+constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts, kFastMath,
+                                     kWinograd};
 
 std::string KnownNames(const auto& table) {
   return StrJoin(table, ", ", [](const auto& row) { return row.name; });
@@ -164,7 +168,11 @@ std::string DescribePipeline() {
 
 PassTarget PassTargetOf(std::string_view target, bool templates) {
   const absl::StatusOr<Target> made = MakeTarget(target, {.templates = templates});
-  return {.channel_block = made.ok() ? made->channel_block : 0};
+  return made.ok() ? PassTargetOf(*made) : PassTarget{};
+}
+
+PassTarget PassTargetOf(const Target& target) {
+  return {.channel_block = target.channel_block, .convolution_seconds = target.convolution_seconds};
 }
 
 std::span<const Pass> AllPasses() { return kPasses; }

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/pass/pass.h"
+#include "compiler/targets/target.h"
 
 namespace aotc {
 
@@ -35,6 +36,7 @@ std::string DescribePipeline();
 // What passes have to know of the target of this name; one that does not exist wants nothing.
 // `templates` is false for plain loops only.
 PassTarget PassTargetOf(std::string_view target, bool templates);
+PassTarget PassTargetOf(const Target& target);
 
 std::span<const Pass> AllPasses();
 const Pass* FindPass(std::string_view name);

@@ -11,6 +11,7 @@
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
+#include "compiler/schedule/winograd.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -24,6 +25,7 @@ constexpr size_t kChannelAxis = 1;
 struct NodeFacts {
   std::optional<NodeKernel> kernel;  // none where the op has no compute definition
   bool is_convolution = false;
+  bool is_winograd = false;
   bool is_integer = false;  // it sums products of bytes
   int64_t rows_lack = 0;    // bytes that rows of a product are short of whole groups
 };
@@ -106,6 +108,7 @@ bool KeepsChannels(const Kernel& kernel, TensorId tensor) {
 // innermost, without a halo.
 bool WritesAnyLayout(const NodeFacts& facts) {
   const NodeKernel& node = *facts.kernel;
+  if (facts.is_winograd) return true;
   if (!facts.is_convolution && ContractionOf(node.kernel) != nullptr) return false;
   return node.outputs.size() == 1 && IsPointNest(node.kernel);
 }
@@ -161,6 +164,7 @@ class LayoutChooser {
       if (absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node); built.ok()) {
         facts.kernel = *std::move(built);
         facts.is_convolution = IsConvolution(graph_, *facts.kernel);
+        facts.is_winograd = ReadWinograd(facts.kernel->kernel).has_value();
         facts.is_integer = IsOfIntegers(facts.kernel->kernel);
         if (facts.is_integer && !facts.is_convolution)
           facts.rows_lack = RowsLack(graph_, *facts.kernel);
@@ -192,7 +196,7 @@ class LayoutChooser {
     const NodeKernel& node = *facts.kernel;
     if (!WritesAnyLayout(facts)) return;
     const ValueId output = node.outputs[0];
-    if (facts.is_convolution) {
+    if (facts.is_convolution || facts.is_winograd) {
       wanted_[output] = Blocked(output, BlockOf(facts, output));
       return;
     }
@@ -211,6 +215,7 @@ class LayoutChooser {
   // The convolution's input gets the halo that its taps reach into.
   void WantHalo(const NodeFacts& facts) {
     if (facts.rows_lack > 0) WantWholeRows(facts);
+    if (facts.is_winograd) WantBlocks(facts);
     if (!facts.is_convolution) return;
     const Stage* stage = ContractionOf(facts.kernel->kernel);
     const Expr load = OperandLoad(stage->body[0].arg(0));
@@ -238,6 +243,14 @@ class LayoutChooser {
       need.layout.halo[i].before = std::max(need.layout.halo[i].before, (*reach)[i].before);
       need.layout.halo[i].after = std::max(need.layout.halo[i].after, (*reach)[i].after);
     }
+  }
+
+  // Patches over the border get their zeros when they are transformed.
+  void WantBlocks(const NodeFacts& facts) {
+    const ValueId input = facts.kernel->inputs[0];
+    Need& need = needs_[input];
+    if (need.layout.axes.empty() && !need.layout.HasHalo())
+      need.layout.axes = Blocked(input, options_.block).axes;
   }
 
   // Rows as long as whole groups; what lies behind their end is multiplied by zeros.
@@ -297,7 +310,8 @@ class LayoutChooser {
   // A convolution whose input is not laid out as it wants reads a relaid copy.
   absl::Status PrepareInput(Rebuilder& r, const Node& node) {
     const NodeFacts& facts = FactsOf(node);
-    if (!facts.is_convolution && facts.rows_lack == 0) return absl::OkStatus();
+    const bool wants = facts.is_convolution || facts.is_winograd || facts.rows_lack > 0;
+    if (!wants) return absl::OkStatus();
     const ValueId input = facts.kernel->inputs[0];
     auto need = needs_.find(input);
     if (need == needs_.end()) return absl::OkStatus();

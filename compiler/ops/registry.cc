@@ -23,7 +23,7 @@ constexpr OpFamily kFamilies[] = {
     ScatterOps,         SelectOps,        ShapeOps,
     SignalWindowOps,    SliceOps,         SoftmaxOps,
     StatisticsNormOps,  TopKOps,          TransposeOps,
-    UnaryMathOps,
+    UnaryMathOps,       WinogradConvOps,
 };
 
 using OpTable = std::map<std::string_view, const OpDef*>;

@@ -53,6 +53,7 @@ std::span<const OpDef> StatisticsNormOps();
 std::span<const OpDef> TopKOps();
 std::span<const OpDef> TransposeOps();
 std::span<const OpDef> UnaryMathOps();
+std::span<const OpDef> WinogradConvOps();
 
 }  // namespace aotc
 

@@ -62,11 +62,21 @@ struct PassOptions {
   bool verify_each = true;
 };
 
+// A convolution with 3x3 taps and a step of 1, by the size of its result.
+struct ConvolutionSize {
+  int64_t images = 1;
+  int64_t inputs = 0, outputs = 0;  // channels
+  int64_t height = 0, width = 0;
+};
+
 // What passes have to know of the target.
 struct PassTarget {
   // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
   // that it wants.
   int64_t channel_block = 0;
+  // Seconds that the convolution should take by Winograd's algorithm over m x m outputs; 0: as it
+  // is defined. Null where the target has no such algorithm.
+  std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};
 };
 
 class PassContext;
@@ -94,7 +104,7 @@ using PassInstrument = std::function<absl::Status(const PassRun& run)>;
 class PassContext {
  public:
   PassContext(PassOptions options, Diagnostics& diagnostics, PassTarget target = {})
-      : options_(std::move(options)), diagnostics_(diagnostics), target_(target) {}
+      : options_(std::move(options)), diagnostics_(diagnostics), target_(std::move(target)) {}
 
   const PassOptions& options() const { return options_; }
   const PassTarget& target() const { return target_; }

@@ -21,6 +21,7 @@
 #include "compiler/emit/output.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/lower/build_program.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 
@@ -46,6 +47,8 @@ struct Target {
   // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
   // that it wants.
   int64_t channel_block = 0;
+  // As PassTarget has it.
+  std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};
 
   FusionVeto fusion_veto = {};
   // Whether there is room for what the kernel keeps between its stages.

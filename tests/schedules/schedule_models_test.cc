@@ -97,7 +97,7 @@ TEST_P(ModelKernels, HaveCandidatesThatAreLegal) {
     for (const KernelVariant& variant : kernel.variants) {
       const CpuReading reading = ReadingOf(kernel.kernel, variant);
       const Isa& isa = IsaOf(variant);
-      for (const Schedule& schedule : CpuCandidates(reading, isa)) {
+      for (const Schedule& schedule : CpuCandidates(reading, isa, DefaultCpuLimits().For(isa))) {
         const absl::StatusOr<Schedule> parsed = ParseSchedule(PrintSchedule(schedule));
         ASSERT_TRUE(parsed.ok()) << parsed.status();
         EXPECT_EQ(*parsed, schedule);

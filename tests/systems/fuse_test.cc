@@ -76,9 +76,9 @@ TEST(Row38_FuseOps, AnAddJoinsOneOfTwoConvolutions) {
   for (std::string_view target : kTargets) {
     const Graph graph = Prepared(R"air(graph @main(%x: f32[1, 16, 8, 8]) -> (%z) {
   const %v: f32[16, 16, 1, 1] = random(seed=1)
-  const %w: f32[16, 16, 3, 3] = random(seed=2)
+  const %w: f32[16, 16, 5, 5] = random(seed=2)
   %a = Conv(%x, %v)
-  %b = Conv(%x, %w) {pads=[1, 1, 1, 1]}
+  %b = Conv(%x, %w) {pads=[2, 2, 2, 2]}
   %r = Relu(%b)
   %z = Add(%a, %r)
 })air",

@@ -143,6 +143,11 @@ double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& i
              limits.clock_hz;
     }
   }
+  if (reading.winograd().ok()) {
+    const WinogradContraction& c = *reading.winograd();
+    const absl::StatusOr<WinogradTiling> tiling = WinogradTilingOf(c, schedule, isa.lanes);
+    if (tiling.ok()) return WinogradCost(c.size, c.m(), *tiling, isa, limits);
+  }
   const double lanes = heart.by == "loops" ? static_cast<double>(heart.params[0])
                                            : static_cast<double>(isa.lanes) * 2;
   return LoopCycles(reading.kernel(), core, lanes) / limits.clock_hz;

@@ -46,6 +46,13 @@ absl::StatusOr<TiledContraction> ReadTiled(const Kernel& kernel, const CpuOption
   return tiled;
 }
 
+absl::StatusOr<WinogradContraction> ReadByWinograd(const Kernel& kernel,
+                                                   const CpuOptions& options) {
+  AOTC_RETURN_IF_ERROR(CheckAllowed("winograd", options));
+  AOTC_RETURN_IF_ERROR(CheckAllowed("contract_tile", options));
+  return AnalyzeWinograd(kernel);
+}
+
 std::optional<Schedule> LoopsOf(const CpuReading& reading, const Isa& isa) {
   if (!reading.loops().ok()) return std::nullopt;
   const int lanes = HasVectorMath(reading.stored()) ? isa.lanes : 1;
@@ -63,10 +70,12 @@ void AddNew(std::vector<Schedule>& schedules, Schedule schedule) {
 CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
     : kernel_(&kernel),
       contraction_(ReadTiled(kernel, options)),
+      winograd_(ReadByWinograd(kernel, options)),
       rows_allowed_(CheckAllowed("row_products", options)) {}
 
 const Kernel& CpuReading::stored() const {
   if (contraction_.ok()) return contraction_->kernel;
+  if (winograd_.ok()) return winograd_->kernel;
   if (!blocked_) {
     blocked_ = *kernel_;
     BlockConstants(*blocked_);
@@ -83,15 +92,26 @@ CpuReading CpuReading::Under(const Expr& fact) const {
 
 CpuReading CpuReading::WithoutTile(absl::Status why) const {
   CpuReading reading = *this;
-  reading.contraction_ = std::move(why);
+  reading.contraction_ = why;
+  reading.winograd_ = std::move(why);
   reading.rows_.reset();
   reading.loops_.reset();
   return reading;
 }
 
+std::string CpuReading::WhyNoTile() const {
+  if (HasTile()) return "";
+  const bool is_winograd = ReadWinograd(*kernel_).has_value();
+  return std::string((is_winograd ? winograd_.status() : contraction_.status()).message());
+}
+
+absl::Status CpuReading::CheckRealisable() const {
+  return HasTile() || rows().ok() ? absl::OkStatus() : loops().status();
+}
+
 const absl::StatusOr<Nest>& CpuReading::rows() const {
   if (!rows_ && !rows_allowed_.ok()) rows_ = rows_allowed_;
-  if (!rows_) rows_ = contraction_.ok() ? Refuse("a tile takes it") : RowProductNest(stored());
+  if (!rows_) rows_ = HasTile() ? Refuse("a tile takes it") : RowProductNest(stored());
   return *rows_;
 }
 
@@ -109,8 +129,9 @@ CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
   return variant.guard.IsInt(1) ? reading : reading.Under(variant.guard);
 }
 
-Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa) {
+Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits) {
   if (reading.contraction().ok()) return ChooseContractSchedule(*reading.contraction(), isa);
+  if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
   if (reading.rows().ok()) {
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
     if (rows.ok()) return *std::move(rows);
@@ -118,12 +139,19 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa) {
   return LoopsOf(reading, isa).value_or(Schedule{});
 }
 
-std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa) {
-  std::vector<Schedule> schedules = {ChooseOnCpu(reading, isa)};
+std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
+                                    const CpuLimits& limits) {
+  std::vector<Schedule> schedules = {ChooseOnCpu(reading, isa, limits)};
   if (reading.contraction().ok()) {
     for (Schedule& schedule : ContractCandidates(*reading.contraction(), isa)) {
       AddNew(schedules, std::move(schedule));
     }
+  }
+  if (reading.winograd().ok()) {
+    for (Schedule& schedule : WinogradCandidates(*reading.winograd(), isa)) {
+      AddNew(schedules, std::move(schedule));
+    }
+    return schedules;
   }
   if (std::optional<Schedule> loops = LoopsOf(reading, isa)) AddNew(schedules, *std::move(loops));
   return schedules;
@@ -139,6 +167,8 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
     loops = LowerToLoops(reading.stored(), *reading.loops(), schedule);
   } else if (reading.contraction().ok()) {
     loops = ApplyContractSchedule(*reading.contraction(), schedule, isa.lanes);
+  } else if (reading.winograd().ok()) {
+    loops = ApplyWinogradSchedule(*reading.winograd(), schedule, isa.lanes);
   } else {
     AOTC_RETURN_IF_ERROR(reading.rows().status());
     loops = ApplyRowProducts(reading.stored(), *reading.rows(), schedule);

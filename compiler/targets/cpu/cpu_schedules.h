@@ -2,7 +2,7 @@
 // loops that one gives.
 //
 //   CpuReading reading(kernel);
-//   for (const Schedule& schedule : CpuCandidates(reading, isa)) {
+//   for (const Schedule& schedule : CpuCandidates(reading, isa, limits)) {
 //     const double seconds = CpuCost(reading, schedule, isa, limits);
 //     LoopFunction loops = *ApplyOnCpu(reading, schedule, isa);
 //   }
@@ -14,6 +14,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,7 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/cpu/winograd.h"
 
 namespace aotc {
 
@@ -36,6 +38,13 @@ class CpuReading {
   const Kernel& kernel() const { return *kernel_; }
   // The register tile's view. Error: the reason why no tile takes the kernel.
   const absl::StatusOr<TiledContraction>& contraction() const { return contraction_; }
+  // That of Winograd's algorithm. Error: as above.
+  const absl::StatusOr<WinogradContraction>& winograd() const { return winograd_; }
+  bool HasTile() const { return contraction_.ok() || winograd_.ok(); }
+  // The reason of the two that says most; "" where there is a tile.
+  std::string WhyNoTile() const;
+  // Error: there is no schedule at all, not even plain loops.
+  absl::Status CheckRealisable() const;
   // The nest of rows for products with one matrix, and that of plain loops.
   const absl::StatusOr<Nest>& rows() const;
   const absl::StatusOr<Nest>& loops() const;
@@ -50,6 +59,7 @@ class CpuReading {
  private:
   const Kernel* kernel_;
   absl::StatusOr<TiledContraction> contraction_;
+  absl::StatusOr<WinogradContraction> winograd_;
   absl::Status rows_allowed_;
   mutable std::optional<Kernel> blocked_;
   mutable std::optional<absl::StatusOr<Nest>> rows_, loops_;
@@ -61,10 +71,11 @@ CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
                      const CpuOptions& options = {});
 
 // What is chosen where nothing else is known: the best schedule by rules of thumb.
-Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa);
+Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits);
 // Legal schedules, the chosen one first, each once. Of contractions tiles, blocks and cuts of all
 // sizes that fit; plain loops last.
-std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa);
+std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
+                                    const CpuLimits& limits);
 
 // The loops. Error: the schedule is none of this kernel, and why.
 absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedule& schedule,

@@ -26,13 +26,15 @@ std::vector<std::string_view> UsedBy(const CpuReading& reading, const CpuOptions
 // What a share of the FLOP is reported under.
 std::string RealisationOf(const Schedule& schedule) {
   const SchedulePart& heart = HeartOf(schedule);
+  if (heart.by == kWinogradInputTile) return "winograd";
   if (heart.by == "loops") return heart.params[0] > 1 ? "vector_loops" : "loops";
   return heart.by == "row_dots" ? "row_products" : heart.by;
 }
 
 std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   const std::string& by = HeartOf(schedule).by;
-  std::string why(reading.contraction().status().message());
+  std::string why = reading.WhyNoTile();
+  if (by == kWinogradInputTile) return "a convolution with 3x3 taps and a step of 1";
   if (by.starts_with("depthwise_tile")) return "channels in blocks, each with a filter of its own";
   if (reading.contraction().ok() && by != "loops") {
     return "a contraction with constant weights and its columns innermost";
@@ -41,8 +43,10 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   return StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why);
 }
 
-absl::StatusOr<KernelVariant> VariantOf(const CpuReading& reading, const Isa& isa) {
-  const Schedule schedule = ChooseOnCpu(reading, isa);
+absl::StatusOr<KernelVariant> VariantOf(const CpuReading& reading, const Isa& isa,
+                                        const CpuLimits& limits) {
+  AOTC_RETURN_IF_ERROR(reading.CheckRealisable());
+  const Schedule schedule = ChooseOnCpu(reading, isa, limits);
   KernelVariant variant{.feature = isa.name,
                         .realisation = RealisationOf(schedule),
                         .schedule = PrintSchedule(schedule),
@@ -61,18 +65,18 @@ std::optional<Expr> OneRowGuard(const TiledContraction& contraction) {
 }
 
 // The variants for one instruction set, guarded ones first.
-absl::Status AddVariants(const CpuReading& reading, const Isa& isa,
+absl::Status AddVariants(const CpuReading& reading, const Isa& isa, const CpuLimits& limits,
                          std::vector<KernelVariant>& variants) {
   std::optional<Expr> guard;
   if (reading.contraction().ok()) guard = OneRowGuard(*reading.contraction());
   if (guard) {
-    AOTC_ASSIGN_OR_RETURN(KernelVariant one, VariantOf(reading.Under(*guard), isa));
+    AOTC_ASSIGN_OR_RETURN(KernelVariant one, VariantOf(reading.Under(*guard), isa, limits));
     one.guard = *guard;
     one.reason += ", and one row";
     one.loops.name += "_one_row";
     variants.push_back(std::move(one));
   }
-  AOTC_ASSIGN_OR_RETURN(KernelVariant any, VariantOf(reading, isa));
+  AOTC_ASSIGN_OR_RETURN(KernelVariant any, VariantOf(reading, isa, limits));
   variants.push_back(std::move(any));
   return absl::OkStatus();
 }
@@ -81,7 +85,7 @@ absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOp
   ProgramKernel result{.kernel = reading.kernel(), .packing = reading.packing()};
   const std::vector<Isa> isas = IsasFor(options.isas, UsedBy(reading, options));
   for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
-    AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, result.variants));
+    AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, options.limits.For(*isa), result.variants));
     // Without vectors all instruction sets would get the same text.
     if (result.variants.back().realisation == "loops") {
       result.variants = {std::move(result.variants.back())};
@@ -95,6 +99,7 @@ absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOp
 }  // namespace
 
 bool CpuHolds(const Kernel& kernel) {
+  if (CpuReading(kernel).winograd().ok()) return true;
   constexpr int64_t kMostScratchBytes = 1 << 20;  // of the second-level cache
   if (TempBytes(kernel) <= kMostScratchBytes || IsPointNest(kernel)) return true;
   const absl::StatusOr<Nest> nest = BuildNest(kernel);
@@ -102,13 +107,11 @@ bool CpuHolds(const Kernel& kernel) {
 }
 
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
-  const auto refusal = [](const Kernel& kernel) {
-    return CpuReading(kernel).contraction().status();
-  };
-  const absl::Status tiled = refusal(merged);
-  if (!tiled.ok() && (refusal(producer).ok() || refusal(consumer).ok())) {
-    return StrCat("the contraction would lose its tile: ", std::string(tiled.message()));
+  const CpuReading reading(merged);
+  if (!reading.HasTile() && (CpuReading(producer).HasTile() || CpuReading(consumer).HasTile())) {
+    return StrCat("the contraction would lose its tile: ", reading.WhyNoTile());
   }
+  if (reading.winograd().ok()) return "";  // its schedules keep little of what lies between stages
   constexpr int64_t kMostRowBytes = 128 * 1024;  // with what a row reads, within most L2 caches
   const absl::StatusOr<Nest> nest = BuildNest(merged);
   if (nest.ok() && TempBytes(*nest) > kMostRowBytes) {
@@ -120,7 +123,7 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptions& options) {
   const CpuReading reading(kernel, options);
   absl::StatusOr<ProgramKernel> result = AllVariants(reading, options);
-  if (result.ok() || !reading.contraction().ok()) return result;
+  if (result.ok() || !reading.HasTile()) return result;
   return AllVariants(reading.WithoutTile(result.status()), options);
 }
 
@@ -131,7 +134,7 @@ std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const Kerne
   for (const Isa& isa : IsasFor(options.isas, UsedBy(reading, options))) {
     if (isa.name != variant.feature) continue;
     const CpuLimits& limits = options.limits.For(isa);
-    for (const Schedule& schedule : CpuCandidates(reading, isa)) {
+    for (const Schedule& schedule : CpuCandidates(reading, isa, limits)) {
       candidates.push_back({PrintSchedule(schedule), CpuCost(reading, schedule, isa, limits)});
     }
   }

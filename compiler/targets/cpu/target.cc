@@ -3,6 +3,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cpu/host.h"
+#include "compiler/targets/cpu/winograd.h"
 
 namespace aotc {
 namespace {
@@ -13,6 +14,7 @@ constexpr TargetSchedule kSchedules[] = {
     {"contract_tile", "matrix products and convolutions with packed weights"},
     {"depthwise_tile", "convolutions with a filter for each channel"},
     {"depthwise_tile_int8", "the same on 8-bit integers"},
+    {"winograd", "convolutions with 3x3 taps and a step of 1, by patches of outputs"},
     {"row_products", "rows that multiply with one matrix, such as attention"},
 };
 
@@ -40,6 +42,14 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CpuKernelFiles;
+  const bool has_winograd = options.templates && !options.disabled.contains("winograd") &&
+                            !options.disabled.contains("contract_tile");
+  if (has_winograd) {
+    target.convolution_seconds = [cpu](const ConvolutionSize& size, int64_t m) {
+      const Isa& isa = cpu.isas.back();
+      return ConvolutionSeconds(size, m, isa, cpu.limits.For(isa));
+    };
+  }
   return target;
 }
 

@@ -1,6 +1,10 @@
 #include "compiler/targets/cpu/tiles.h"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "compiler/targets/cpu/winograd_rows.h"
 
 namespace aotc {
 namespace {
@@ -244,6 +248,13 @@ constexpr TileRow kTiles[] = {
 
 }  // namespace
 
-TileTable CpuTiles() { return kTiles; }
+TileTable CpuTiles() {
+  static const std::vector<TileRow> kAll = [] {
+    std::vector<TileRow> all(std::begin(kTiles), std::end(kTiles));
+    for (const TileRow& row : WinogradRows()) all.push_back(row);
+    return all;
+  }();
+  return kAll;
+}
 
 }  // namespace aotc

@@ -1,0 +1,132 @@
+#include "compiler/schedule/winograd.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "compiler/ir/expr_simplify.h"
+#include "compiler/ir/winograd.h"
+#include "compiler/schedule/anchor.h"
+
+namespace aotc {
+namespace {
+
+// Stages as a list of what they should be, one after another.
+class Reader {
+ public:
+  explicit Reader(const Kernel& kernel) : kernel_(kernel) {}
+
+  std::optional<WinogradAnchor> Read() {
+    if (kernel_.stages.size() < kWinogradStages || !HaveForm() || !ReadOperands()) {
+      return std::nullopt;
+    }
+    const bool holds = Is(0, InputRows()) && Is(1, InputColumns()) && Is(2, Products()) &&
+                       Is(3, SumColumns()) && Is(4, SumRows());
+    return holds ? std::optional(anchor_) : std::nullopt;
+  }
+
+ private:
+  const Stage& stage(size_t s) const { return kernel_.stages[s]; }
+  Expr Axis(size_t s, size_t i) const { return Var(stage(s).axes[i].name); }
+  Expr Reduced(size_t s) const { return Var(stage(s).reduce_axes[0].name); }
+  TensorId Result(size_t s) const { return stage(s).results[0].tensor; }
+  Expr Element(TensorId tensor, std::vector<Expr> indices) const {
+    return Load(tensor, std::move(indices), DType::kF32);
+  }
+
+  bool HaveForm() const {
+    for (size_t s = 0; s < kWinogradStages; ++s) {
+      const bool is_last = s + 1 == kWinogradStages;
+      const bool fits = stage(s).combiner.name == "sum" && stage(s).reduce_axes.size() == 1 &&
+                        stage(s).results.size() == 1 && stage(s).axes.size() == (is_last ? 4 : 6) &&
+                        stage(s).body[0].dtype() == DType::kF32;
+      if (!fits) return false;
+    }
+    return true;
+  }
+
+  // The tensors, m, and where the first patch begins.
+  bool ReadOperands() {
+    const std::optional<int64_t> size = stage(0).reduce_axes[0].extent.AsInt();
+    const std::vector<Expr> loads = LoadsOf(stage(0).body[0]), products = LoadsOf(stage(2).body[0]);
+    if (!size || loads.size() != 1 || products.size() != 2) return false;
+    anchor_.m = *size - kWinogradTaps + 1;
+    if (std::ranges::count(kWinogradTiles, anchor_.m) == 0) return false;
+    matrices_ = WinogradMatricesOf(anchor_.m);
+    anchor_.input = loads[0]->tensor;
+    anchor_.weights = products[products[0]->tensor == Result(1) ? 1 : 0]->tensor;
+    const KernelTensor& x = kernel_.tensors[anchor_.input];
+    const KernelTensor& u = kernel_.tensors[anchor_.weights];
+    if (x.shape.size() != 4 || u.shape.size() != 4) return false;
+    if (x.dtype != DType::kF32 || u.dtype != DType::kF32) return false;
+    const auto begin = [&](size_t axis) {
+      Substitution origin;
+      for (const std::string& name : FreeVars(loads[0].arg(axis))) origin[name] = 0;
+      return Simplify(Substitute(loads[0].arg(axis), origin)).AsInt();
+    };
+    const std::optional<int64_t> row = begin(2), column = begin(3);
+    anchor_.first_row = row.value_or(0);
+    anchor_.first_column = column.value_or(0);
+    return row && column;
+  }
+
+  Expr InputRows() const {
+    const Shape& dims = kernel_.tensors[anchor_.input].shape;
+    const Expr row = Axis(0, 1) * anchor_.m + Reduced(0) + anchor_.first_row;
+    const Expr column = Axis(0, 2) * anchor_.m + Axis(0, 4) + anchor_.first_column;
+    const Expr inside =
+        And(And(Le(Expr(0), row), Lt(row, dims[2])), And(Le(Expr(0), column), Lt(column, dims[3])));
+    const Expr x = Element(anchor_.input, {Axis(0, 0), Axis(0, 5), row, column});
+    return MatrixElement(matrices_.bt, Axis(0, 3), Reduced(0)) * Select(inside, x, FloatConst(0));
+  }
+
+  Expr InputColumns() const {
+    const Expr r = Element(
+        Result(0), {Axis(1, 0), Axis(1, 1), Axis(1, 2), Axis(1, 3), Reduced(1), Axis(1, 5)});
+    return MatrixElement(matrices_.bt, Axis(1, 4), Reduced(1)) * r;
+  }
+
+  Expr Products() const {
+    const Expr v = Element(
+        Result(1), {Axis(2, 0), Axis(2, 1), Axis(2, 2), Axis(2, 3), Axis(2, 4), Reduced(2)});
+    return v * Element(anchor_.weights, {Axis(2, 5), Reduced(2), Axis(2, 3), Axis(2, 4)});
+  }
+
+  Expr SumColumns() const {
+    const Expr p = Element(
+        Result(2), {Axis(3, 0), Axis(3, 1), Axis(3, 2), Axis(3, 3), Reduced(3), Axis(3, 5)});
+    return MatrixElement(matrices_.at, Axis(3, 4), Reduced(3)) * p;
+  }
+
+  Expr SumRows() const {
+    const int64_t m = anchor_.m;
+    const Expr h = Axis(4, 2), w = Axis(4, 3);
+    const Expr q = Element(
+        Result(3), {Axis(4, 0), FloorDiv(h, m), FloorDiv(w, m), Reduced(4), Mod(w, m), Axis(4, 1)});
+    return MatrixElement(matrices_.at, Mod(h, m), Reduced(4)) * q;
+  }
+
+  bool Is(size_t s, const Expr& body) const {
+    const Bounds bounds = StageBounds(kernel_, stage(s));
+    return Same(Simplify(stage(s).body[0], bounds), Simplify(body, bounds));
+  }
+
+  const Kernel& kernel_;
+  WinogradAnchor anchor_;
+  WinogradMatrices matrices_;
+};
+
+}  // namespace
+
+std::optional<WinogradAnchor> ReadWinograd(const Kernel& kernel) { return Reader(kernel).Read(); }
+
+Kernel WinogradTail(Kernel kernel) {
+  const auto first = kernel.stages.begin();
+  const auto last = first + static_cast<std::ptrdiff_t>(kWinogradStages) - 1;
+  kernel.tensors[std::prev(last)->results[0].tensor].role = TensorRole::kInput;
+  kernel.stages.erase(first, last);
+  return kernel;
+}
+
+}  // namespace aotc
