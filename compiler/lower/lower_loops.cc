@@ -327,6 +327,10 @@ absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, Nest nest,
   return function;
 }
 
+std::vector<Stmt> PointLoopsFrom(const Nest& nest, size_t first, int lanes) {
+  return PointLoops(nest, lanes).From(first);
+}
+
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
   if (!nest.is_point) {

@@ -24,6 +24,10 @@ Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes);
 absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, Nest nest,
                                           const Schedule& schedule);
 
+// The points of the axes from `first` on, in vectors of `lanes` along the innermost; those in front
+// are the caller's variables.
+std::vector<Stmt> PointLoopsFrom(const Nest& nest, size_t first, int lanes);
+
 // One thread per point (or per row): for GPUs. `threads` per block.
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads);
 

@@ -15,6 +15,8 @@
 // * `by` names a tile function of the target's table with the values of its parameters, or a way of
 //   writing plain loops: loops(lanes), threads(count), row_groups(group, threads), packs(elements,
 //   threads).
+// * `partial` marks the part that folds a block of a reduction into what it has of those before:
+//   weighted values whose weights are not final yet. Its loop is over the axis that is reduced.
 //
 // Names of axes are those of the stage that defines the result, and of their parts in storage:
 // `c_o` counts the blocks of c, `c_i` within a block, `c_g` the groups of a grouped convolution.
@@ -54,6 +56,7 @@ struct SchedulePart {
   StageMemory memory = StageMemory::kFragment;
   std::string by = {};  // a tile's name, or a way of writing loops
   std::vector<int64_t> params = {};
+  bool is_partial = false;
   friend bool operator==(const SchedulePart&, const SchedulePart&) = default;
 };
 

@@ -34,7 +34,7 @@ std::string PartText(const SchedulePart& part) {
       StrJoin(part.results, ", ", [](const std::string& name) { return StrCat("%", name); });
   const std::string loop = part.at.empty() ? "tasks" : StrJoin(part.at, "*");
   return StrCat(results, " @ ", loop, " in ", MemoryName(part.memory), " by ", part.by, "(",
-                StrJoin(part.params, ", "), ")");
+                StrJoin(part.params, ", "), ")", part.is_partial ? " partial" : "");
 }
 
 std::string CutText(const Cut& cut) { return StrCat(StrJoin(cut.axes, "*"), ":", cut.block); }
@@ -89,6 +89,7 @@ absl::StatusOr<SchedulePart> ParsePart(Scanner& scanner) {
     part.params.push_back(value);
     return absl::OkStatus();
   }));
+  part.is_partial = scanner.TryConsume("partial");
   return part;
 }
 

@@ -71,6 +71,7 @@ CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
     : kernel_(&kernel),
       contraction_(ReadTiled(kernel, options)),
       winograd_(ReadByWinograd(kernel, options)),
+      attention_allowed_(CheckAllowed("attention", options)),
       rows_allowed_(CheckAllowed("row_products", options)) {}
 
 const Kernel& CpuReading::stored() const {
@@ -109,6 +110,13 @@ absl::Status CpuReading::CheckRealisable() const {
   return HasTile() || rows().ok() ? absl::OkStatus() : loops().status();
 }
 
+const absl::StatusOr<Attention>& CpuReading::attention() const {
+  if (!attention_ && !attention_allowed_.ok()) attention_ = attention_allowed_;
+  if (!attention_ && HasTile()) attention_ = Refuse("a tile takes it");
+  if (!attention_) attention_ = AnalyzeAttention(*kernel_);
+  return *attention_;
+}
+
 const absl::StatusOr<Nest>& CpuReading::rows() const {
   if (!rows_ && !rows_allowed_.ok()) rows_ = rows_allowed_;
   if (!rows_) rows_ = HasTile() ? Refuse("a tile takes it") : RowProductNest(stored());
@@ -132,6 +140,12 @@ CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits) {
   if (reading.contraction().ok()) return ChooseContractSchedule(*reading.contraction(), isa);
   if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
+  if (reading.attention().ok()) {
+    absl::StatusOr<Schedule> blocks = ChooseAttention(*reading.attention(), isa);
+    if (blocks.ok() && ApplyAttention(*reading.attention(), *blocks, isa.lanes).ok()) {
+      return *std::move(blocks);
+    }
+  }
   if (reading.rows().ok()) {
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
     if (rows.ok()) return *std::move(rows);
@@ -153,6 +167,12 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
     }
     return schedules;
   }
+  if (reading.attention().ok()) {
+    for (Schedule& schedule : AttentionCandidates(*reading.attention(), isa)) {
+      const bool applies = ApplyAttention(*reading.attention(), schedule, isa.lanes).ok();
+      if (applies) AddNew(schedules, std::move(schedule));
+    }
+  }
   if (std::optional<Schedule> loops = LoopsOf(reading, isa)) AddNew(schedules, *std::move(loops));
   return schedules;
 }
@@ -167,6 +187,9 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
     loops = LowerToLoops(reading.stored(), *reading.loops(), schedule);
   } else if (reading.contraction().ok()) {
     loops = ApplyContractSchedule(*reading.contraction(), schedule, isa.lanes);
+  } else if (IsAttention(schedule)) {
+    AOTC_RETURN_IF_ERROR(reading.attention().status());
+    loops = ApplyAttention(*reading.attention(), schedule, isa.lanes);
   } else if (reading.winograd().ok()) {
     loops = ApplyWinogradSchedule(*reading.winograd(), schedule, isa.lanes);
   } else {

@@ -22,6 +22,7 @@
 #include "compiler/ir/packing.h"
 #include "compiler/lower/nest.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/targets/cpu/attention.h"
 #include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cpu/winograd.h"
@@ -45,6 +46,8 @@ class CpuReading {
   std::string WhyNoTile() const;
   // Error: there is no schedule at all, not even plain loops.
   absl::Status CheckRealisable() const;
+  // That of attention in one pass. Error: as above.
+  const absl::StatusOr<Attention>& attention() const;
   // The nest of rows for products with one matrix, and that of plain loops.
   const absl::StatusOr<Nest>& rows() const;
   const absl::StatusOr<Nest>& loops() const;
@@ -60,8 +63,9 @@ class CpuReading {
   const Kernel* kernel_;
   absl::StatusOr<TiledContraction> contraction_;
   absl::StatusOr<WinogradContraction> winograd_;
-  absl::Status rows_allowed_;
+  absl::Status attention_allowed_, rows_allowed_;
   mutable std::optional<Kernel> blocked_;
+  mutable std::optional<absl::StatusOr<Attention>> attention_;
   mutable std::optional<absl::StatusOr<Nest>> rows_, loops_;
 };
 

@@ -27,6 +27,7 @@ std::vector<std::string_view> UsedBy(const CpuReading& reading, const CpuOptions
 std::string RealisationOf(const Schedule& schedule) {
   const SchedulePart& heart = HeartOf(schedule);
   if (heart.by == kWinogradInputTile) return "winograd";
+  if (IsAttention(schedule)) return "attention";
   if (heart.by == "loops") return heart.params[0] > 1 ? "vector_loops" : "loops";
   return heart.by == "row_dots" ? "row_products" : heart.by;
 }
@@ -36,6 +37,7 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   std::string why = reading.WhyNoTile();
   if (by == kWinogradInputTile) return "a convolution with 3x3 taps and a step of 1";
   if (by.starts_with("depthwise_tile")) return "channels in blocks, each with a filter of its own";
+  if (IsAttention(schedule)) return "rows that attend to keys, in blocks of both";
   if (reading.contraction().ok() && by != "loops") {
     return "a contraction with constant weights and its columns innermost";
   }
@@ -99,7 +101,8 @@ absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOp
 }  // namespace
 
 bool CpuHolds(const Kernel& kernel) {
-  if (CpuReading(kernel).winograd().ok()) return true;
+  const CpuReading reading(kernel);
+  if (reading.winograd().ok() || reading.attention().ok()) return true;
   constexpr int64_t kMostScratchBytes = 1 << 20;  // of the second-level cache
   if (TempBytes(kernel) <= kMostScratchBytes || IsPointNest(kernel)) return true;
   const absl::StatusOr<Nest> nest = BuildNest(kernel);
@@ -111,7 +114,8 @@ std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const 
   if (!reading.HasTile() && (CpuReading(producer).HasTile() || CpuReading(consumer).HasTile())) {
     return StrCat("the contraction would lose its tile: ", reading.WhyNoTile());
   }
-  if (reading.winograd().ok()) return "";  // its schedules keep little of what lies between stages
+  // Their schedules keep little of what lies between stages.
+  if (reading.winograd().ok() || reading.attention().ok()) return "";
   constexpr int64_t kMostRowBytes = 128 * 1024;  // with what a row reads, within most L2 caches
   const absl::StatusOr<Nest> nest = BuildNest(merged);
   if (nest.ok() && TempBytes(*nest) > kMostRowBytes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "compiler/lower/block_constants.h"
 #include "compiler/support/rounding.h"
@@ -27,16 +28,19 @@ Layout PackedWeights(int64_t panel) {
   return {.axes = {{0, panel, 0}, {2, 1, 0}, {3, 1, 0}, {1, 1, 0}, {0, 1, panel}}};
 }
 
+bool Reads(const Stage& stage, TensorId tensor) {
+  return std::ranges::any_of(stage.body, [&](const Expr& body) {
+    const std::vector<Expr> loads = LoadsOf(body);
+    return std::ranges::any_of(loads, [&](const Expr& load) { return load->tensor == tensor; });
+  });
+}
+
 absl::Status CheckTemps(const Kernel& kernel) {
   for (size_t s = 0; s + 1 < kWinogradStages; ++s) {
     const TensorId temp = kernel.stages[s].results[0].tensor;
     if (kernel.tensors[temp].role != TensorRole::kTemp) return Refuse("a transform is an output");
     for (size_t reader = kWinogradStages; reader < kernel.stages.size(); ++reader) {
-      for (const Expr& body : kernel.stages[reader].body) {
-        for (const Expr& load : LoadsOf(body)) {
-          if (load->tensor == temp) return Refuse("a transform has other readers");
-        }
-      }
+      if (Reads(kernel.stages[reader], temp)) return Refuse("a transform has other readers");
     }
   }
   return absl::OkStatus();

@@ -12,7 +12,10 @@ namespace {
 constexpr int64_t kPanel = 32;  // columns of the weights, about
 
 double Of(int64_t x) { return static_cast<double>(x); }
-double Ceil(int64_t a, int64_t b) { return static_cast<double>((a + b - 1) / b); }
+double Ceil(int64_t a, int64_t b) {
+  const int64_t parts = (a + b - 1) / b;
+  return static_cast<double>(parts);
+}
 
 int64_t NonZeros(const Matrix& matrix) {
   int64_t count = 0;

@@ -29,23 +29,23 @@ constexpr std::string_view kSymbols = R"(
 )";
 
 const std::string& InputText() {
-  static const std::string text = StrCat(
+  static const std::string kText = StrCat(
       "kernel @winograd_input_tile(in %x: f32[m + 2, m + 2, lanes], ",
       "out %v: f32[m + 2, m + 2, lanes]) {", kSymbols, "  temp %r: f32[m + 2, m + 2, lanes]\n",
       "  %r[a<m + 2, t<m + 2, l<lanes] = reduce sum(s<m + 2) ", ElementText(true, "a", "s"),
       " * %x[s, t, l]\n", "  %v[a<m + 2, b<m + 2, l<lanes] = reduce sum(t<m + 2) ",
       ElementText(true, "b", "t"), " * %r[a, t, l]\n}");
-  return text;
+  return kText;
 }
 
 const std::string& OutputText() {
-  static const std::string text =
+  static const std::string kText =
       StrCat("kernel @winograd_output_tile(in %p: f32[m + 2, m + 2, lanes], ",
              "out %y: f32[m, m, lanes]) {", kSymbols, "  temp %q: f32[m + 2, m, lanes]\n",
              "  %q[a<m + 2, w<m, l<lanes] = reduce sum(b<m + 2) ", ElementText(false, "w", "b"),
              " * %p[a, b, l]\n", "  %y[h<m, w<m, l<lanes] = reduce sum(a<m + 2) ",
              ElementText(false, "h", "a"), " * %q[a, w, l]\n}");
-  return text;
+  return kText;
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+// Attention in one pass on a CPU: a task has a block of rows and walks blocks of keys. What it
+// keeps of a row is its largest score so far, the sum of the weights and the weighted values, so
+// that scratch does not grow with the number of keys.
+//
+//   schedule { tasks %y(n:1, h:1, i:32)  loop j:112
+//              %s, %z @ j in scratch by contract_tile(14, 2, 1)
+//              %top, %t, %sum, %p @ j in scratch by loops(16)
+//              %y @ j in scratch by contract_tile(13, 2, 1) partial }
+//
+// The rows of a block are the lanes: both products take what lies between them as their packed
+// operand, keys and values as they lie in memory, and the softmax needs no sums over lanes.
+//
+//   s[j][i] = sum over d of  k[j][d] * q[d][i]       // q: the block's rows, transposed once
+//   y[e][i] += sum over j of  v[j][e] * p[j][i]      // after y and sum were scaled to the new top
+#ifndef AOTC_COMPILER_TARGETS_CPU_ATTENTION_H_
+#define AOTC_COMPILER_TARGETS_CPU_ATTENTION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/ir/loops.h"
+#include "compiler/lower/nest.h"
+#include "compiler/schedule/attention.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/targets/cpu/features.h"
+
+namespace aotc {
+
+// Rows of keys or values: element (row, column) is data[offset + row * row_step + column * step].
+struct AttentionRows {
+  TensorId tensor = {};
+  Expr offset = {}, row_step = {}, step = {};
+};
+
+struct Attention {
+  Kernel kernel = {};  // as given
+  AttentionAnchor anchor = {};
+  Nest scores = {};  // points (leading axes, key): from the product to the scores of the softmax
+  Nest result = {};  // points (leading axes, column): from the weighted values on
+  size_t row = 0;    // the leading axis whose elements are the lanes
+  Expr query = {};   // over leading axes of `scores` and the axis `depth_axis`
+  std::string depth_axis = {}, key_axis = {}, column_axis = {};
+  Expr keys = {};                      // how many
+  int64_t depth = 0;                   // of a query
+  int64_t columns = 0;                 // of the values
+  AttentionRows key = {}, value = {};  // over leading axes of `scores`
+
+  const NestAxis& rows() const { return scores.outer[row]; }
+};
+
+// Error: the reason why it cannot be computed so.
+absl::StatusOr<Attention> AnalyzeAttention(const Kernel& kernel);
+
+struct AttentionTiling {
+  int64_t block = 32;                        // rows of a task
+  int64_t keys = 112;                        // of a block
+  int64_t score_rows = 14, value_rows = 14;  // of the register tiles: keys, columns of the values
+  int64_t vectors = 2;
+};
+
+// Whether a schedule is one of attention in one pass.
+bool IsAttention(const Schedule& schedule);
+// Error: the reason why the schedule is none of this attention.
+absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& attention,
+                                                  const Schedule& schedule, int lanes);
+// Error: so few rows that most lanes would be idle.
+absl::StatusOr<Schedule> ChooseAttention(const Attention& attention, const Isa& isa);
+std::vector<Schedule> AttentionCandidates(const Attention& attention, const Isa& isa);
+
+// Error: as above, or stages without vector form.
+absl::StatusOr<LoopFunction> ApplyAttention(const Attention& attention, const Schedule& schedule,
+                                            int lanes);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_TARGETS_CPU_ATTENTION_H_

@@ -1,0 +1,338 @@
+// The loops of attention in one pass: queries into lanes, blocks of keys, results.
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "compiler/lower/lower_loops.h"
+#include "compiler/lower/nest_stages.h"
+#include "compiler/lower/vectorize.h"
+#include "compiler/support/rounding.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/attention.h"
+
+namespace aotc {
+namespace {
+
+constexpr int kAlign = 64;
+
+class AttentionLoops {
+ public:
+  AttentionLoops(const Attention& a, const AttentionTiling& tiling, int lanes)
+      : a_(a), tiling_(tiling), lanes_(lanes), bounds_(a.scores.bounds) {
+    const Expr blocks = CeilDiv(Rows(), tiling_.block);
+    bounds_.Add("row_block", 0, blocks - 1);
+    bounds_.Add("first_row", 0, Rows() - 1);
+    bounds_.Add("row_count", 1, tiling_.block);
+    bounds_.Add("row", 0, tiling_.block - 1);
+    bounds_.Add("block", 0, KeyBlocks() - 1);
+    bounds_.Add("first_key", 0, a.keys - 1);
+    bounds_.Add("key_count", 1, tiling_.keys);
+    for (const char* name : {"tile", "done", "left", "in_tile"}) {
+      bounds_.Add(name, 0, std::max(tiling_.keys, a.columns));
+    }
+    bounds_.Add("vector", 0, tiling_.vectors - 1);
+    bounds_.Add("lane", 0, lanes_ - 1);
+    bounds_.Add(a.depth_axis, 0, a.depth - 1);
+  }
+
+  absl::StatusOr<LoopFunction> Build() {
+    Nest all = a_.result;
+    for (LoopBuffer& buffer : all.buffers) {
+      const bool is_param = buffer.place == BufferPlace::kParam;
+      if (is_param && !IsParam(buffer.name)) buffer.place = BufferPlace::kScratch;
+      if (buffer.place == BufferPlace::kScratch) buffer.written = true;  // it takes no memory
+    }
+    function_ = StartFunction(a_.kernel, all);
+    queries_ = Scratch("queries", a_.depth * tiling_.block);
+    weights_ = Scratch("weights", tiling_.keys * tiling_.block);
+    sums_ = Scratch("weighted", a_.columns * tiling_.block);
+    top_ = Scratch("largest", tiling_.block);
+    total_ = Scratch("total", tiling_.block);
+    shrink_ = Scratch("shrink", tiling_.block);
+    std::vector<NestAxis> tasks(a_.scores.outer.begin(), a_.scores.outer.end() - 1);
+    tasks[a_.row] = {.name = "row_block", .extent = CeilDiv(Rows(), tiling_.block)};
+    function_.tasks = CountOf(tasks);
+    std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
+    body.push_back(Let("first_row", Var("row_block") * tiling_.block));
+    if (!HasWholeBlocks()) {
+      body.push_back(Let("row_count", Min(Expr(tiling_.block), Rows() - Var("first_row"))));
+    }
+    AOTC_ASSIGN_OR_RETURN(Stmt queries, PackQueries());
+    body.push_back(std::move(queries));
+    for (Stmt& stmt : Start()) body.push_back(std::move(stmt));
+    AOTC_ASSIGN_OR_RETURN(Stmt keys, KeyLoop());
+    body.push_back(std::move(keys));
+    body.push_back(Results());
+    function_.body = Block(std::move(body));
+    return std::move(function_);
+  }
+
+ private:
+  const Expr& Rows() const { return a_.rows().extent; }
+  Expr KeyBlocks() const { return Simplify(CeilDiv(a_.keys, tiling_.keys), a_.scores.bounds); }
+  bool HasWholeBlocks() const { return ProveDivisible(Rows(), tiling_.block, a_.scores.bounds); }
+  bool HasWholeKeys() const { return ProveDivisible(a_.keys, tiling_.keys, a_.scores.bounds); }
+  Expr RowCount() const { return HasWholeBlocks() ? Expr(tiling_.block) : Var("row_count"); }
+  Expr KeyCount() const { return HasWholeKeys() ? Expr(tiling_.keys) : Var("key_count"); }
+
+  bool IsParam(const std::string& name) const {
+    for (const TensorId id : a_.kernel.params) {
+      if (a_.kernel.tensors[id].name == name) return true;
+    }
+    return false;
+  }
+
+  TensorId Scratch(std::string name, int64_t elements) {
+    while (std::ranges::find(function_.buffers, name, &LoopBuffer::name) !=
+           function_.buffers.end()) {
+      name += "_";
+    }
+    LoopBuffer buffer{.name = std::move(name),
+                      .place = BufferPlace::kScratch,
+                      .written = true,
+                      .elements = elements,
+                      .offset = function_.scratch_bytes};
+    function_.scratch_bytes += RoundUp(elements * ByteWidth(buffer.dtype), kAlign);
+    return function_.buffers.Add(std::move(buffer));
+  }
+
+  Expr At(TensorId buffer, const Expr& index) const {
+    return Expr::Make({.op = ExprOp::kLoad,
+                       .dtype = DType::kF32,
+                       .lanes = lanes_,
+                       .tensor = buffer,
+                       .args = {Simplify(index, bounds_), Expr(1)}});
+  }
+  Expr Broadcast(const Expr& number) const {
+    return Expr::Make(
+        {.op = ExprOp::kBroadcast, .dtype = DType::kF32, .lanes = lanes_, .args = {number}});
+  }
+  Expr VectorVar(std::string_view name) const {
+    return Expr::Make(
+        {.op = ExprOp::kVar, .dtype = DType::kF32, .lanes = lanes_, .name = std::string(name)});
+  }
+  // Of a vector of rows.
+  Expr Lane() const { return Var("vector") * lanes_; }
+
+  // Lanes along the rows of vector `vector`: those beyond the last row are not read.
+  Lanes RowLanes(const Expr& vector) const {
+    Lanes lanes{.var = "lane", .first = 0, .count = lanes_};
+    if (!HasWholeBlocks()) {
+      const Expr left = RowCount() - vector * lanes_;
+      lanes.active = Min(Max(left, 0), Expr(lanes_));
+    }
+    return lanes;
+  }
+  Substitution RowAt(const Expr& vector) const {
+    return {{a_.rows().name, Var("first_row") + vector * lanes_ + Var("lane")}};
+  }
+
+  // --- Queries ----------------------------------------------------------------------------------
+
+  absl::StatusOr<Stmt> PackQueries() const {
+    const Expr query = Simplify(Substitute(a_.query, RowAt(Var("vector"))), bounds_);
+    std::optional<Expr> rows = VectorizeExpr(query, RowLanes(Var("vector")), bounds_);
+    if (!rows) return absl::FailedPreconditionError("queries have no vector form");
+    if (rows->lanes() == 1) rows = Broadcast(*rows);
+    const Expr index = Var(a_.depth_axis) * tiling_.block + Lane();
+    return For(a_.depth_axis, 0, a_.depth,
+               {For("vector", 0, tiling_.vectors, {Store(queries_, index, *rows)})});
+  }
+
+  std::vector<Stmt> Start() const {
+    const Expr zero = Broadcast(FloatConst(0));
+    const Expr least = Broadcast(FloatConst(-std::numeric_limits<double>::infinity()));
+    const Expr column = Var("column") * tiling_.block + Lane();
+    return {For("vector", 0, tiling_.vectors,
+                {Store(top_, Lane(), least), Store(total_, Lane(), zero),
+                 For("column", 0, a_.columns, {Store(sums_, column, zero)})})};
+  }
+
+  // --- Blocks of keys ---------------------------------------------------------------------------
+
+  absl::StatusOr<Stmt> KeyLoop() const {
+    std::vector<Stmt> body = {Let("first_key", Var("block") * tiling_.keys)};
+    if (!HasWholeKeys()) {
+      body.push_back(Let("key_count", Min(Expr(tiling_.keys), a_.keys - Var("first_key"))));
+    }
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> scores, ScoreTiles());
+    for (Stmt& stmt : scores) body.push_back(std::move(stmt));
+    body.push_back(Softmax());
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> values, Tiles(a_.columns, tiling_.value_rows,
+                                                          [&](const Expr& first, int64_t rows) {
+                                                            return ValueTile(first, rows);
+                                                          }));
+    for (Stmt& stmt : values) body.push_back(std::move(stmt));
+    return For("block", 0, KeyBlocks(), std::move(body));
+  }
+
+  using MakeTile = std::function<absl::StatusOr<Stmt>(const Expr& first, int64_t rows)>;
+
+  // All of `count` rows, by tiles of `rows`; what is left over by smaller ones.
+  absl::StatusOr<std::vector<Stmt>> Tiles(const Expr& count, int64_t rows,
+                                          const MakeTile& make) const {
+    std::vector<Stmt> tiles;
+    const Expr whole = Simplify(FloorDiv(count, rows), bounds_);
+    const Expr done = Simplify(whole * rows, bounds_);
+    AOTC_ASSIGN_OR_RETURN(Stmt tile, make(Var("tile") * rows, rows));
+    if (!whole.IsInt(0)) tiles.push_back(For("tile", 0, whole, {std::move(tile)}));
+    const Expr left = Simplify(count - done, bounds_);
+    if (left.IsInt(0)) return tiles;
+    if (const std::optional<int64_t> some = left.AsInt()) {
+      AOTC_ASSIGN_OR_RETURN(Stmt last, make(done, *some));
+      tiles.push_back(std::move(last));
+      return tiles;
+    }
+    tiles.push_back(Let("done", done));
+    tiles.push_back(Let("left", left));
+    int64_t part = 1;
+    while (part * 2 < rows) part *= 2;
+    for (; part > 0; part /= 2) {
+      const Expr before = FloorDiv(Var("left"), 2 * part) * (2 * part);
+      AOTC_ASSIGN_OR_RETURN(Stmt last, make(Var("done") + before, part));
+      tiles.push_back(If(Eq(Mod(FloorDiv(Var("left"), part), 2), 1), {std::move(last)}));
+    }
+    return tiles;
+  }
+
+  absl::StatusOr<std::vector<Stmt>> ScoreTiles() const {
+    return Tiles(KeyCount(), tiling_.score_rows,
+                 [&](const Expr& first, int64_t rows) { return ScoreTile(first, rows); });
+  }
+
+  TileCall TileOf(int64_t rows, const AttentionRows& from, const Expr& row_step, const Expr& step,
+                  const Expr& offset, const Expr& steps, TensorId packed) const {
+    return {
+        .tile = "contract_tile",
+        .params = {rows, tiling_.vectors, 1},
+        .lanes = lanes_,
+        .extents = {1, 1, 1, steps},
+        .operands = {TileView{from.tensor, Simplify(offset, bounds_), {row_step, 0, 0, 0, step}},
+                     TileView{packed, 0, {0, 0, 0, tiling_.block, 1}}}};
+  }
+
+  std::vector<FunctorParam> TileParams(const char* row) const {
+    return {{row, DType::kI64}, {"vector", DType::kI64}, {"acc", DType::kF32, lanes_}};
+  }
+
+  // Scores of `rows` keys, with what is made of them in front of the softmax.
+  absl::StatusOr<Stmt> ScoreTile(const Expr& first, int64_t rows) const {
+    const Expr key = first + Var("in_tile");
+    Nest nest = a_.scores;
+    nest.bounds = bounds_;
+    const std::string acc = nest.stages[0].results[0].variable;
+    std::string scores = nest.stages.back().results[0].variable;
+    nest.stages.erase(nest.stages.begin());
+    Substitution at = RowAt(Var("vector"));
+    at[a_.key_axis] = Var("first_key") + key;
+    for (FlatStage& stage : nest.stages) {
+      for (Expr& body : stage.bodies) body = Simplify(Substitute(body, at), bounds_);
+      for (FlatResult& result : stage.results) result.index = {};
+    }
+    Lanes lanes = RowLanes(Var("vector"));
+    lanes.vectors[acc] = VectorVar("acc");
+    std::optional<std::vector<Stmt>> body = PointStatements(nest, &lanes);
+    if (!body) return absl::FailedPreconditionError("scores have no vector form");
+    const Expr value = nest.stages.empty() ? VectorVar("acc") : VectorVar(scores);
+    body->push_back(Store(weights_, Simplify(key * tiling_.block + Lane(), bounds_), value));
+    TileCall call = TileOf(rows, a_.key, a_.key.row_step, a_.key.step,
+                           KeyOffset(a_.key) + first * a_.key.row_step, a_.depth, queries_);
+    TileFunctor method{.params = TileParams("in_tile"), .body = *std::move(body)};
+    call.operands.push_back(TileObject{.name = "epilogue", .methods = {std::move(method)}});
+    return Tile(std::move(call));
+  }
+
+  Expr KeyOffset(const AttentionRows& rows) const {
+    const Expr offset = Substitute(rows.offset, {{a_.rows().name, Var("first_row")}});
+    return offset + Var("first_key") * rows.row_step;
+  }
+
+  // The block's weights against its largest score, and what of those before is left.
+  Stmt Softmax() const {
+    const Expr at = Simplify(Var("key") * tiling_.block + Lane(), bounds_);
+    const Expr least = Broadcast(FloatConst(-std::numeric_limits<double>::infinity()));
+    const Expr top = VectorVar("top"), total = VectorVar("sum"), shrink = VectorVar("scale");
+    // No score so far: those of a row that a mask takes out whole.
+    const Expr none = Eq(top, least);
+    const Expr zero = Broadcast(FloatConst(0));
+    const Expr weight = Select(none, zero, Exp(At(weights_, at) - top));
+    return For(
+        "vector", 0, tiling_.vectors,
+        {Declare("top", At(top_, Lane())),
+         For("key", 0, KeyCount(), {Assign("top", Max(top, At(weights_, at)))}),
+         Let("scale", Select(none, zero, Exp(At(top_, Lane()) - top))), Store(top_, Lane(), top),
+         Store(shrink_, Lane(), shrink), Declare("sum", At(total_, Lane()) * shrink),
+         For("key", 0, KeyCount(),
+             {Let("weight", weight), Store(weights_, at, VectorVar("weight")),
+              Assign("sum", total + VectorVar("weight"))}),
+         Store(total_, Lane(), total)});
+  }
+
+  // The block's part of `rows` columns of the values.
+  absl::StatusOr<Stmt> ValueTile(const Expr& first, int64_t rows) const {
+    const Expr index =
+        Simplify((first + Var("in_tile")) * tiling_.block + Var("vector") * lanes_, bounds_);
+    TileCall call = TileOf(rows, a_.value, a_.value.step, a_.value.row_step,
+                           KeyOffset(a_.value) + first * a_.value.step, KeyCount(), weights_);
+    TileFunctor store{.params = TileParams("in_tile"),
+                      .body = {Store(sums_, index, VectorVar("acc"))}};
+    TileFunctor initial{.method = "initial",
+                        .params = {{"in_tile", DType::kI64}, {"vector", DType::kI64}},
+                        .result = At(sums_, index) * At(shrink_, Var("vector") * lanes_)};
+    call.operands.push_back(
+        TileObject{.name = "epilogue", .methods = {std::move(store), std::move(initial)}});
+    return Tile(std::move(call));
+  }
+
+  // --- Results ----------------------------------------------------------------------------------
+
+  Stmt Results() const {
+    Nest nest = a_.result;
+    nest.bounds = bounds_;
+    for (size_t i = 0; i + 1 < nest.outer.size(); ++i) Rename(nest, i);
+    nest.bounds.Add(a_.column_axis, 0, a_.columns - 1);
+    FlatStage& first = nest.stages[0];
+    const Expr column = Var(a_.column_axis) * tiling_.block + Var("row");
+    first.bodies = {
+        Div(Load(sums_, {column}, DType::kF32), Load(total_, {Var("row")}, DType::kF32))};
+    first.reduce = {};
+    std::vector<Stmt> body = {Let(a_.rows().name, Var("first_row") + Var("row"))};
+    for (Stmt& stmt : PointLoopsFrom(nest, nest.outer.size() - 1, lanes_)) {
+      body.push_back(std::move(stmt));
+    }
+    return For("row", 0, RowCount(), std::move(body));
+  }
+
+  // Gives leading axis `i` of the nest the name that the tasks know it by.
+  void Rename(Nest& nest, size_t i) const {
+    const Substitution name = {{nest.outer[i].name, Var(a_.scores.outer[i].name)}};
+    for (FlatStage& stage : nest.stages) {
+      for (Expr& body : stage.bodies) body = Substitute(body, name);
+      for (FlatResult& result : stage.results) {
+        if (result.index.valid()) result.index = Substitute(result.index, name);
+      }
+    }
+    nest.outer[i].name = a_.scores.outer[i].name;
+  }
+
+  const Attention& a_;
+  const AttentionTiling tiling_;
+  const int lanes_;
+  Bounds bounds_;
+  LoopFunction function_;
+  TensorId queries_, weights_, sums_, top_, total_, shrink_;
+};
+
+}  // namespace
+
+absl::StatusOr<LoopFunction> ApplyAttention(const Attention& attention, const Schedule& schedule,
+                                            int lanes) {
+  AOTC_ASSIGN_OR_RETURN(const AttentionTiling tiling,
+                        AttentionTilingOf(attention, schedule, lanes));
+  return AttentionLoops(attention, tiling, lanes).Build();
+}
+
+}  // namespace aotc

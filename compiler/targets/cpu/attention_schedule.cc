@@ -1,0 +1,124 @@
+// Which schedules there are for attention, and what they mean.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/support/rounding.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cpu/attention.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kVectors = 2;  // of rows: a tile has that many columns of vectors
+
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// At most `most` parts of `extent`, as even as possible.
+int64_t EvenPart(int64_t extent, int64_t most) {
+  return CeilOf(extent, CeilOf(extent, std::clamp<int64_t>(most, 1, extent)));
+}
+
+int64_t MostTileRows(const Isa& isa) {
+  constexpr int64_t kMost = 14;
+  return std::clamp<int64_t>((isa.registers - 1 - kVectors) / kVectors, 1, kMost);
+}
+
+// A number for which there are few values more than keys.
+AttentionTiling TilingFor(const Attention& a, int64_t keys, const Isa& isa) {
+  const int64_t rows = MostTileRows(isa);
+  const int64_t most = std::max<int64_t>(RangeOf(a.keys, a.scores.bounds).max, 1);
+  AttentionTiling tiling{.block = kVectors * isa.lanes, .vectors = kVectors};
+  tiling.score_rows = rows;
+  tiling.keys = std::min(RoundUp(EvenPart(most, keys), rows), RoundUp(keys, rows));
+  if (most <= tiling.keys) tiling.keys = most;
+  tiling.score_rows = EvenPart(tiling.keys, rows);
+  tiling.value_rows = EvenPart(a.columns, rows);
+  return tiling;
+}
+
+// The names of the results of stages first to last - 1.
+std::vector<std::string> NamesOf(const Kernel& kernel, size_t first, size_t last) {
+  std::vector<std::string> names;
+  for (size_t s = first; s < last; ++s) {
+    names.push_back(kernel.tensors[kernel.stages[s].results[0].tensor].name);
+  }
+  return names;
+}
+
+Schedule ScheduleOf(const Attention& a, const AttentionTiling& tiling, int lanes) {
+  const Kernel& kernel = a.kernel;
+  const std::string loop = kernel.stages[a.anchor.values].reduce_axes[0].name;
+  Schedule schedule{.result = kernel.tensors[MainOutput(kernel)].name};
+  for (size_t i = 0; i + 1 < a.result.outer.size(); ++i) {
+    schedule.tasks.push_back({a.result.outer[i].walks, i == a.row ? tiling.block : 1});
+  }
+  schedule.loops = {{{loop}, tiling.keys}};
+  const StageMemory scratch = StageMemory::kScratch;
+  schedule.parts = {
+      {.results = NamesOf(kernel, 0, a.anchor.maximum),
+       .at = {loop},
+       .memory = scratch,
+       .by = "contract_tile",
+       .params = {tiling.score_rows, tiling.vectors, 1}},
+      {.results = NamesOf(kernel, a.anchor.maximum, a.anchor.values),
+       .at = {loop},
+       .memory = scratch,
+       .by = "loops",
+       .params = {lanes}},
+      {.results = NamesOf(kernel, a.anchor.values, kernel.stages.size()),
+       .at = {loop},
+       .memory = scratch,
+       .by = "contract_tile",
+       .params = {tiling.value_rows, tiling.vectors, 1},
+       .is_partial = true},
+  };
+  return schedule;
+}
+
+}  // namespace
+
+bool IsAttention(const Schedule& schedule) { return schedule.parts.back().is_partial; }
+
+absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& a, const Schedule& schedule,
+                                                  int lanes) {
+  if (schedule.parts.size() != 3 || schedule.loops.size() != 1 ||
+      schedule.tasks.size() != a.result.outer.size() - 1 || !schedule.parts[2].is_partial) {
+    return Refuse("attention has three parts in a loop over keys");
+  }
+  AttentionTiling tiling{.block = schedule.tasks[a.row].block, .keys = schedule.loops[0].block};
+  for (const size_t part : {0, 2}) {
+    if (schedule.parts[part].by != "contract_tile") return Refuse("products are by contract_tile");
+  }
+  tiling.score_rows = schedule.parts[0].params[0];
+  tiling.value_rows = schedule.parts[2].params[0];
+  tiling.vectors = schedule.parts[0].params[1];
+  if (tiling.block != tiling.vectors * lanes) return Refuse("a block has the rows of a tile");
+  if (schedule == ScheduleOf(a, tiling, lanes)) return tiling;
+  return Refuse(StrCat("it should be ", PrintSchedule(ScheduleOf(a, tiling, lanes))));
+}
+
+absl::StatusOr<Schedule> ChooseAttention(const Attention& a, const Isa& isa) {
+  constexpr int64_t kKeys = 112;
+  const int64_t rows = RangeOf(a.rows().extent, a.scores.bounds).max;
+  if (rows < isa.lanes) return Refuse("there are fewer rows than lanes");
+  return ScheduleOf(a, TilingFor(a, kKeys, isa), isa.lanes);
+}
+
+std::vector<Schedule> AttentionCandidates(const Attention& a, const Isa& isa) {
+  std::vector<Schedule> schedules;
+  for (const int64_t keys : {28, 56, 84, 112, 168, 224}) {
+    const AttentionTiling tiling = TilingFor(a, keys, isa);
+    for (const int64_t part : {1, 2}) {
+      AttentionTiling one = tiling;
+      one.score_rows = CeilOf(tiling.score_rows, part);
+      one.value_rows = CeilOf(tiling.value_rows, part);
+      schedules.push_back(ScheduleOf(a, one, isa.lanes));
+    }
+  }
+  return schedules;
+}
+
+}  // namespace aotc
