@@ -158,6 +158,7 @@ class AttentionLoops {
     if (!HasWholeKeys()) {
       body.push_back(Let("key_count", Min(Expr(tiling_.keys), a_.keys - Var("first_key"))));
     }
+    const auto lets = static_cast<std::ptrdiff_t>(body.size());
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> scores, ScoreTiles());
     for (Stmt& stmt : scores) body.push_back(std::move(stmt));
     body.push_back(Softmax());
@@ -166,7 +167,58 @@ class AttentionLoops {
                                                             return ValueTile(first, rows);
                                                           }));
     for (Stmt& stmt : values) body.push_back(std::move(stmt));
+    const Expr reached = IsReached();
+    if (!reached.IsInt(1)) {
+      std::vector<Stmt> inside(body.begin() + lets, body.end());
+      body.erase(body.begin() + lets, body.end());
+      body.push_back(If(reached, std::move(inside)));
+    }
     return For("block", 0, KeyBlocks(), std::move(body));
+  }
+
+  // Whether a mask by position, such as keys up to the row, leaves any key of the block to any of
+  // the rows: all weights of others are 0.
+  Expr IsReached() const {
+    const Expr& scores = a_.scores.stages.back().bodies[0];
+    Expr reached = Bool(true);
+    if (scores.op() != ExprOp::kSelect || !IsLeast(scores.arg(2))) return reached;
+    std::vector<Expr> conditions = {scores.arg(0)};
+    while (!conditions.empty()) {
+      const Expr condition = conditions.back();
+      conditions.pop_back();
+      if (condition.op() == ExprOp::kAnd) {
+        conditions.insert(conditions.end(), condition.args().begin(), condition.args().end());
+      } else if (const Expr most = MostSlack(condition); most.valid()) {
+        reached = And(reached, Le(Expr(0), most));
+      }
+    }
+    return Simplify(reached, bounds_);
+  }
+
+  static bool IsLeast(const Expr& e) {
+    return e.IsConst() && e->float_value == -std::numeric_limits<double>::infinity();
+  }
+
+  // The largest of b - a (or b - a - 1) over the block, for a condition a <= b (or a < b) whose
+  // sides are affine in row and key; null for others.
+  Expr MostSlack(const Expr& condition) const {
+    const bool is_strict = condition.op() == ExprOp::kLt;
+    if (condition.op() != ExprOp::kLe && !is_strict) return {};
+    if (condition.arg(0).dtype() != DType::kI64) return {};
+    const Expr slack = condition.arg(1) - condition.arg(0) - (is_strict ? 1 : 0);
+    const std::string& row = a_.rows().name;
+    const std::optional<Affine> affine = AsAffine(slack, {row, a_.key_axis}, a_.scores.bounds);
+    if (!affine) return {};
+    Expr most = affine->rest;
+    for (const auto& [name, coefficient] : affine->coefficients) {
+      const std::optional<int64_t> step = coefficient.AsInt();
+      if (!step) return {};
+      const bool is_row = name == row;
+      const Expr first = Var(is_row ? "first_row" : "first_key");
+      const Expr last = first + (is_row ? RowCount() : KeyCount()) - 1;
+      most = most + (*step > 0 ? last : first) * *step;
+    }
+    return Simplify(most, bounds_);
   }
 
   using MakeTile = std::function<absl::StatusOr<Stmt>(const Expr& first, int64_t rows)>;
@@ -203,15 +255,14 @@ class AttentionLoops {
                  [&](const Expr& first, int64_t rows) { return ScoreTile(first, rows); });
   }
 
-  TileCall TileOf(int64_t rows, const AttentionRows& from, const Expr& row_step, const Expr& step,
-                  const Expr& offset, const Expr& steps, TensorId packed) const {
-    return {
-        .tile = "contract_tile",
-        .params = {rows, tiling_.vectors, 1},
-        .lanes = lanes_,
-        .extents = {1, 1, 1, steps},
-        .operands = {TileView{from.tensor, Simplify(offset, bounds_), {row_step, 0, 0, 0, step}},
-                     TileView{packed, 0, {0, 0, 0, tiling_.block, 1}}}};
+  // Sums over `steps` of rows as they lie times what is packed.
+  TileCall TileOf(int64_t rows, TileView from, const Expr& steps, TensorId packed) const {
+    from.offset = Simplify(from.offset, bounds_);
+    return {.tile = "contract_tile",
+            .params = {rows, tiling_.vectors, 1},
+            .lanes = lanes_,
+            .extents = {1, 1, 1, steps},
+            .operands = {std::move(from), TileView{packed, 0, {0, 0, 0, tiling_.block, 1}}}};
   }
 
   std::vector<FunctorParam> TileParams(const char* row) const {
@@ -238,8 +289,10 @@ class AttentionLoops {
     if (!body) return absl::FailedPreconditionError("scores have no vector form");
     const Expr value = nest.stages.empty() ? VectorVar("acc") : VectorVar(scores);
     body->push_back(Store(weights_, Simplify(key * tiling_.block + Lane(), bounds_), value));
-    TileCall call = TileOf(rows, a_.key, a_.key.row_step, a_.key.step,
-                           KeyOffset(a_.key) + first * a_.key.row_step, a_.depth, queries_);
+    const AttentionRows& keys = a_.key;
+    const TileView from{
+        keys.tensor, KeyOffset(keys) + first * keys.row_step, {keys.row_step, 0, 0, 0, keys.step}};
+    TileCall call = TileOf(rows, from, a_.depth, queries_);
     TileFunctor method{.params = TileParams("in_tile"), .body = *std::move(body)};
     call.operands.push_back(TileObject{.name = "epilogue", .methods = {std::move(method)}});
     return Tile(std::move(call));
@@ -275,8 +328,11 @@ class AttentionLoops {
   absl::StatusOr<Stmt> ValueTile(const Expr& first, int64_t rows) const {
     const Expr index =
         Simplify((first + Var("in_tile")) * tiling_.block + Var("vector") * lanes_, bounds_);
-    TileCall call = TileOf(rows, a_.value, a_.value.step, a_.value.row_step,
-                           KeyOffset(a_.value) + first * a_.value.step, KeyCount(), weights_);
+    const AttentionRows& values = a_.value;
+    const TileView from{values.tensor,
+                        KeyOffset(values) + first * values.step,
+                        {values.step, 0, 0, 0, values.row_step}};
+    TileCall call = TileOf(rows, from, KeyCount(), weights_);
     TileFunctor store{.params = TileParams("in_tile"),
                       .body = {Store(sums_, index, VectorVar("acc"))}};
     TileFunctor initial{.method = "initial",
