@@ -28,12 +28,36 @@ bool IsZeroPoint(const Expr& e) {
   return bare.IsConst() || bare.op() == ExprOp::kLoad;
 }
 
+// A number, or an element of a tensor, in floats.
+bool IsScale(const Expr& e) {
+  const Expr bare = WithoutCasts(e);
+  return IsFloat(bare.dtype()) && (bare.IsConst() || bare.op() == ExprOp::kLoad);
+}
+
+// An integer, read as a factor, times a scale.
+std::optional<AnchorOperand> ReadScaled(const Expr& product) {
+  if (product.op() != ExprOp::kMul || !IsFloat(product.dtype())) return std::nullopt;
+  for (const size_t scale : {1, 0}) {
+    const Expr integer = WithoutCasts(product.arg(1 - scale));
+    if (!IsScale(product.arg(scale)) || !IsInteger(integer.dtype())) continue;
+    std::optional<AnchorOperand> operand = ReadOperand(integer);
+    if (!operand || !IsInteger(operand->load.dtype())) continue;
+    operand->scale = product.arg(scale);
+    return operand;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<AnchorOperand> ReadOperand(const Expr& e) {
   AnchorOperand operand{.whole = e};
   if (ReadLoad(e, operand)) return operand;
   const Expr bare = WithoutCasts(e);
+  if (std::optional<AnchorOperand> scaled = ReadScaled(bare)) {
+    scaled->whole = e;
+    return scaled;
+  }
   const bool shifted = bare.op() == ExprOp::kSub && IsInteger(bare.dtype()) &&
                        IsZeroPoint(bare.arg(1)) && ReadLoad(bare.arg(0), operand);
   if (!shifted) return std::nullopt;

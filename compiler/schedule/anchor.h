@@ -19,12 +19,13 @@
 
 namespace aotc {
 
-// A factor of the product: cast(select(guard, load, fill)) - zero_point.
+// A factor of the product: (cast(select(guard, load, fill)) - zero_point) * scale.
 struct AnchorOperand {
   Expr load = {};        // the element as stored
   Expr guard = {};       // under which it is read; null: always
   Expr fill = {};        // where the guard does not hold, a constant; null without a guard
   Expr zero_point = {};  // null: none
+  Expr scale = {};       // of stored integers, in floats; null: none
   Expr whole = {};       // the factor itself
 };
 
@@ -43,6 +44,7 @@ struct ContractionAnchor {
   DType accumulator = DType::kF32;
 
   bool HasZeroPoints() const { return a.zero_point.valid() || b.zero_point.valid(); }
+  bool HasScales() const { return a.scale.valid() || b.scale.valid(); }
 };
 
 // A factor whose loads are logical or flat. Nothing where it is no load under casts, guards and a

@@ -8,7 +8,7 @@
 namespace aotc {
 bool IsContraction(const Stage& stage) {
   const std::optional<ContractionAnchor> contraction = ReadContraction(stage);
-  return contraction && !contraction->HasZeroPoints();
+  return contraction && !contraction->HasZeroPoints() && !contraction->HasScales();
 }
 
 bool HasContraction(const Kernel& kernel) { return ReadContraction(kernel).has_value(); }
