@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/c_tiles.h"
+#include "compiler/ir/expr_simplify.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -146,13 +147,23 @@ class Emitter {
               ";\n");
   }
 
+  // Elements that share bytes have a name for tiles, which are given the byte of the first.
+  static std::string TileElement(DType dtype) {
+    return IsSubByte(dtype) ? StrCat("aotc_", DTypeName(dtype)) : CElementType(dtype);
+  }
+  std::string TilePointer(TensorId id, const Expr& at) const {
+    const DType dtype = function_.buffers[id].dtype;
+    if (!IsSubByte(dtype)) return printer_.Pointer(id, at);
+    return printer_.Pointer(id, Simplify(FloorDiv(at, 8 / BitWidth(dtype))));
+  }
+
   void EmitTile(const TileCall& tile, std::string& out) {
     const TileRow* row = FindTile(spelling_.tiles, tile.tile);
     AOTC_CHECK(row != nullptr) << tile.tile;
     text_.headers.insert(std::string(row->header));
     TileText text{.value = [&](const Expr& e) { return printer_.Print(e); },
-                  .pointer = [&](TensorId id, const Expr& at) { return printer_.Pointer(id, at); },
-                  .element = [&](TensorId id) { return CElementType(function_.buffers[id].dtype); },
+                  .pointer = [&](TensorId id, const Expr& at) { return TilePointer(id, at); },
+                  .element = [&](TensorId id) { return TileElement(function_.buffers[id].dtype); },
                   .index = CValueType(function_.index)};
     for (const TileOperand& operand : tile.operands) {
       text.objects.push_back(EmitOperand(operand, *row, out));

@@ -86,6 +86,28 @@ AOTC_INLINE aotc_vf aotc_load(const aotc_f16 *from) {
 AOTC_INLINE aotc_vf aotc_load(const aotc_bf16 *from) {
   return aotc_widen_bf16(aotc_copy_in<aotc_vu16>(from));
 }
+
+// One element in all lanes.
+AOTC_INLINE aotc_vf aotc_load_one(const float *from) { return aotc_broadcast(*from); }
+#if defined(AOTC_AVX)
+AOTC_INLINE aotc_vf aotc_load_one(const aotc_f16 *from) {
+  aotc_vu16 halves;
+  __asm__("vpbroadcastw %1, %0" : "=" AOTC_REGISTER(halves) : "m"(*from));
+  return aotc_widen_f16(halves);
+}
+// Each lane has it twice; the upper half is the f32. Arithmetic makes a NaN quiet.
+AOTC_INLINE aotc_vf aotc_load_one(const aotc_bf16 *from) {
+  aotc_vi twice;
+  __asm__("vpbroadcastw %1, %0" : "=" AOTC_REGISTER(twice) : "m"(*from));
+  return aotc_from_bits(twice & (int32_t)0xffff0000);
+}
+#else
+template <class Element>
+AOTC_INLINE aotc_vf aotc_load_one(const Element *from) {
+  return aotc_broadcast(aotc_to_f32(*from));
+}
+#endif
+
 #if defined(AOTC_AVX)
 // Instructions by name: GCC 12 converts bytes lane by lane.
 struct aotc_lane_bytes {

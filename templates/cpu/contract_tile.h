@@ -21,10 +21,11 @@
 //   relu_epilogue epilogue; epilogue.bias = bias + n0; epilogue.y = y + m0 * 40 + n0;
 //   aotc_contract_tile<14, 2>(rows, panel, aotc_nest_dense(512, 32), epilogue);
 //
-// Input: any type with `float load(int m, int64_t offset) const`, the value to broadcast for row m;
+// Input: any type with `aotc_vf load(int m, int64_t offset) const`, row m's value in all lanes;
 //   offset is the sum of the nest's steps times its input strides. aotc_rows is the usual one.
-// Weights: (k, v, lane) lies at data[sum of steps times weight strides + v * AOTC_LANES + lane].
-//   Panels of 32 columns serve AVX-512 with NV 2, AVX2 with NV 2 or 4, SSE2 with NV 2, 4 or 8.
+// Weights: (k, v, lane) lies at data[sum of steps times weight strides + v * AOTC_LANES + lane], as
+//   f32, f16 or bf16, or as 8 or 4 bits with scales (contract_weights.h). Panels of 32 columns
+//   serve AVX-512 with NV 2, AVX2 with NV 2 or 4, SSE2 with NV 2, 4 or 8.
 // Epilogue: derives from aotc_epilogue, is called once per (m, v) with constants for both, and may
 //   keep results (row statistics). Tails of columns: aotc_store_first. Tails of rows: a smaller MR.
 // Sizes: MR * NV accumulators, NV weights and a broadcast must fit the registers (32 with AVX-512,
@@ -37,14 +38,15 @@
 #include "aotc/vector.h"
 #include "aotc/vector_convert.h"
 #include "contract_nest.h"
+#include "contract_weights.h"
 #include "epilogue.h"
 
 // Rows a constant `RowStride` elements apart: pixels of a convolution, rows of a static matrix.
 template <class Element, int64_t RowStride>
 struct aotc_rows {
   const Element *data;
-  AOTC_MEMBER float load(int m, int64_t offset) const {
-    return aotc_to_f32(data[m * RowStride + offset]);
+  AOTC_MEMBER aotc_vf load(int m, int64_t offset) const {
+    return aotc_load_one(data + m * RowStride + offset);
   }
 };
 
@@ -53,21 +55,21 @@ template <class Element>
 struct aotc_rows_strided {
   const Element *data;
   int64_t row_stride;
-  AOTC_MEMBER float load(int m, int64_t offset) const {
-    return aotc_to_f32(data[m * row_stride + offset]);
+  AOTC_MEMBER aotc_vf load(int m, int64_t offset) const {
+    return aotc_load_one(data + m * row_stride + offset);
   }
 };
 
 // One step of the reduction, given its weight row.
-template <int MR, int NV, class Input, class Element>
-AOTC_INLINE void aotc_contract_step(const Input &input, int64_t offset, const Element *row,
+template <int MR, int NV, class Input, class Row>
+AOTC_INLINE void aotc_contract_step(const Input &input, int64_t offset, const Row &row,
                                     aotc_vf (&acc)[MR][NV]) {
   aotc_vf weights[NV];
   AOTC_UNROLL(16)
-  for (int v = 0; v < NV; ++v) weights[v] = aotc_load(row + v * AOTC_LANES);
+  for (int v = 0; v < NV; ++v) weights[v] = row.load(v);
   AOTC_UNROLL(32)
   for (int m = 0; m < MR; ++m) {
-    aotc_vf broadcast = aotc_broadcast(input.load(m, offset));
+    aotc_vf broadcast = input.load(m, offset);
     aotc_pin(broadcast);
     AOTC_UNROLL(16)
     for (int v = 0; v < NV; ++v) acc[m][v] += broadcast * weights[v];
@@ -75,8 +77,8 @@ AOTC_INLINE void aotc_contract_step(const Input &input, int64_t offset, const El
 }
 
 // The innermost loop, KU steps at a time.
-template <int MR, int NV, int KU, class Input, class Element>
-AOTC_INLINE void aotc_contract_loop(const Input &input, int64_t offset, const Element *row,
+template <int MR, int NV, int KU, class Input, class Row>
+AOTC_INLINE void aotc_contract_loop(const Input &input, int64_t offset, Row row,
                                     const aotc_nest &nest, aotc_vf (&acc)[KU][MR][NV]) {
   const int64_t input_stride = nest.input_stride[3], weight_stride = nest.weight_stride[3];
   int64_t steps = nest.extent[3];
@@ -87,7 +89,7 @@ AOTC_INLINE void aotc_contract_loop(const Input &input, int64_t offset, const El
       for (int u = 0; u < KU; ++u) {
         aotc_contract_step<MR, NV>(input, offset, row, acc[u]);
         offset += input_stride;
-        row += weight_stride;
+        row.advance(weight_stride);
       }
     }
   }
@@ -95,7 +97,7 @@ AOTC_INLINE void aotc_contract_loop(const Input &input, int64_t offset, const El
   for (; steps > 0; --steps) {
     aotc_contract_step<MR, NV>(input, offset, row, acc[0]);
     offset += input_stride;
-    row += weight_stride;
+    row.advance(weight_stride);
   }
 }
 
@@ -120,8 +122,8 @@ AOTC_INLINE void aotc_contract_finish(const aotc_vf (&acc)[MR][NV], Epilogue &ep
 }
 
 // The reduction proper: all levels of the nest.
-template <int MR, int NV, int KU, class Input, class Element>
-AOTC_INLINE void aotc_contract_reduce(const Input &input, aotc_panel<Element> weights,
+template <int MR, int NV, int KU, class Input, class Weights>
+AOTC_INLINE void aotc_contract_reduce(const Input &input, const Weights &weights,
                                       const aotc_nest &nest, aotc_vf (&acc)[KU][MR][NV]) {
   AOTC_NO_UNROLL
   for (int64_t i0 = 0; i0 < nest.extent[0]; ++i0) {
@@ -130,15 +132,15 @@ AOTC_INLINE void aotc_contract_reduce(const Input &input, aotc_panel<Element> we
       AOTC_NO_UNROLL
       for (int64_t i2 = 0; i2 < nest.extent[2]; ++i2) {
         const int64_t offset = aotc_nest_input(nest, i0, i1, i2);
-        const Element *row = weights.data + aotc_nest_weight(nest, i0, i1, i2);
+        const auto row = aotc_weights_at<NV>(weights, nest, i0, i1, i2);
         aotc_contract_loop<MR, NV, KU>(input, offset, row, nest, acc);
       }
     }
   }
 }
 
-template <int MR, int NV, int KU = 1, class Input, class Element, class Epilogue>
-AOTC_KERNEL void aotc_contract_tile(const Input &input, aotc_panel<Element> weights,
+template <int MR, int NV, int KU = 1, class Input, class Weights, class Epilogue>
+AOTC_KERNEL void aotc_contract_tile(const Input &input, const Weights &weights,
                                     const aotc_nest &nest, Epilogue &epilogue) {
   aotc_vf acc[KU][MR][NV];
   AOTC_UNROLL(128)

@@ -58,8 +58,15 @@ TEST_P(Planted, IsCaught) {
 
 const Fault kFaults[] = {
     {"WrongLane", "contract_tile", "contract_tile.h",
-     "for (int v = 0; v < NV; ++v) weights[v] = aotc_load(row + v * AOTC_LANES);",
-     "for (int v = 0; v < NV; ++v) weights[v] = aotc_load(row + (v ^ (NV > 1)) * AOTC_LANES);"},
+     "for (int v = 0; v < NV; ++v) weights[v] = row.load(v);",
+     "for (int v = 0; v < NV; ++v) weights[v] = row.load(v ^ (NV > 1));"},
+    {"NibblesSwapped", "contract_tile_scaled", "contract_weights.h",
+     "from[lane / 2] >> lane % 2 * 4 & 15", "from[lane / 2] >> (4 - lane % 2 * 4) & 15"},
+    {"SignLost", "contract_tile_scaled", "contract_weights.h", "^ 8) - 8)", "^ 8) - 0)"},
+    {"ScaleOfAnotherBlock", "contract_tile_scaled", "contract_weights.h", "+ i2 * stride[2]",
+     "+ i2 * stride[2] / 2"},
+    {"ZeroPointAfterTheScale", "contract_tile_shifted", "contract_weights.h",
+     "(weights.load(v) - zeros[v]) * scales[v]", "weights.load(v) * scales[v] - zeros[v]"},
     {"MissingTail", "row_products", "row_products.h", "for (; n < columns; n += AOTC_LANES) {",
      "for (; n + AOTC_LANES <= columns; n += AOTC_LANES) {"},
     {"LostPartOfASum", "contract_tile", "contract_tile.h",

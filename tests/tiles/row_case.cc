@@ -53,6 +53,12 @@ int64_t DenseRun(const RowCase& of, size_t operand, const std::vector<int64_t>& 
   return run;
 }
 
+// Places of elements that share bytes begin at bytes.
+int64_t AtByte(const RowCase& of, size_t operand, int64_t elements) {
+  const int64_t shared = std::max(8 / BitWidth(of.types[operand]), 1);
+  return (elements + shared - 1) / shared * shared;
+}
+
 // Of an operand that is read: with gaps, in any order of the axes, or overlapping as windows are.
 void DrawReadStrides(const RowCase& of, size_t operand, Random& random, RowSizes& sizes) {
   const std::vector<int64_t> dims = of.Dims(operand, sizes);
@@ -68,6 +74,7 @@ void DrawReadStrides(const RowCase& of, size_t operand, Random& random, RowSizes
     int64_t stride = span + Below(random, 5);
     if (kind >= 5 && previous > 0) stride = previous * OneOf(std::vector<int64_t>{1, 2, 2}, random);
     if (kind == 7) stride = Below(random, 2 * run + 3);
+    stride = AtByte(of, operand, stride);
     stride = sizes.emplace(StrideName(of.operand(operand), axis), stride).first->second;
     span += stride * std::max<int64_t>(dims[axis] - 1, 0);
     previous = stride;
@@ -188,7 +195,7 @@ RowSizes DrawRowSizes(const RowCase& of, Random& random) {
   for (size_t i = 0; i < of.result(); ++i) DrawReadStrides(of, i, random, sizes);
   DrawWrittenStrides(of, random, sizes);
   for (size_t i = 0; i <= of.result(); ++i) {
-    sizes[of.operand(i).name + "_at"] = kGuard + Below(random, 5);
+    sizes[of.operand(i).name + "_at"] = AtByte(of, i, kGuard + Below(random, 5));
   }
   return sizes;
 }

@@ -77,14 +77,14 @@ RowMemory::RowMemory(const RowCase& of, const RowSizes& sizes, Random& random)
       std::ranges::fill(tensors_.back().bytes, kUntouched);
     } else {
       Poison(tensors_.back());
-      Fill(tensors_.back(), random);
+      Fill(tensors_.back(), of.operand(i).dtype, random);
       if (of.operand(i).name == of.row->zero_where_unread) ClearUnread(i);
     }
   }
   if (!of.has_initial) return;
   tensors_.push_back(Lay(of.result()));
   Poison(tensors_.back());
-  Fill(tensors_.back(), random);
+  Fill(tensors_.back(), of.operand(of.result()).dtype, random);
 }
 
 RowMemory::Tensor RowMemory::Lay(size_t operand) const {
@@ -93,13 +93,13 @@ RowMemory::Tensor RowMemory::Lay(size_t operand) const {
   tensor.places = Places(first, tensor.dims, of_.Strides(operand, sizes_));
   int64_t end = first;
   for (const int64_t place : tensor.places) end = std::max(end, place + 1);
-  tensor.bytes.resize(static_cast<size_t>((end + kGuard) * ByteWidth(tensor.dtype)));
+  tensor.bytes.resize(static_cast<size_t>(StorageBytes(tensor.dtype, end + kGuard)));
   return tensor;
 }
 
 // NaNs, and integers of which none is an element by chance alone.
 void RowMemory::Poison(Tensor& tensor) {
-  const auto elements = static_cast<int64_t>(tensor.bytes.size()) / ByteWidth(tensor.dtype);
+  const auto elements = static_cast<int64_t>(tensor.bytes.size()) * 8 / BitWidth(tensor.dtype);
   for (int64_t i = 0; i < elements; ++i) {
     if (IsFloat(tensor.dtype)) {
       StoreElement(tensor.dtype, tensor.bytes.data(), i, NAN);
@@ -109,13 +109,19 @@ void RowMemory::Poison(Tensor& tensor) {
   }
 }
 
-// Floats whose products and sums f32 holds exactly; integers up to the ends of their types.
-void RowMemory::Fill(Tensor& tensor, Random& random) {
+// Floats whose products and sums f32 holds exactly; integers up to the ends of their types, where
+// the text has floats seldom.
+void RowMemory::Fill(Tensor& tensor, DType text, Random& random) {
+  const auto [least, most] = IntegerRange(tensor.dtype);
   for (const int64_t place : tensor.places) {
     const auto number = static_cast<int64_t>(random() >> 8);
     if (IsFloat(tensor.dtype)) {
       const double value = static_cast<double>(number % 33 - 16) / 8;
       StoreElement(tensor.dtype, tensor.bytes.data(), place, value);
+    } else if (IsFloat(text)) {
+      const int64_t extreme = number % 2 == 0 ? least : most, middle = std::max<int64_t>(least, -8);
+      const int64_t value = number / 2 % 64 == 0 ? extreme : middle + number / 128 % 16;
+      StoreIntElement(tensor.dtype, tensor.bytes.data(), place, value);
     } else {
       const int64_t extreme = number % 2 == 0 ? 0x7F : 0x80;
       const int64_t value = number / 2 % 4 == 0 ? extreme : number / 8;

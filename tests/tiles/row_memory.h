@@ -31,7 +31,7 @@ class RowMemory {
   };
   Tensor Lay(size_t operand) const;
   static void Poison(Tensor& tensor);
-  static void Fill(Tensor& tensor, Random& random);
+  static void Fill(Tensor& tensor, DType text, Random& random);
   // What the text does not read is 0 (TileRow::zero_where_unread).
   void ClearUnread(size_t operand);
   // What is due of each element of the result, in order.

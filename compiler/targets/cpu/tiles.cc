@@ -16,7 +16,12 @@ constexpr int64_t kUpTo3[] = {1, 2, 3};
 constexpr int64_t kUpTo4[] = {1, 2, 3, 4};
 constexpr int64_t kSplits[] = {1, 2, 4};
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
+constexpr DType kNarrow[] = {DType::kF32, DType::kI8, DType::kU8, DType::kI4, DType::kU4};
+constexpr DType kBytes[] = {DType::kF32, DType::kI8, DType::kU8};
 constexpr TileStorage kBothStored[] = {{"a", kFloats}, {"b", kFloats}};
+constexpr TileStorage kScaledStored[] = {{"a", kFloats}, {"b", kNarrow}, {"scale", kFloats}};
+constexpr TileStorage kShiftedStored[] = {
+    {"a", kFloats}, {"b", kNarrow}, {"scale", kFloats}, {"zero", kBytes}};
 
 // --- Contractions with packed columns -----------------------------------------------------------
 
@@ -55,6 +60,42 @@ kernel @contract_tile(in %a: f32[rows, s0, s1, s2, s3],
   symbol s3 in 0..65536
   %y[m<rows, n<vectors * lanes] = reduce sum(i<s0, j<s1, p<s2, q<s3)
       %a[m, i, j, p, q] * %b[i, j, p, q, n]
+})";
+
+// Scales of weights are those of a step of the outer levels.
+constexpr std::string_view kContractScaledText = R"(
+kernel @contract_tile_scaled(in %a: f32[rows, s0, s1, s2, s3],
+                             in %b: f32[s0, s1, s2, s3, vectors * lanes],
+                             in %scale: f32[s0, s1, s2, vectors * lanes],
+                             out %y: f32[rows, vectors * lanes]) {
+  symbol rows in 1..14
+  symbol vectors in 1..8
+  symbol split in 1..4
+  symbol lanes in 1..64
+  symbol s0 in 0..65536
+  symbol s1 in 0..65536
+  symbol s2 in 0..65536
+  symbol s3 in 0..65536
+  %y[m<rows, n<vectors * lanes] = reduce sum(i<s0, j<s1, p<s2, q<s3)
+      %a[m, i, j, p, q] * (%b[i, j, p, q, n] * %scale[i, j, p, n])
+})";
+
+constexpr std::string_view kContractShiftedText = R"(
+kernel @contract_tile_shifted(in %a: f32[rows, s0, s1, s2, s3],
+                              in %b: f32[s0, s1, s2, s3, vectors * lanes],
+                              in %scale: f32[s0, s1, s2, vectors * lanes],
+                              in %zero: f32[s0, s1, s2, vectors * lanes],
+                              out %y: f32[rows, vectors * lanes]) {
+  symbol rows in 1..14
+  symbol vectors in 1..8
+  symbol split in 1..4
+  symbol lanes in 1..64
+  symbol s0 in 0..65536
+  symbol s1 in 0..65536
+  symbol s2 in 0..65536
+  symbol s3 in 0..65536
+  %y[m<rows, n<vectors * lanes] = reduce sum(i<s0, j<s1, p<s2, q<s3)
+      %a[m, i, j, p, q] * ((%b[i, j, p, q, n] - %zero[i, j, p, n]) * %scale[i, j, p, n])
 })";
 
 constexpr std::string_view kContractInt8Text = R"(
@@ -173,6 +214,36 @@ constexpr TileRow kTiles[] = {
              "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
              "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
      .summary = "matrix products and convolutions with packed weights"},
+    {.name = "contract_tile_scaled",
+     .header = "cpu/contract_tile.h",
+     .text = kContractScaledText,
+     .params = kContractParams,
+     .extents = kLevels,
+     .stored = kScaledStored,
+     .epilogue_base = "aotc_epilogue",
+     .needs = ContractNeeds,
+     .call = "aotc_contract_tile<$rows, $vectors[split?, $split|]>("
+             "[a.0?aotc_rows<$a:T, $a.0>{$a}|aotc_rows_strided<$a:T>{$a, $a.0}], "
+             "aotc_scaled_panel<$b:T, $scale:T>{{$b}, $scale, {$scale.0, $scale.1, $scale.2}}, "
+             "aotc_nest{{$s0, $s1, $s2, $s3}, "
+             "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
+     .summary = "the same with weights of 8 or 4 bits that have scales"},
+    {.name = "contract_tile_shifted",
+     .header = "cpu/contract_tile.h",
+     .text = kContractShiftedText,
+     .params = kContractParams,
+     .extents = kLevels,
+     .stored = kShiftedStored,
+     .epilogue_base = "aotc_epilogue",
+     .needs = ContractNeeds,
+     .call = "aotc_contract_tile<$rows, $vectors[split?, $split|]>("
+             "[a.0?aotc_rows<$a:T, $a.0>{$a}|aotc_rows_strided<$a:T>{$a, $a.0}], "
+             "aotc_shifted_panel<$b:T, $scale:T, $zero:T>{"
+             "{{$b}, $scale, {$scale.0, $scale.1, $scale.2}}, "
+             "$zero, {$zero.0, $zero.1, $zero.2}}, "
+             "aotc_nest{{$s0, $s1, $s2, $s3}, "
+             "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
+     .summary = "the same with scales and zero points"},
     {.name = "contract_tile_int8",
      .header = "cpu/contract_tile_int8.h",
      .text = kContractInt8Text,
