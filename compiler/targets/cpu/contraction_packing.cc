@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/anchor.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -115,17 +116,22 @@ void GroupInnermost(Layout& layout) {
 
 }  // namespace
 
-void WeightsAsFloat(Kernel& kernel, TensorId weights) {
-  kernel.tensors[weights].dtype = DType::kF32;
+void StoreAs(Kernel& kernel, TensorId constant, DType dtype) {
+  kernel.tensors[constant].dtype = dtype;
   for (Stage& stage : kernel.stages) {
     for (Expr& body : stage.body) {
       body = Transform(body, [&](const Expr& node) {
         if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
-        if (node.op() != ExprOp::kLoad || node->tensor != weights) return node;
-        return Load(node->tensor, node.args(), DType::kF32);
+        if (node.op() != ExprOp::kLoad || node->tensor != constant) return node;
+        return Load(node->tensor, node.args(), dtype);
       });
     }
   }
+}
+
+void WeightsAsFloat(Kernel& kernel, TensorId weights) {
+  const DType stored = kernel.tensors[weights].dtype;
+  if (stored != DType::kF16 && stored != DType::kBF16) StoreAs(kernel, weights, DType::kF32);
 }
 
 absl::Status PackTaps(Kernel& kernel, const Operands& operands) {
@@ -151,11 +157,12 @@ absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::st
   AOTC_ASSIGN_OR_RETURN(kernel.tensors[weights].layout,
                         PackedLayout(kernel, stage, operands, column, panel));
   SplitReduceAxes(kernel, stage, operands.input);
+  const bool is_scaled = ReadContraction(stage)->HasScales();
   if (stage.body[0].dtype() == DType::kI32) {
     GroupInnermost(kernel.tensors[weights].layout);
     return SplitGroups(stage);
   }
-  WeightsAsFloat(kernel, weights);
+  if (!is_scaled) WeightsAsFloat(kernel, weights);
   return absl::OkStatus();
 }
 

@@ -27,7 +27,10 @@ absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::st
 inline constexpr int64_t kTapGroup = 4;
 absl::Status PackTaps(Kernel& kernel, const Operands& operands);
 
-// The weights as f32 whatever they were stored as: converted when they are packed.
+// The constant in another type: converted when it is packed.
+void StoreAs(Kernel& kernel, TensorId constant, DType dtype);
+
+// The weights as f32 unless they are of a type that tiles of floats read.
 void WeightsAsFloat(Kernel& kernel, TensorId weights);
 
 }  // namespace aotc
