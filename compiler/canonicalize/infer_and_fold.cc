@@ -10,6 +10,7 @@
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
+#include "compiler/canonicalize/scaled_weights.h"
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
@@ -94,6 +95,8 @@ class Inference {
         diagnostics_(context.diagnostics()),
         cap_(graph, context.Config(kFoldCapBytes)),
         quantized_weights_(QuantizedWeights(graph)),
+        scaled_weights_(graph),
+        keeps_scaled_(context.target().scales_weights && IsEnabled("fuse", 1, context.options())),
         control_(graph, known_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
@@ -111,6 +114,8 @@ class Inference {
   void SetTypes(Graph& graph, const NodeKernel& kernel);
   // True where the outputs are constants now and the node is not needed any more.
   bool Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel);
+  // True where the node, which was added last, is to stay for its readers.
+  bool KeepsScaled(Graph& graph, const Node& old_node, const std::vector<Constant>& inputs) const;
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
 
   absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
@@ -120,6 +125,8 @@ class Inference {
   Diagnostics& diagnostics_;
   FoldCap cap_;
   const std::set<ValueId> quantized_weights_;
+  const ScaledWeights scaled_weights_;
+  const bool keeps_scaled_;  // the target wants them, and kernels read what others would write
   KnownElements known_;
   ControlInference control_;
 };
@@ -248,6 +255,7 @@ bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kerne
     if (!graph.values[input].constant) return false;
     inputs.push_back(*graph.values[input].constant);
   }
+  if (keeps_scaled_ && KeepsScaled(graph, old_node, inputs)) return false;
   if (!cap_.Allows(old_node, kernel.kernel, inputs)) return false;
   if (quantized_weights_.contains(old_node.outputs[0]) && IsByte(inputs[0].dtype())) return false;
   absl::StatusOr<std::vector<Constant>> outputs = EvaluateKernel(kernel.kernel, inputs);
@@ -259,6 +267,27 @@ bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kerne
     graph.values[kernel.outputs[i]].constant = std::move((*outputs)[i]);
     graph.values[kernel.outputs[i]].elements.reset();
   }
+  return true;
+}
+
+bool Inference::KeepsScaled(Graph& graph, const Node& old_node,
+                            const std::vector<Constant>& inputs) const {
+  if (old_node.op != "DequantizeLinear") return false;
+  if (old_node.attributes.Has(kStoredWeights)) return true;
+  const std::optional<StoredScales> scales = scaled_weights_.Stay(old_node, inputs);
+  if (!scales) return false;
+  const NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
+  const std::string name = graph.values[graph.nodes[id].outputs[0]].name;
+  std::vector<ValueId> params = graph.nodes[id].inputs;
+  params.resize(1 + scales->params.size());
+  for (size_t i = 1; i < params.size(); ++i) {
+    const Constant& param = scales->params[i - 1];
+    if (graph.values[params[i]].constant->SameValue(param)) continue;
+    params[i] = graph.AddConstant(StrCat(name, i == 1 ? "_scale" : "_zero"), param);
+  }
+  graph.nodes[id].inputs = std::move(params);
+  graph.nodes[id].attributes.Set("axis", scales->axis);
+  graph.nodes[id].attributes.Set(kStoredWeights, int64_t{1});
   return true;
 }
 

@@ -172,7 +172,9 @@ PassTarget PassTargetOf(std::string_view target, bool templates) {
 }
 
 PassTarget PassTargetOf(const Target& target) {
-  return {.channel_block = target.channel_block, .convolution_seconds = target.convolution_seconds};
+  return {.channel_block = target.channel_block,
+          .scales_weights = target.scales_weights,
+          .convolution_seconds = target.convolution_seconds};
 }
 
 std::span<const Pass> AllPasses() { return kPasses; }

@@ -8,6 +8,7 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/access.h"
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/schedule/anchor.h"
 #include "compiler/schedule/stage_kinds.h"
 
 namespace aotc {
@@ -59,6 +60,17 @@ bool IsDequantization(const Kernel& kernel) {
   if (!IsPointwiseOfOne(kernel)) return false;
   const Expr& body = kernel.stages[0].body[0];
   return body.dtype() == DType::kF32 && body.op() == ExprOp::kMul && IsOfOneNarrow(body);
+}
+
+bool IsScaledWeights(const Kernel& kernel) {
+  const auto is_constant = [&](TensorId id) {
+    const TensorRole role = kernel.tensors[id].role;
+    return role == TensorRole::kConstant || role == TensorRole::kOutput;
+  };
+  if (kernel.stages.size() != 1 || kernel.stages[0].IsReduction()) return false;
+  if (!std::ranges::all_of(kernel.params, is_constant)) return false;
+  const std::optional<AnchorOperand> operand = ReadOperand(kernel.stages[0].body[0]);
+  return operand && operand->scale.valid();
 }
 
 bool IsPointwiseOfOne(const Kernel& kernel) {

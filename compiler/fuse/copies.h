@@ -23,6 +23,9 @@ bool IsCopy(const Kernel& kernel);
 // memory.
 bool IsDequantization(const Kernel& kernel);
 
+// The same of constants alone, with scales for columns or blocks: weights as a model stores them.
+bool IsScaledWeights(const Kernel& kernel);
+
 // The part of a kernel that makes `value` alone, where that is a copy, a cast to a type that is no
 // narrower or a dequantisation: what readers of the value can do for themselves.
 std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value);

@@ -106,7 +106,7 @@ class Fuser {
     std::set<ValueId> refused;
     for (bool changed = true; changed;) {
       changed = false;
-      for (ValueId value : std::vector<ValueId>(fused.args)) {
+      for (ValueId value : WeightsFirst(fused.args)) {
         if (refused.contains(value)) continue;
         std::optional<FusedKernel> merged = TryMerge(fused, value);
         if (!merged) {
@@ -121,6 +121,17 @@ class Fuser {
     return fused;
   }
 
+  // A contraction has its weights before the target is asked about others.
+  std::vector<ValueId> WeightsFirst(std::vector<ValueId> args) const {
+    std::ranges::stable_partition(args, [&](ValueId value) {
+      const auto producer = producer_.find(value);
+      if (producer == producer_.end() || !placed_[producer->second]) return false;
+      const FusedKernel& source = *placed_[producer->second];
+      return !source.control.valid() && IsScaledWeights(source.kernel);
+    });
+    return args;
+  }
+
   std::optional<FusedKernel> TryMerge(const FusedKernel& consumer, ValueId value) {
     if (std::optional<FusedKernel> merged = TryReadSource(consumer, value)) return merged;
     auto producer = producer_.find(value);
@@ -129,7 +140,8 @@ class Fuser {
     const FusedKernel& source = *placed_[producer->second];
     if (source.control.valid()) return std::nullopt;
     const std::string what = StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
-    if (uses_[value] > 1) {
+    const bool is_shared = uses_[value] > 1 && IsScaledWeights(source.kernel);
+    if (uses_[value] > 1 && !is_shared) {
       result_.decisions.push_back(StrCat(what, "no, its value has other readers"));
       return std::nullopt;
     }
@@ -144,7 +156,11 @@ class Fuser {
     }
     const int64_t saved = 2 * BytesOf(source, value);  // it is neither stored nor read again
     result_.decisions.push_back(StrCat(what, "yes, saves ", saved, " bytes"));
-    placed_[producer->second].reset();
+    if (is_shared) {
+      --uses_[value];  // the last reader takes it
+    } else {
+      placed_[producer->second].reset();
+    }
     return *std::move(merged);
   }
 

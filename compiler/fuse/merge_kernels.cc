@@ -120,7 +120,7 @@ absl::StatusOr<FusedKernel> MergeInlined(const FusedKernel& producer, const Fuse
   FusedKernel merged = Finish(std::move(joiner), producer, consumer);
   const bool is_free = IsCopy(producer.kernel) &&
                        ReadsNeighbours(merged.kernel, TensorOf(merged, producer.args.front()));
-  if (repeats && !is_free) {
+  if (repeats && !is_free && !IsScaledWeights(producer.kernel)) {
     return absl::FailedPreconditionError("elements would be computed more than once");
   }
   return merged;

@@ -38,13 +38,14 @@ const Stage* ContractionOf(const Kernel& kernel) {
 }
 
 // Output columns on axis 1 and at least one axis behind them that slides over the input.
-bool IsConvolution(const Graph& graph, const NodeKernel& node) {
+bool IsConvolution(const Graph& graph, const NodeKernel& node, const std::set<ValueId>& weights) {
   const Stage* stage = ContractionOf(node.kernel);
   if (stage == nullptr || stage->axes.size() < 3 || node.inputs.size() < 2) return false;
-  if (!graph.values[node.inputs[1]].constant) return false;
-  const Expr weights = OperandLoad(stage->body[0].arg(1));
-  return weights.valid() && IsOwnIndex(weights.arg(0), stage->axes[kChannelAxis]) &&
-         !UsesVar(weights, stage->axes.back().name);
+  const bool is_constant = graph.values[node.inputs[1]].constant.has_value();
+  if (!is_constant && !weights.contains(node.inputs[1])) return false;
+  const Expr weights_load = OperandLoad(stage->body[0].arg(1));
+  return weights_load.valid() && IsOwnIndex(weights_load.arg(0), stage->axes[kChannelAxis]) &&
+         !UsesVar(weights_load, stage->axes.back().name);
 }
 
 // Elements of the input of integer tiles that are read at a time.
@@ -163,7 +164,8 @@ class LayoutChooser {
       NodeFacts facts;
       if (absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node); built.ok()) {
         facts.kernel = *std::move(built);
-        facts.is_convolution = IsConvolution(graph_, *facts.kernel);
+        facts.is_convolution = IsConvolution(graph_, *facts.kernel, weights_);
+        if (OfConstants(*facts.kernel)) weights_.insert(node.outputs[0]);
         facts.is_winograd = ReadWinograd(facts.kernel->kernel).has_value();
         facts.is_integer = IsOfIntegers(facts.kernel->kernel);
         if (facts.is_integer && !facts.is_convolution)
@@ -173,6 +175,14 @@ class LayoutChooser {
       facts_[&node] = std::move(facts);
     }
     for (const Node& node : graph_.nodes) WantHalo(facts_.at(&node));
+  }
+
+  // What its readers compute when they read it: dequantised weights.
+  bool OfConstants(const NodeKernel& node) const {
+    const auto is_constant = [&](ValueId input) {
+      return graph_.values[input].constant.has_value();
+    };
+    return !node.inputs.empty() && std::ranges::all_of(node.inputs, is_constant);
   }
 
   bool CanBlock(ValueId id) const {
@@ -330,6 +340,7 @@ class LayoutChooser {
   IdVector<ValueId, Layout> wanted_;
   std::map<const Node*, NodeFacts> facts_;
   std::set<ValueId> outputs_;  // of all regions
+  std::set<ValueId> weights_;  // that nodes make of constants
   // How the convolutions that read a value want it.
   struct Need {
     Layout layout = {};

@@ -235,7 +235,7 @@ bool OverQuantized(RewriteSite& site) {
 // What was left as it is (canonicalize/infer_and_fold.cc) becomes a constant: Emit folds.
 bool DequantizedConstant(RewriteSite& site) {
   const bool is_constant = site.node().op == "DequantizeLinear" && site.ConstantInput(0) != nullptr;
-  if (!is_constant) return false;
+  if (!is_constant || site.node().attributes.Has("stored")) return false;
   const ValueId result =
       site.Emit(site.node().op, site.node().inputs, site.node().attributes, site.type());
   return site.ConstantOf(result) != nullptr && site.ReplaceBy(result);

@@ -74,6 +74,8 @@ struct PassTarget {
   // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
   // that it wants.
   int64_t channel_block = 0;
+  // Its tile functions read weights of narrow integers as they are stored and scale them.
+  bool scales_weights = false;
   // Seconds that the convolution should take by Winograd's algorithm over m x m outputs; 0: as it
   // is defined. Null where the target has no such algorithm.
   std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};

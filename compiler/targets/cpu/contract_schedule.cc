@@ -164,7 +164,9 @@ std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
 
 std::string_view TileOf(const TiledContraction& c) {
   if (c.is_depthwise) return c.is_integer ? "depthwise_tile_int8" : "depthwise_tile";
-  return c.is_integer ? "contract_tile_int8" : "contract_tile";
+  if (c.is_integer) return "contract_tile_int8";
+  if (!c.scales.valid()) return "contract_tile";
+  return c.zeros.valid() ? "contract_tile_shifted" : "contract_tile_scaled";
 }
 
 bool FitsAmx(const TiledContraction& c) {

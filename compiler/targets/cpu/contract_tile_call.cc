@@ -32,6 +32,8 @@ class TileCallBuilder {
   }
 
  private:
+  static constexpr size_t kLevels = 4;  // of a tile
+
   int64_t TileColumns() const { return tiling_.vectors * lanes_; }
 
   TileCall Matrix() const {
@@ -42,16 +44,28 @@ class TileCallBuilder {
                          Var("group") * (TileColumns() * c_.column_stride);
     TileView a{c_.input, Simplify(InputOffset(), site_.bounds), {c_.row_stride}};
     TileView b{c_.weights, Simplify(weights, site_.bounds)};
-    constexpr size_t kLevels = 4;
-    for (size_t i = c_.levels.size(); i < kLevels; ++i) AddLevel({1, 0, 0}, call, a, b);
-    for (const ContractLevel& level : c_.levels) AddLevel(level, call, a, b);
+    std::vector<ContractLevel> levels(kLevels - c_.levels.size(), ContractLevel{1, 0, 0});
+    levels.insert(levels.end(), c_.levels.begin(), c_.levels.end());
+    for (const ContractLevel& level : levels) AddLevel(level, call, a, b);
     b.strides.push_back(c_.column_stride);
     if (c_.is_integer) {  // a group's steps lie together
       a.strides.push_back(1);
       b.strides.push_back(1);
     }
     call.operands = {std::move(a), std::move(b)};
+    if (c_.scales.valid()) call.operands.push_back(OfScales(c_.scales, levels));
+    if (c_.zeros.valid()) call.operands.push_back(OfScales(c_.zeros, levels));
     return call;
+  }
+
+  // Scales or zero points of the tile's columns, for each step of the outer levels.
+  TileView OfScales(TensorId tensor, const std::vector<ContractLevel>& levels) const {
+    const Expr offset =
+        Var("panel") * c_.scale_panel_stride + c_.scale_offset + Var("group") * TileColumns();
+    TileView view{tensor, Simplify(offset, site_.bounds)};
+    for (size_t i = 0; i + 1 < kLevels; ++i) view.strides.push_back(levels[i].scale_stride);
+    view.strides.push_back(1);
+    return view;
   }
 
   static void AddLevel(const ContractLevel& level, TileCall& call, TileView& a, TileView& b) {

@@ -1,6 +1,7 @@
 #include "compiler/targets/cpu/contraction.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -14,11 +15,21 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contraction_packing.h"
+#include "compiler/targets/cpu/contraction_scales.h"
 
 namespace aotc {
 namespace {
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
+
+// A tile's product: zero points are those of scaled weights, integers have none.
+bool IsTiled(const Stage& stage) {
+  const std::optional<ContractionAnchor> read = ReadContraction(stage);
+  if (!read || (read->a.scale.valid() && read->b.scale.valid())) return false;
+  return std::ranges::all_of(std::array{&read->a, &read->b}, [](const AnchorOperand* operand) {
+    return operand->scale.valid() || !operand->zero_point.valid();
+  });
+}
 
 absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage) {
   const Expr a = OperandLoad(stage.body[0].arg(0)), b = OperandLoad(stage.body[0].arg(1));
@@ -26,6 +37,8 @@ absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage) 
   const bool b_constant = kernel.tensors[b->tensor].role == TensorRole::kConstant;
   if (a_constant == b_constant) return Refuse("no operand, or both, is constant");
   Operands operands = a_constant ? Operands{b, a} : Operands{a, b};
+  if (ReadOperand(stage.body[0].arg(a_constant ? 1 : 0))->scale.valid())
+    return Refuse("the input is scaled");
   const bool is_integer = stage.body[0].dtype() == DType::kI32 &&
                           operands.input.dtype() == DType::kU8 &&
                           operands.weights.dtype() == DType::kI8;
@@ -98,7 +111,7 @@ bool IsInnermost(const Kernel& kernel, size_t axis) {
                      [](const Expr& dim) { return dim.IsInt(1); });
 }
 
-// Distances of the packed weights per panel and per step of each reduce axis.
+// Distances of the packed weights, or of their scales, per panel and per step of each reduce axis.
 absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const TiledContraction& c,
                                    const Expr& load, const std::string& column) {
   Bounds bounds = StageBounds(c.nest, c.nest.stages[0]);
@@ -110,13 +123,28 @@ absl::StatusOr<Affine> WeightSteps(const Kernel& kernel, const TiledContraction&
   for (const Expr& index : load.args()) {
     indices.push_back(Substitute(index, {{column, Var("panel") * c.panel + Var("lane")}}));
   }
-  const Expr offset = Access(kernel).Offset(c.weights, indices, bounds);
+  const Expr offset = Access(kernel).Offset(load->tensor, indices, bounds);
   std::optional<Affine> affine = AsAffine(offset, names, bounds);
   if (!affine) return Refuse("the packed weights are not affine in the reduce axes");
   return *std::move(affine);
 }
 
-absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine& weights) {
+// The same of the scales, which zero points lie like; all of them 0 where there are none.
+absl::StatusOr<Affine> ScaleSteps(const Kernel& kernel, TiledContraction& c,
+                                  const std::string& column) {
+  AOTC_ASSIGN_OR_RETURN(const WeightScales scales, ReadScales(kernel, c.weights));
+  if (!scales.scale.valid()) return Affine{};
+  c.scales = scales.scale->tensor;
+  if (scales.zero.valid()) c.zeros = scales.zero->tensor;
+  AOTC_ASSIGN_OR_RETURN(Affine steps, WeightSteps(kernel, c, scales.scale, column));
+  if (!Coefficient(steps, "lane").IsInt(1)) return Refuse("scales of a panel are apart");
+  c.scale_panel_stride = Coefficient(steps, "panel");
+  c.scale_offset = steps.rest;
+  return steps;
+}
+
+absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine& weights,
+                       const Affine& scales) {
   Expr load = flat_input;
   while (load.op() == ExprOp::kCast) load = load.arg(0);
   if (load.op() != ExprOp::kLoad) return Refuse("padding is not in the input's halo");
@@ -130,9 +158,11 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
   c.row_stride = c.row_axis.empty() ? Expr(0) : Coefficient(*input, c.row_axis);
   for (const Axis& axis : c.nest.stages[0].reduce) {
     if (axis.extent.IsInt(1)) continue;
-    c.levels.push_back(
-        {axis.extent, Coefficient(*input, axis.name), Coefficient(weights, axis.name)});
+    c.levels.push_back({axis.extent, Coefficient(*input, axis.name),
+                        Coefficient(weights, axis.name), Coefficient(scales, axis.name)});
   }
+  // The innermost level has one scale.
+  if (!c.levels.empty() && !c.levels.back().scale_stride.IsInt(0)) c.levels.push_back({1, 0, 0});
   if (c.is_integer) {  // the step within a group is the tile's
     if (load->guarded) return Refuse("the last group of four would leave the input");
     if (!c.levels.back().input_stride.IsInt(1) || !c.levels.back().weight_stride.IsInt(1))
@@ -189,7 +219,7 @@ absl::Status ReadDepthwiseOperands(TiledContraction& c) {
 
 // The contraction first, then pointwise stages over the same axes.
 absl::Status CheckForm(const Kernel& kernel) {
-  if (kernel.stages.empty() || !IsContraction(kernel.stages[0])) return Refuse("no contraction");
+  if (kernel.stages.empty() || !IsTiled(kernel.stages[0])) return Refuse("no contraction");
   const size_t rank = kernel.stages[0].axes.size();
   const size_t points = kernel.stages.size() - FindStatistics(kernel, MainOutput(kernel)).size();
   for (size_t s = 1; s < points; ++s) {
@@ -249,6 +279,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
   c.panel = ChoosePanel(c.columns);
   c.is_integer = stage.body[0].dtype() == DType::kI32;
   AOTC_RETURN_IF_ERROR(PackWeights(kernel, operands, column_name, c.panel));
+  AOTC_RETURN_IF_ERROR(PackScales(kernel, c.weights, column_name, c.panel));
   const Expr weights_load =
       OperandLoad(OperandLoad(stage.body[0].arg(0))->tensor == c.weights ? stage.body[0].arg(0)
                                                                          : stage.body[0].arg(1));
@@ -280,7 +311,8 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
   c.column_stride = Coefficient(weights, "lane").AsInt().value_or(1);
   // A single column has no step; the tile reads a whole vector of its panel all the same.
   if (c.column_stride == 0) c.column_stride = c.is_integer ? 4 : 1;
-  AOTC_RETURN_IF_ERROR(ReadInput(c, flat_input, weights));
+  AOTC_ASSIGN_OR_RETURN(const Affine scales, ScaleSteps(kernel, c, column_name));
+  AOTC_RETURN_IF_ERROR(ReadInput(c, flat_input, weights, scales));
   c.kernel = std::move(kernel);
   return c;
 }
@@ -292,6 +324,7 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
   TiledContraction c{
       .input = operands.input->tensor, .weights = operands.weights->tensor, .is_depthwise = true};
   c.is_integer = kernel.stages[0].body[0].dtype() == DType::kI32;
+  if (ReadContraction(kernel.stages[0])->HasScales()) return Refuse("filters have scales");
   if (!c.is_integer) WeightsAsFloat(kernel, c.weights);
   if (c.is_integer) {
     AOTC_RETURN_IF_ERROR(PackTaps(kernel, operands));

@@ -13,11 +13,13 @@
 
 namespace aotc {
 
-// One loop of the reduction: extent, distance of the input and of the packed weights per step.
+// One loop of the reduction: extent, distance of the input, of the packed weights and of their
+// scales per step.
 struct ContractLevel {
   Expr extent = {};
   Expr input_stride = {};
   Expr weight_stride = {};
+  Expr scale_stride = 0;
 };
 
 struct TiledContraction {
@@ -25,6 +27,8 @@ struct TiledContraction {
   Nest nest = {};      // stages[0] is the contraction, the others its epilogue
   TensorId input = {};
   TensorId weights = {};
+  // Of weights that are stored as narrow integers, (weight - zero) * scale; invalid: none.
+  TensorId scales = {}, zeros = {};
   int64_t panel = 32;                         // columns that lie together in the packed weights
   int64_t columns = 0;                        // N
   int64_t stored_columns = 0;                 // N rounded up to the output's channel block
@@ -39,6 +43,8 @@ struct TiledContraction {
   Expr input_offset = {};            // at step 0, over outer and row axes
   Expr row_stride = {};
   Expr panel_stride = {};                  // weights of one panel
+  Expr scale_panel_stride = 0;             // scales of one panel
+  Expr scale_offset = 0;                   // at the first step
   int64_t column_stride = 1;               // from a column of a panel to the next
   std::vector<ContractLevel> levels = {};  // outermost first, at most 4
   // u8 times i8 into i32: four steps of the innermost reduce axis lie together in the weights, and

@@ -33,16 +33,24 @@ absl::Status CheckAllowed(std::string_view name, const CpuOptions& options) {
   return Refuse(StrCat(name, " is disabled"));
 }
 
+// Of weights with scales the tile knows what to do.
+bool SharesBytes(const TiledContraction& c) {
+  return std::ranges::any_of(c.kernel.params, [&](TensorId id) {
+    return IsSubByte(c.kernel.tensors[id].dtype) && !(id == c.weights && c.scales.valid());
+  });
+}
+
 // The kernel as a matrix or a depthwise tile sees it; of two refusals the first.
 absl::StatusOr<TiledContraction> ReadTiled(const Kernel& kernel, const CpuOptions& options) {
   if (!options.templates) return Refuse("templates are off");
-  if (HasSubByteTensor(kernel)) return Refuse("elements share bytes");
   absl::StatusOr<TiledContraction> tiled = AnalyzeContraction(kernel);
   if (!tiled.ok()) {
     absl::StatusOr<TiledContraction> pixels = AnalyzeDepthwise(kernel);
     if (pixels.ok()) tiled = std::move(pixels);
   }
-  if (tiled.ok()) AOTC_RETURN_IF_ERROR(CheckAllowed(TileOf(*tiled), options));
+  AOTC_RETURN_IF_ERROR(tiled.status());
+  AOTC_RETURN_IF_ERROR(CheckAllowed(TileOf(*tiled), options));
+  if (SharesBytes(*tiled)) return Refuse("elements share bytes");
   return tiled;
 }
 

@@ -12,6 +12,8 @@ constexpr TargetSchedule kSchedules[] = {
     {"contract_tile_int8", "contractions of 8-bit integers with packed weights"},
     {"contract_tile_amx", "the same on AMX"},
     {"contract_tile", "matrix products and convolutions with packed weights"},
+    {"contract_tile_scaled", "the same with weights of 8 or 4 bits that have scales"},
+    {"contract_tile_shifted", "the same with scales and zero points"},
     {"depthwise_tile", "convolutions with a filter for each channel"},
     {"depthwise_tile_int8", "the same on 8-bit integers"},
     {"winograd", "convolutions with 3x3 taps and a step of 1, by patches of outputs"},
@@ -34,6 +36,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cpu"));
   Target target{.name = kCpuTarget.name,
                 .channel_block = options.templates ? kChannelBlock : 0,
+                .scales_weights = options.templates,
                 .host = CpuHost()};
   target.fusion_veto = CpuFusionVeto;
   target.holds = CpuHolds;
