@@ -282,7 +282,8 @@ bool Inference::KeepsScaled(Graph& graph, const Node& old_node,
   params.resize(1 + scales->params.size());
   for (size_t i = 1; i < params.size(); ++i) {
     const Constant& param = scales->params[i - 1];
-    if (graph.values[params[i]].constant->SameValue(param)) continue;
+    const Constant& now = *graph.values[params[i]].constant;
+    if (!now.is_splat() && now.SameValue(param)) continue;
     params[i] = graph.AddConstant(StrCat(name, i == 1 ? "_scale" : "_zero"), param);
   }
   graph.nodes[id].inputs = std::move(params);

@@ -11,7 +11,7 @@ bool IsNarrow(DType type) {
   return type == DType::kI8 || type == DType::kU8 || type == DType::kI4 || type == DType::kU4;
 }
 
-// One number as a vector of as many as there are columns, dense: a kernel has splats as literals.
+// One number as a vector of as many as there are columns.
 Constant PerColumn(const Constant& number, int64_t columns) {
   const bool is_float = IsFloat(number.dtype());
   const double value = is_float ? number.FloatAt(0) : static_cast<double>(number.IntAt(0));
@@ -64,6 +64,7 @@ std::optional<StoredScales> ScaledWeights::Stay(const Node& node,
   const auto found = readings_.find(node.outputs[0]);
   if (found == readings_.end() || inputs.size() < 2 || !IsNarrow(inputs[0].dtype()))
     return std::nullopt;
+  if (inputs[0].is_splat()) return std::nullopt;  // the result is one as well
   const Reading& reading = found->second;
   const std::vector<int64_t>& dims = inputs[0].dims();
   const auto rank = static_cast<int64_t>(dims.size());
@@ -72,6 +73,8 @@ std::optional<StoredScales> ScaledWeights::Stay(const Node& node,
   if (columns < 2) return std::nullopt;
   StoredScales scales{.params = {inputs.begin() + 1, inputs.end()}, .axis = reading.column};
   if (scales.params.size() > 1 && IsZero(scales.params[1])) scales.params.pop_back();
+  // Kernels have splats as literals, and would have no scales to read.
+  for (Constant& param : scales.params) param = param.Expanded();
   const int64_t block = node.attributes.Int("block_size");
   const int64_t stated = node.attributes.Int("axis", 1), axis = stated < 0 ? stated + rank : stated;
   if (block > 0) {  // columns in blocks would be apart, and a part of a block has no scale
