@@ -9,6 +9,7 @@
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
 #include "compiler/fuse/memoized_veto.h"
+#include "compiler/fuse/places.h"
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
@@ -151,6 +152,7 @@ class Compilation {
     if (options_.keep_values) {
       AOTC_ASSIGN_OR_RETURN(result_.kept, KeepValues(result_.graph, fused_));
     }
+    SetStrides(result_.graph, fused_);  // of the kernels that have come since
     fused_text_ = hook_ ? PrintFused(result_.graph, fused_) : "";
     if (!options_.passes.verify_each) return absl::OkStatus();
     KernelVerifier verifier;

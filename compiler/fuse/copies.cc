@@ -85,6 +85,34 @@ bool IsCopy(const Kernel& kernel) {
                              [&](TensorId id) { return kernel.tensors[id].layout.IsPlain(); });
 }
 
+std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
+  const Kernel& kernel = fused.kernel;
+  if (!IsPointwiseOfOne(kernel)) return std::nullopt;
+  const Stage& stage = kernel.stages[0];
+  Expr body = stage.body[0];
+  while (body.op() == ExprOp::kCast) body = body.arg(0);
+  if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
+  const KernelTensor& from = kernel.tensors[kernel.params[0]];
+  const KernelTensor& to = kernel.tensors[kernel.params[1]];
+  if (from.dtype != to.dtype || from.layout.HasHalo() || !to.layout.IsPlain()) return std::nullopt;
+  const Bounds bounds = StageBounds(kernel, stage);
+  std::vector<Expr> indices;
+  for (const Axis& axis : stage.axes) indices.push_back(Var(axis.name));
+  const Access access(kernel);
+  const Expr distance = Simplify(access.Offset(kernel.params[0], body.args(), bounds) -
+                                     access.Offset(kernel.params[1], indices, bounds),
+                                 bounds);
+  for (const Axis& axis : stage.axes) {
+    if (UsesVar(distance, axis.name)) return std::nullopt;
+  }
+  // Kernels rely on the alignment of whole buffers; a symbolic distance has none.
+  constexpr int64_t kAlignBytes = 64;
+  const std::optional<int64_t> elements = distance.AsInt();
+  if (IsSubByte(to.dtype) && !distance.IsInt(0)) return std::nullopt;
+  if (!elements || *elements * ByteWidth(to.dtype) % kAlignBytes != 0) return std::nullopt;
+  return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
+}
+
 std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value) {
   FusedKernel part{.kernel = fused.kernel, .op = fused.op, .rounded = fused.rounded};
   part.kernel.params.clear();

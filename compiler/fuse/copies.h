@@ -19,6 +19,9 @@ bool IsPointwiseOfOne(const Kernel& kernel);
 // One pointwise stage whose body is an element of the one input, between row-major tensors.
 bool IsCopy(const Kernel& kernel);
 
+// The view that a kernel is: its one output is one input, element by element, at a fixed distance.
+std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused);
+
 // (x - zero) * scale of a narrow integer: a few operators for what is several times as long in
 // memory.
 bool IsDequantization(const Kernel& kernel);

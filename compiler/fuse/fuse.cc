@@ -11,9 +11,12 @@
 #include "compiler/fuse/merge_beside.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
-#include "compiler/ir/access.h"
+#include "compiler/fuse/places.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/ir/shape_text.h"
 #include "compiler/ops/op.h"
+#include "compiler/schedule/join.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -21,40 +24,16 @@
 namespace aotc {
 namespace {
 
-// The view that a kernel is: its one output is one input, element by element, at a fixed distance.
-std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
-  const Kernel& kernel = fused.kernel;
-  if (!IsPointwiseOfOne(kernel)) return std::nullopt;
-  const Stage& stage = kernel.stages[0];
-  Expr body = stage.body[0];
-  while (body.op() == ExprOp::kCast) body = body.arg(0);
-  if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
-  const KernelTensor& from = kernel.tensors[kernel.params[0]];
-  const KernelTensor& to = kernel.tensors[kernel.params[1]];
-  if (from.dtype != to.dtype || from.layout.HasHalo() || !to.layout.IsPlain()) return std::nullopt;
-  const Bounds bounds = StageBounds(kernel, stage);
-  std::vector<Expr> indices;
-  for (const Axis& axis : stage.axes) indices.push_back(Var(axis.name));
-  const Access access(kernel);
-  const Expr distance = Simplify(access.Offset(kernel.params[0], body.args(), bounds) -
-                                     access.Offset(kernel.params[1], indices, bounds),
-                                 bounds);
-  for (const Axis& axis : stage.axes) {
-    if (UsesVar(distance, axis.name)) return std::nullopt;
-  }
-  // Kernels rely on the alignment of whole buffers; a symbolic distance has none.
-  constexpr int64_t kAlignBytes = 64;
-  const std::optional<int64_t> elements = distance.AsInt();
-  if (IsSubByte(to.dtype) && !distance.IsInt(0)) return std::nullopt;
-  if (!elements || *elements * ByteWidth(to.dtype) % kAlignBytes != 0) return std::nullopt;
-  return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
-}
-
 // Of one region; those of its nodes are fused apart.
 class Fuser {
  public:
   Fuser(const Graph& graph, RegionId region, const FuseOptions& options)
-      : graph_(graph), region_(graph.regions[region]), options_(options), uses_(UseCounts(graph)) {}
+      : graph_(graph),
+        region_(graph.regions[region]),
+        options_(options),
+        uses_(UseCounts(graph)),
+        places_(graph),
+        bound_(BoundValues(graph, graph.regions[region])) {}
 
   absl::StatusOr<FusedGraph> Run() {
     for (NodeId id : region_.nodes) {
@@ -65,11 +44,12 @@ class Fuser {
         continue;
       }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
-      if (std::optional<ValueView> view = AsView(graph_, fused)) {
+      if (std::optional<ValueView> view = AsView(graph_, fused); view && StaysFlat(view->base)) {
         AddView(*view);
         view_kernels_.emplace(view->value, std::move(fused));
         continue;
       }
+      if (options_.enabled && PlaceOperands(fused)) continue;
       if (options_.enabled && !IsLeftToReaders(fused)) fused = Absorb(std::move(fused));
       Place(std::move(fused));
     }
@@ -93,6 +73,84 @@ class Fuser {
       view.base = found->base;
     }
     result_.views.push_back(view);
+  }
+
+  // A view of neighbouring elements can be had of what is dense wherever it lies.
+  bool StaysFlat(ValueId base) const {
+    return !places_.IsPart(base) || places_.IsDenseIn(base, places_.ViewOf(base).base);
+  }
+
+  // Lets the operands of a Concat lie in its result, which is no kernel then. Where that would only
+  // part what one kernel can do, it stays one.
+  bool PlaceOperands(const FusedKernel& fused) {
+    const std::optional<Join> join = ReadJoin(fused.kernel);
+    if (!join) return false;
+    std::vector<Part> parts;
+    for (const JoinPart& part : join->parts) {
+      const auto param = std::ranges::find(fused.kernel.params, part.tensor);
+      parts.push_back(
+          {fused.args[static_cast<size_t>(param - fused.kernel.params.begin())], part.start});
+    }
+    const ValueId whole = fused.args.back();
+    parts = places_.Joined(join->axis, parts);
+    const absl::Status status = CheckPlaces(fused, join->axis, parts);
+    result_.decisions.push_back(
+        StrCat(fused.kernel.name, ": its operands ",
+               status.ok() ? "lie in its result" : StrCat("are copied, ", status.message())));
+    if (status.ok()) places_.PlaceParts(whole, join->axis, parts);
+    return status.ok();
+  }
+
+  absl::Status CheckPlaces(const FusedKernel& join, size_t axis,
+                           const std::vector<Part>& parts) const {
+    const ValueId whole = join.args.back();
+    for (const Part& part : parts) {
+      const std::string reason = WhyNoPart(part.value, whole);
+      if (reason.empty()) continue;
+      return absl::FailedPreconditionError(
+          StrCat("%", graph_.values[part.value].name, " ", reason));
+    }
+    AOTC_RETURN_IF_ERROR(places_.CheckParts(whole, axis, parts));
+    if (IsTakenIn(join)) return absl::FailedPreconditionError("its reader joins them");
+    if (std::ranges::any_of(parts, [&](const Part& part) { return IsStored(part.value, join); }))
+      return absl::OkStatus();
+    return absl::FailedPreconditionError("one kernel makes and joins them");
+  }
+
+  std::string WhyNoPart(ValueId value, ValueId whole) const {
+    if (graph_.values[value].constant) return "is a constant";
+    if (bound_.contains(value)) return "has to lie by itself";
+    const bool is_made = producer_.contains(value) && placed_[producer_.at(value)] &&
+                         !placed_[producer_.at(value)]->control.valid();
+    if (!is_made && !places_.IsWhole(value)) return "is made by no kernel";
+    for (const ValueView& view : result_.views) {
+      ValueId at = view.base;
+      while (at.valid() && at != value) at = places_.WholeOf(at);
+      if (at == value && !places_.IsDenseIn(view.base, whole)) return "has views";
+    }
+    return "";
+  }
+
+  // The value is in memory in any case: the kernel that joins it with others cannot make it.
+  bool IsStored(ValueId value, const FusedKernel& join) const {
+    if (uses_[value] > 1 || places_.IsWhole(value)) return true;
+    const FusedKernel& source = *placed_[producer_.at(value)];
+    return HasOtherReaders(source, value) ||
+           !MergeIfAllowed(source, join, value, options_.veto).ok();
+  }
+
+  // One kernel reads the result of the Concat, and can read what that joins instead.
+  bool IsTakenIn(const FusedKernel& join) const {
+    const ValueId value = join.args.back();
+    if (uses_[value] != 1 || bound_.contains(value)) return false;
+    for (NodeId id : region_.nodes) {
+      const Node& node = graph_.nodes[id];
+      if (std::ranges::find(node.inputs, value) == node.inputs.end()) continue;
+      const absl::StatusOr<FusedKernel> reader = KernelOfNode(graph_, node);
+      return reader.ok() && !AsView(graph_, *reader) &&
+             MergeIfAllowed(join, *reader, value, options_.veto).ok();
+    }
+    return false;
   }
 
   // Readers dequantise for themselves: the integers are what lies in memory.
@@ -219,10 +277,14 @@ class Fuser {
   // whose readers read the source.
   void DropUnread() {
     std::set<ValueId> read(region_.outputs.begin(), region_.outputs.end());
-    const auto is_read = [&](ValueId value) {
+    const auto is_read_itself = [&](ValueId value) {
       return read.contains(value) || std::ranges::any_of(result_.views, [&](const ValueView& view) {
                return view.base == value && read.contains(view.value);
              });
+    };
+    const auto is_read = [&](ValueId value) {
+      while (value.valid() && !is_read_itself(value)) value = places_.WholeOf(value);
+      return value.valid();
     };
     for (size_t i = placed_.size(); i-- > 0;) {
       if (!placed_[i]) continue;
@@ -235,6 +297,20 @@ class Fuser {
       if (!needed) placed_[i].reset();
     }
     std::erase_if(result_.views, [&](const ValueView& view) { return !read.contains(view.value); });
+    AddBoxes(read);
+  }
+
+  // Views of parts become views of what those lie in.
+  void AddBoxes(const std::set<ValueId>& read) {
+    for (ValueView& view : result_.views) {
+      if (!places_.IsPart(view.base)) continue;
+      const ValueView box = places_.ViewOf(view.base);
+      view.base = box.base;
+      view.offset = Simplify(view.offset + box.offset);
+    }
+    for (const auto& [value, box] : places_.Views()) {
+      if (read.contains(value)) result_.views.push_back(box);
+    }
   }
 
   absl::StatusOr<FusedGraph> Collect() {
@@ -257,6 +333,8 @@ class Fuser {
   std::vector<std::optional<FusedKernel>> placed_;
   std::map<ValueId, FusedKernel> view_kernels_;  // by the view
   std::map<ValueId, size_t> producer_;           // value -> index in placed_
+  Places places_;
+  const std::set<ValueId> bound_;
 };
 
 }  // namespace
@@ -288,6 +366,7 @@ absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
 
 absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) {
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuser(graph, graph.main, options).Run());
+  SetStrides(graph, fused);
   NameTable names;
   VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
     for (FusedKernel& kernel : part.kernels) {
@@ -302,7 +381,9 @@ std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
   for (const std::string& decision : fused.decisions) StrAppend(&text, "// ", decision, "\n");
   for (const ValueView& view : fused.views) {
     StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
-              graph.values[view.base].name, "\n");
+              graph.values[view.base].name);
+    if (view.IsBox()) StrAppend(&text, " at [", PrintExprList(view.start), "]");
+    StrAppend(&text, "\n");
   }
   for (const FusedKernel& kernel : fused.kernels) {
     StrAppend(&text, PrintKernel(kernel.kernel), "\n");

@@ -10,6 +10,7 @@ KernelUses::KernelUses(const Region& region, const std::vector<ValueView>& views
   for (const ValueView& view : views) {
     base_[view.value] = view.base;
     stored_.insert(view.base);
+    if (view.IsBox()) stored_.insert(view.value);
   }
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (kernels[i]) Enter(i);
@@ -21,6 +22,7 @@ void KernelUses::Enter(size_t index) {
   for (size_t i = 0; i < fused.args.size(); ++i) {
     if (IsOutput(fused.kernel, fused.kernel.params[i])) {
       producer_[fused.args[i]] = index;
+      writers_[BaseOf(fused.args[i])].insert(index);
     } else {
       readers_[BaseOf(fused.args[i])].insert(index);
     }
@@ -28,7 +30,10 @@ void KernelUses::Enter(size_t index) {
 }
 
 void KernelUses::Leave(size_t index) {
-  for (ValueId value : kernels_[index]->args) readers_[BaseOf(value)].erase(index);
+  for (ValueId value : kernels_[index]->args) {
+    readers_[BaseOf(value)].erase(index);
+    writers_[BaseOf(value)].erase(index);
+  }
 }
 
 std::optional<size_t> KernelUses::Producer(ValueId value) const {

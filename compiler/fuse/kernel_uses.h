@@ -26,13 +26,16 @@ class KernelUses {
   void Enter(size_t index);
   void Leave(size_t index);
 
-  // The kernel that makes `value`; nothing for what comes from elsewhere, and for views.
+  // The kernel that makes `value`; nothing for what comes from elsewhere, for views that are no
+  // boxes, and for what is made of boxes.
   std::optional<size_t> Producer(ValueId value) const;
-  // Kernels that read `value`, or a view of it.
-  const std::set<size_t>& Readers(ValueId value) { return readers_[value]; }
+  // Kernels that read what `value` is, or a view of it; of a box all that read of its base.
+  const std::set<size_t>& Readers(ValueId value) { return readers_[BaseOf(value)]; }
+  // Kernels that make `value`, or parts of it.
+  const std::set<size_t>& Writers(ValueId value) { return writers_[BaseOf(value)]; }
   // What a view is one of; other values themselves.
   ValueId BaseOf(ValueId value) const;
-  // Outputs of the region and bases of views: they are stored whoever reads them.
+  // Outputs of the region, bases of views and boxes: they are stored whoever reads them.
   bool IsStored(ValueId value) const { return stored_.contains(value); }
 
  private:
@@ -40,7 +43,8 @@ class KernelUses {
   std::set<ValueId> stored_;
   std::map<ValueId, ValueId> base_;
   std::map<ValueId, size_t> producer_;
-  std::map<ValueId, std::set<size_t>> readers_;
+  std::map<ValueId, std::set<size_t>> readers_;  // by base
+  std::map<ValueId, std::set<size_t>> writers_;  // by base
 };
 
 }  // namespace aotc

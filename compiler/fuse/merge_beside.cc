@@ -84,11 +84,14 @@ class BesideMerger {
   }
 
   // All that makes what the kernel reads comes in front of `place`.
-  bool MayMoveUp(size_t index, size_t place) const {
-    return std::ranges::all_of(kernels_[index]->args, [&](ValueId value) {
-      const std::optional<size_t> producer = uses_.Producer(uses_.BaseOf(value));
-      return !producer || *producer == index || *producer < place;
-    });
+  bool MayMoveUp(size_t index, size_t place) {
+    const FusedKernel& fused = *kernels_[index];
+    for (size_t i = 0; i < fused.args.size(); ++i) {
+      if (IsOutput(fused.kernel, fused.kernel.params[i])) continue;
+      const std::set<size_t>& writers = uses_.Writers(fused.args[i]);
+      if (!writers.empty() && *writers.rbegin() >= place) return false;
+    }
+    return true;
   }
 
   bool TryMerge(size_t first, size_t second) {

@@ -42,12 +42,15 @@ class SharedMerger {
     return false;
   }
 
-  // Whether the kernel reads, as a view, what `producer` stores: it must be stored before.
-  bool ReadsViewOf(size_t producer, size_t consumer) const {
-    return std::ranges::any_of(kernels_[consumer]->args, [&](ValueId arg) {
-      const ValueId base = uses_.BaseOf(arg);
-      return base != arg && uses_.Producer(base) == producer;
-    });
+  // Whether the kernel reads, under another name, what `producer` stores: it must be stored before.
+  bool ReadsViewOf(size_t producer, size_t consumer) {
+    const FusedKernel& fused = *kernels_[consumer];
+    for (size_t i = 0; i < fused.args.size(); ++i) {
+      if (IsOutput(fused.kernel, fused.kernel.params[i])) continue;
+      const bool itself = uses_.Producer(fused.args[i]) == producer;
+      if (!itself && uses_.Writers(fused.args[i]).contains(producer)) return true;
+    }
+    return false;
   }
 
   bool TryMerge(size_t producer, size_t consumer, ValueId value) {

@@ -29,11 +29,16 @@ struct FusedKernel {
   NodeId control = {};  // the node with regions; its bodies are those of the fused graph
 };
 
-// `value` is the storage of `base` from an element offset on: no kernel is needed.
+// `value` is the storage of `base` from an element offset on, or a box in it: its readers, and the
+// kernel that makes it where there is one, reach it in the memory of `base`.
 struct ValueView {
   ValueId value = {};
   ValueId base = {};
   Expr offset = 0;
+  // Of a box: where it begins, per storage axis of `base`, whose strides it has.
+  std::vector<Expr> start = {};
+
+  bool IsBox() const { return !start.empty(); }
 };
 
 struct FusedGraph {

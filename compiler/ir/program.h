@@ -36,9 +36,12 @@ struct Buffer {
   int64_t offset = 0;       // into the arena or the weights, in bytes; set by plan/ and pack
   BufferId base = {};       // kView: the buffer that it looks into (not a view itself)
   Expr element_offset = 0;  // kView: of its first element, in elements of the base
-  int first_step = -1;      // arena: live from the start of this step ...
-  int last_step = -1;       // ... to the end of this one; set by plan/
-  PoolId pool = {};         // arena: the pool that it lies in, where there are any; set by plan/
+  // kView: a box in the base, whose strides it has: where it begins per storage axis of the base.
+  // Empty: its elements lie together.
+  std::vector<Expr> start = {};
+  int first_step = -1;  // arena: live from the start of this step ...
+  int last_step = -1;   // ... to the end of this one; set by plan/
+  PoolId pool = {};     // arena: the pool that it lies in, where there are any; set by plan/
 };
 
 // One of the memories that make up the arena where the user has several. Pools lie in the arena one

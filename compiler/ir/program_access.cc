@@ -29,12 +29,45 @@ Expr ElementOffset(const Buffer& buffer) {
   return buffer.kind == BufferKind::kView ? buffer.element_offset : Expr(0);
 }
 
+namespace {
+
+// Between the first and one past the last element of a box.
+Expr SpanOf(const Shape& extents, const std::vector<Expr>& strides) {
+  Expr last = 0;
+  for (size_t i = 0; i < extents.size(); ++i) last = last + (extents[i] - 1) * strides[i];
+  return last + 1;
+}
+
+// One of two boxes in the same base ends, along some axis, where the other begins or before.
+bool BoxesAreApart(const Buffer& a, const Buffer& b, const Bounds& bounds) {
+  const Shape a_extents = StorageShape(a.layout, a.shape);
+  const Shape b_extents = StorageShape(b.layout, b.shape);
+  for (size_t i = 0; i < a.start.size(); ++i) {
+    if (Prove(Le(a.start[i] + a_extents[i], b.start[i]), bounds) == true) return true;
+    if (Prove(Le(b.start[i] + b_extents[i], a.start[i]), bounds) == true) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Expr ReachedElements(const KernelTensor& tensor) {
   if (tensor.strides.empty()) return StorageElements(tensor.layout, tensor.shape);
-  const Shape storage = StorageShape(tensor.layout, tensor.shape);
-  Expr last = 0;
-  for (size_t i = 0; i < storage.size(); ++i) last = last + (storage[i] - 1) * tensor.strides[i];
-  return last + 1;
+  return SpanOf(StorageShape(tensor.layout, tensor.shape), tensor.strides);
+}
+
+Expr ReachedElements(const Program& program, const Buffer& buffer) {
+  if (buffer.start.empty()) return StorageElements(buffer.layout, buffer.shape);
+  const Buffer& base = program.buffers[buffer.base];
+  return SpanOf(StorageShape(buffer.layout, buffer.shape),
+                RowMajorStrides(StorageShape(base.layout, base.shape)));
+}
+
+bool AreApart(const Program& program, BufferId a, BufferId b) {
+  const Buffer& first = program.buffers[a];
+  const Buffer& second = program.buffers[b];
+  const bool boxes = !first.start.empty() && first.start.size() == second.start.size();
+  return a != b && boxes && BoxesAreApart(first, second, BoundsOf(program.symbols));
 }
 
 int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds) {

@@ -28,6 +28,11 @@ Expr ElementOffset(const Buffer& buffer);
 
 // Elements between the first and one past the last that a kernel reaches through this parameter.
 Expr ReachedElements(const KernelTensor& tensor);
+// The same of a buffer: of a view that is a box, in its base.
+Expr ReachedElements(const Program& program, const Buffer& buffer);
+
+// Whether no element of the one is proved to be one of the other. Both use the memory of one base.
+bool AreApart(const Program& program, BufferId a, BufferId b);
 
 // Bytes of the largest value of `elements` over the box of the symbols; -1 where that is unbounded.
 int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds);

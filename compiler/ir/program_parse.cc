@@ -167,6 +167,9 @@ class Parser {
     AOTC_ASSIGN_OR_RETURN(buffer.base, Find(base));
     AOTC_RETURN_IF_ERROR(scanner_.Expect("+"));
     AOTC_ASSIGN_OR_RETURN(buffer.element_offset, ExpectDim(scanner_));
+    if (!scanner_.TryConsume("at")) return absl::OkStatus();
+    AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
+    AOTC_ASSIGN_OR_RETURN(buffer.start, ExpectDims(scanner_, "]"));
     return absl::OkStatus();
   }
 

@@ -55,6 +55,8 @@ class Printer {
     std::string text = StrCat(BufferKindName(buffer.kind), " %", buffer.name);
     if (buffer.kind == BufferKind::kView) {
       StrAppend(&text, " = ", Name(buffer.base), " + ", PrintExpr(buffer.element_offset));
+      const auto print = [](const Expr& e) { return PrintExpr(e); };
+      if (!buffer.start.empty()) StrAppend(&text, " at [", StrJoin(buffer.start, ", ", print), "]");
     }
     StrAppend(&text, ": ", PrintTensorText({buffer.dtype, buffer.shape, buffer.layout}), " bytes ",
               buffer.bytes);

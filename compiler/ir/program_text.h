@@ -7,6 +7,7 @@
 //     weights %w: f32[4, 4] bytes 64 offset 0
 //     arena %sum: f32[m, 4](0, 1/4, 1%4) bytes 128 offset 64 steps 0..1
 //     view %right = %sum + 2: f32[m, 2] bytes 64
+//     view %half = %sum + 2 at [0, 2]: f32[m, 2] bytes 64        // a box, of the strides of %sum
 //     host %going: bool[] bytes 1
 //     kernel @dense(...) { ... }                                 // kernel_text.h
 //     also "fc2 (Gemm)"                                          // nodes of a further launch

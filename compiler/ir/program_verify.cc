@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/loops_text.h"
 #include "compiler/ir/program_access.h"
@@ -76,7 +77,26 @@ class Verifier {
     if (IsSubByte(view.dtype) && !view.element_offset.IsInt(0)) {
       return Wrong("view %", view.name, " may start within a byte");
     }
-    return CheckWithin(view, StorageElements(view.layout, view.shape));
+    if (!view.start.empty()) AOTC_RETURN_IF_ERROR(CheckBox(view, base));
+    return CheckWithin(view, ReachedElements(program_, view));
+  }
+
+  // A box has the storage axes of its base, lies within their extents, and its first element is
+  // where the box begins.
+  absl::Status CheckBox(const Buffer& box, const Buffer& base) {
+    const Shape extents = StorageShape(box.layout, box.shape);
+    const Shape outer = StorageShape(base.layout, base.shape);
+    if (extents.size() != outer.size() || box.start.size() != outer.size()) {
+      return Wrong("box %", box.name, " has other axes than %", base.name);
+    }
+    for (size_t i = 0; i < outer.size(); ++i) {
+      const bool within = Prove(Le(0, box.start[i]), bounds_) == true &&
+                          Prove(Le(box.start[i] + extents[i], outer[i]), bounds_) == true;
+      if (!within) return Wrong("box %", box.name, " may leave %", base.name);
+    }
+    const Expr offset = LinearIndex(box.start, RowMajorStrides(outer));
+    if (ProveEqual(offset, box.element_offset, bounds_)) return absl::OkStatus();
+    return Wrong("box %", box.name, " begins elsewhere than its offset says");
   }
 
   // `reached` elements from the first of `buffer` lie within the memory that it uses, for all
@@ -233,9 +253,29 @@ class Verifier {
         return Wrong("step ", index, ": %", buffer.name, " is not of the type of parameter %",
                      tensor.name, " of @", kernel.name);
       }
+      if (!HasStridesOf(tensor, buffer)) {
+        return Wrong("step ", index, ": %", buffer.name, " has other strides than parameter %",
+                     tensor.name, " of @", kernel.name);
+      }
       AOTC_RETURN_IF_ERROR(CheckWithin(buffer, ReachedElements(tensor)));
     }
     return absl::OkStatus();
+  }
+
+  // Along every axis of more than one element the kernel steps as the buffer lies: a box as its
+  // base, anything else densely.
+  bool HasStridesOf(const KernelTensor& tensor, const Buffer& buffer) const {
+    if (buffer.start.empty()) return tensor.strides.empty();
+    const Shape extents = StorageShape(tensor.layout, tensor.shape);
+    const Buffer& base = program_.buffers[buffer.base];
+    const std::vector<Expr> strides = StorageStrides(tensor);
+    const std::vector<Expr> steps = RowMajorStrides(StorageShape(base.layout, base.shape));
+    if (strides.size() != steps.size()) return false;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const bool moves = !extents[i].IsInt(1);
+      if (moves && !ProveEqual(strides[i], steps[i], bounds_)) return false;
+    }
+    return true;
   }
 
   absl::Status CheckRead(size_t index, BufferId id) {

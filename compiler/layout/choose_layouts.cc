@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/layout/layout_groups.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/anchor.h"
+#include "compiler/schedule/join.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/schedule/winograd.h"
@@ -87,8 +89,16 @@ std::optional<double> FillOf(const Stage& stage) {
   return IsFloat(fill.dtype()) ? fill->float_value : static_cast<double>(fill->int_value);
 }
 
-// Every read of `tensor` is at the reader's own axis 1, of the same extent.
-bool KeepsChannels(const Kernel& kernel, TensorId tensor) {
+// Whether blocks of `from` elements, read `distance` further on, are blocks of `to` elements: both
+// begin and end where blocks do, or where the other ends.
+bool KeepsBlocks(const Expr& from, const Expr& to, const Expr& distance, int64_t block) {
+  const bool read_whole = ProveDivisible(to, block) || ProveEqual(to + distance, from);
+  const bool written_whole = ProveDivisible(from, block) || ProveEqual(from - distance, to);
+  return ProveDivisible(distance, block) && read_whole && written_whole;
+}
+
+// Every read of `tensor` is at the reader's own axis 1, or whole blocks away from it.
+bool KeepsChannels(const Kernel& kernel, TensorId tensor, int64_t block) {
   for (const Stage& stage : kernel.stages) {
     for (const Expr& body : stage.body) {
       for (const Expr& load : LoadsOf(body)) {
@@ -96,9 +106,9 @@ bool KeepsChannels(const Kernel& kernel, TensorId tensor) {
         if (stage.axes.size() <= kChannelAxis || load.args().size() != stage.axes.size())
           return false;
         const Axis& axis = stage.axes[kChannelAxis];
-        const Expr& index = load.arg(kChannelAxis);
-        if (!index.IsVar() || index->name != axis.name) return false;
-        if (!ProveEqual(kernel.tensors[tensor].shape[kChannelAxis], axis.extent)) return false;
+        const Expr distance = Simplify(load.arg(kChannelAxis) - Var(axis.name));
+        const Expr& extent = kernel.tensors[tensor].shape[kChannelAxis];
+        if (!distance.IsConst() || !KeepsBlocks(extent, axis.extent, distance, block)) return false;
       }
     }
   }
@@ -175,6 +185,35 @@ class LayoutChooser {
       facts_[&node] = std::move(facts);
     }
     for (const Node& node : graph_.nodes) WantHalo(facts_.at(&node));
+    for (const Node& node : graph_.nodes) ShareLayout(facts_.at(&node));
+    for (const auto& [value, need] : groups_.All()) needs_[value] = need;
+  }
+
+  // What a Concat joins can lie in its result where all of them have one layout.
+  void ShareLayout(const NodeFacts& facts) {
+    const std::optional<Join> join = facts.kernel ? ReadJoin(facts.kernel->kernel) : std::nullopt;
+    if (!join) return;
+    std::vector<ValueId> members = {facts.kernel->outputs[0]};
+    for (const JoinPart& part : join->parts) {
+      const auto param = std::ranges::find(facts.kernel->kernel.params, part.tensor);
+      members.push_back(
+          facts.kernel->inputs[static_cast<size_t>(param - facts.kernel->kernel.params.begin())]);
+    }
+    LayoutNeed shared = NeedOf(members[0]);
+    for (ValueId member : members) {
+      if (!written_freely_.contains(member) || !Widen(shared, NeedOf(member))) return;
+    }
+    const std::vector<Halo>& halo = shared.layout.halo;
+    if (join->axis < halo.size() && halo[join->axis] != Halo{}) return;
+    groups_.Join(members, shared);
+  }
+
+  // As the value would be written.
+  LayoutNeed NeedOf(ValueId value) const {
+    if (const LayoutNeed* shared = groups_.Find(value)) return *shared;
+    const auto need = needs_.find(value);
+    if (need != needs_.end()) return need->second;
+    return {.layout = wanted_[value]};
   }
 
   // What its readers compute when they read it: dequantised weights.
@@ -206,6 +245,7 @@ class LayoutChooser {
     const NodeKernel& node = *facts.kernel;
     if (!WritesAnyLayout(facts)) return;
     const ValueId output = node.outputs[0];
+    written_freely_.insert(output);
     if (facts.is_convolution || facts.is_winograd) {
       wanted_[output] = Blocked(output, BlockOf(facts, output));
       return;
@@ -214,11 +254,12 @@ class LayoutChooser {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const std::vector<StorageAxis>& axes = wanted_[node.inputs[i]].axes;
       if (axes.empty()) continue;
-      if (!KeepsChannels(node.kernel, node.kernel.params[i])) {
+      const int64_t block = axes.back().modulus;
+      if (!KeepsChannels(node.kernel, node.kernel.params[i], block)) {
         wanted_[output] = {};
         return;
       }
-      if (wanted_[output].axes.empty()) wanted_[output] = Blocked(output, axes.back().modulus);
+      if (wanted_[output].axes.empty()) wanted_[output] = Blocked(output, block);
     }
   }
 
@@ -239,7 +280,7 @@ class LayoutChooser {
     }
     const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, walked, load);
     if (!reach) return;
-    Need& need = needs_[input];
+    LayoutNeed& need = needs_[input];
     if (need.layout.axes.empty() && !need.layout.HasHalo()) need.layout.axes = layout.axes;
     const bool any =
         std::any_of(reach->begin(), reach->end(), [](const Halo& h) { return h != Halo{}; });
@@ -258,7 +299,7 @@ class LayoutChooser {
   // Patches over the border get their zeros when they are transformed.
   void WantBlocks(const NodeFacts& facts) {
     const ValueId input = facts.kernel->inputs[0];
-    Need& need = needs_[input];
+    LayoutNeed& need = needs_[input];
     if (need.layout.axes.empty() && !need.layout.HasHalo())
       need.layout.axes = Blocked(input, options_.block).axes;
   }
@@ -266,7 +307,7 @@ class LayoutChooser {
   // Rows as long as whole groups; what lies behind their end is multiplied by zeros.
   void WantWholeRows(const NodeFacts& facts) {
     const ValueId input = facts.kernel->inputs[0];
-    Need& need = needs_[input];
+    LayoutNeed& need = needs_[input];
     if (!need.layout.axes.empty()) return;
     if (need.layout.halo.empty()) need.layout.halo.resize(graph_.values[input].type.dims.size());
     int64_t& after = need.layout.halo.back().after;
@@ -339,14 +380,11 @@ class LayoutChooser {
   const IdVector<ValueId, int> uses_;
   IdVector<ValueId, Layout> wanted_;
   std::map<const Node*, NodeFacts> facts_;
-  std::set<ValueId> outputs_;  // of all regions
-  std::set<ValueId> weights_;  // that nodes make of constants
-  // How the convolutions that read a value want it.
-  struct Need {
-    Layout layout = {};
-    std::optional<double> fill = {};  // of the halo, where one of them reads it
-  };
-  std::map<ValueId, Need> needs_;
+  std::set<ValueId> outputs_;            // of all regions
+  std::set<ValueId> weights_;            // that nodes make of constants
+  std::map<ValueId, LayoutNeed> needs_;  // of the convolutions that read a value
+  std::set<ValueId> written_freely_;     // their kernels can write any layout
+  LayoutGroups groups_;
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ class ProgramBuilder {
     for (FusedKernel& kernel : fused.kernels) {
       AOTC_RETURN_IF_ERROR(kernel.control.valid()
                                ? AddControl(kernel, std::move(fused.bodies.at(kernel.control)))
-                               : AddKernel(std::move(kernel), checks));
+                               : AddKernel(kernel, checks));
     }
     for (const auto& [value, target] : copies) AddCopy(ReadBuffer(value), target);
     return absl::OkStatus();
@@ -203,7 +203,7 @@ class ProgramBuilder {
   // than its view.
   ValueId HomeOf(ValueId id) const {
     auto view = views_.find(id);
-    if (view == views_.end() || !view->second.offset.IsInt(0)) return id;
+    if (view == views_.end() || view->second.IsBox() || !view->second.offset.IsInt(0)) return id;
     const ValueId base = view->second.base;
     return SameShape({StorageOf(graph_.values[id])}, {StorageOf(graph_.values[base])}) ? base : id;
   }
@@ -230,7 +230,10 @@ class ProgramBuilder {
     if (found != buffers_.end()) return found->second;
     auto view = views_.find(id);
     if (view == views_.end()) return buffers_[id] = AddBuffer(id, BufferKind::kArena);
-    return buffers_[id] = AddView(id, BufferOf(view->second.base), view->second.offset);
+    const BufferId base = BufferOf(view->second.base);
+    const BufferId buffer = AddView(id, base, view->second.offset);
+    program_.buffers[buffer].start = view->second.start;
+    return buffers_[id] = buffer;
   }
 
   // The value at an offset in `base`, which may be a view of an enclosing region.
@@ -322,7 +325,7 @@ class ProgramBuilder {
   }
 
   // Nothing where no result ever has elements.
-  absl::Status AddKernel(FusedKernel fused, const std::vector<ValueId>& checks) {
+  absl::Status AddKernel(const FusedKernel& fused, const std::vector<ValueId>& checks) {
     if (!HasResults(fused.kernel)) return absl::OkStatus();
     const std::vector<std::string> sources = fused.kernel.sources;
     const std::vector<ValueId>& args = fused.args;
@@ -356,7 +359,8 @@ class ProgramBuilder {
       const TensorId id = kernel.params[static_cast<size_t>(i)];
       const KernelTensor& from = kernel.tensors[id];
       const bool alike = from.role == TensorRole::kInput && from.dtype == to.dtype &&
-                         from.layout == to.layout && SameShape(from.shape, to.shape);
+                         from.layout == to.layout && SameShape(from.shape, to.shape) &&
+                         from.strides.empty() && to.strides.empty();
       if (alike && OnlyOwnIndex(stage, id)) pairs.emplace_back(output, i);
     }
     return pairs;

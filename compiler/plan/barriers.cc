@@ -12,7 +12,8 @@ namespace {
 
 // Bytes of one piece of memory. The arena is one piece, as is each buffer of the caller.
 struct Touch {
-  BufferId piece = {};  // invalid: the arena
+  BufferId buffer = {};  // as named by the step; invalid: the status
+  BufferId piece = {};   // invalid: the arena
   int64_t begin = 0;
   int64_t end = 0;
   bool written = false;
@@ -27,15 +28,24 @@ Touch TouchOf(const Program& program, const BufferAccess& access) {
   const bool in_arena = base.kind == BufferKind::kArena;
   const int64_t start = in_arena ? base.offset : 0;
   const int64_t skipped = ElementOffset(buffer).AsInt().value_or(0) * ByteWidth(base.dtype);
-  return {in_arena ? BufferId() : base_id, start + skipped, start + base.bytes, access.written};
+  return {access.buffer, in_arena ? BufferId() : base_id, start + skipped, start + base.bytes,
+          access.written};
 }
 
 // The status of the run, a byte in front of the arena: checks set it, all alike and so in any
 // order, and the heads of loops ask for it, which counts as the write of the two.
-Touch StatusTouch(bool is_loop) { return {BufferId(), -1, 0, is_loop}; }
+Touch StatusTouch(bool is_loop) { return {BufferId(), BufferId(), -1, 0, is_loop}; }
 
-bool Conflict(const Touch& a, const Touch& b) {
-  return (a.written || b.written) && a.piece == b.piece && a.begin < b.end && b.begin < a.end;
+// Boxes of one base may lie among one another and have no element in common.
+bool BoxesApart(const Program& program, const Touch& a, const Touch& b) {
+  if (!a.buffer.valid() || !b.buffer.valid()) return false;
+  return BaseOf(program, a.buffer) == BaseOf(program, b.buffer) &&
+         AreApart(program, a.buffer, b.buffer);
+}
+
+bool Conflict(const Program& program, const Touch& a, const Touch& b) {
+  return (a.written || b.written) && a.piece == b.piece && a.begin < b.end && b.begin < a.end &&
+         !BoxesApart(program, a, b);
 }
 
 // Goes through the steps with what was touched since workers met last, on any way there.
@@ -73,11 +83,11 @@ class BarrierSetter {
     }
     const bool is_loop = step.kind == StepKind::kLoop;
     if (is_loop || step.kind == StepKind::kCheck) touches.push_back(StatusTouch(is_loop));
-    step.barrier =
-        is_loop || std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
-          return std::any_of(since_barrier_.begin(), since_barrier_.end(),
-                             [&](const Touch& earlier) { return Conflict(touch, earlier); });
-        });
+    step.barrier = is_loop || std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+                     return std::any_of(
+                         since_barrier_.begin(), since_barrier_.end(),
+                         [&](const Touch& earlier) { return Conflict(program_, touch, earlier); });
+                   });
     const Touches before = since_barrier_;
     if (step.barrier) since_barrier_.clear();
     Append(touches);

@@ -136,10 +136,38 @@ void OrderRange(Program& program, const Range& range) {
   Permute(program.steps, UnitsOf(program, range), best);
 }
 
-// The last writer of a buffer and those that have read it since.
-struct History {
-  int writer = -1;
-  std::vector<int> readers = {};
+// A step that has touched a buffer, by the name of itself or of a view.
+struct PastAccess {
+  int step = -1;
+  BufferId buffer = {};
+  bool written = false;
+};
+
+// The latest writers of a buffer, of boxes in it or of all, and those that have read it since.
+class History {
+ public:
+  void AddBefore(const Program& program, const BufferAccess& access, std::set<int>& before) const {
+    for (const PastAccess& past : past_) {
+      const bool conflict = access.written || past.written;
+      if (conflict && !AreApart(program, past.buffer, access.buffer)) before.insert(past.step);
+    }
+  }
+
+  // All that conflicts with a write stands behind it.
+  void Add(const Program& program, const BufferAccess& access, int step) {
+    if (access.written) {
+      const bool is_box = !program.buffers[access.buffer].start.empty();
+      std::erase_if(
+          past_, [&](const PastAccess& past) { return !is_box || past.buffer == access.buffer; });
+    }
+    const bool known = std::ranges::any_of(past_, [&](const PastAccess& past) {
+      return past.step == step && past.buffer == access.buffer;
+    });
+    if (!known) past_.push_back({step, access.buffer, access.written});
+  }
+
+ private:
+  std::vector<PastAccess> past_ = {};
 };
 
 }  // namespace
@@ -151,18 +179,10 @@ std::vector<std::vector<int>> StepDependencies(const Program& program) {
     const std::vector<BufferAccess> accesses = StepAccesses(program, program.steps[i]);
     std::set<int> before;
     for (const BufferAccess& access : accesses) {
-      const History& past = history[BaseOf(program, access.buffer)];
-      before.insert(past.writer);
-      if (access.written) before.insert(past.readers.begin(), past.readers.end());
+      history[BaseOf(program, access.buffer)].AddBefore(program, access, before);
     }
-    before.erase(-1);
     for (const BufferAccess& access : accesses) {
-      History& past = history[BaseOf(program, access.buffer)];
-      if (access.written) {
-        past = {static_cast<int>(i), {}};
-      } else if (past.writer != static_cast<int>(i)) {
-        past.readers.push_back(static_cast<int>(i));
-      }
+      history[BaseOf(program, access.buffer)].Add(program, access, static_cast<int>(i));
     }
     dependencies.emplace_back(before.begin(), before.end());
   }

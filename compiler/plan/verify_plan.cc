@@ -1,6 +1,8 @@
 #include "compiler/plan/verify_plan.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +31,7 @@ class PlanVerifier {
   absl::Status Run() {
     FindLifetimes();
     AOTC_RETURN_IF_ERROR(CheckPools());
+    AOTC_RETURN_IF_ERROR(CheckBoxes());
     for (BufferId id : program_.buffers.ids()) {
       const Buffer& buffer = program_.buffers[id];
       if (buffer.kind == BufferKind::kView) AOTC_RETURN_IF_ERROR(CheckView(buffer));
@@ -117,12 +120,49 @@ class PlanVerifier {
 
   absl::Status CheckView(const Buffer& view) const {
     const Buffer& base = program_.buffers[view.base];
-    const Expr end = view.element_offset + StorageElements(view.layout, view.shape);
+    const Expr end = view.element_offset + ReachedElements(program_, view);
     const Interval start_range = RangeOf(Simplify(view.element_offset, bounds_), bounds_);
     const int64_t end_byte = MaxBytes(end, base.dtype, bounds_);
     const bool ends_within = end_byte >= 0 && end_byte <= base.bytes;
     if (base.kind == BufferKind::kView || start_range.min < 0 || !ends_within) {
       return Wrong("view %", view.name, " may leave %", base.name);
+    }
+    return absl::OkStatus();
+  }
+
+  // Where one begins and ends in its base, per storage axis.
+  bool IsApart(const Buffer& a, const Buffer& b) const {
+    const Shape a_extents = StorageShape(a.layout, a.shape);
+    const Shape b_extents = StorageShape(b.layout, b.shape);
+    for (size_t i = 0; i < a.start.size() && i < b.start.size(); ++i) {
+      const Interval gap = RangeOf(Simplify(b.start[i] - a.start[i], bounds_), bounds_);
+      if (gap.min >= RangeOf(a_extents[i], bounds_).max) return true;
+      if (-gap.max >= RangeOf(b_extents[i], bounds_).max) return true;
+    }
+    return false;
+  }
+
+  // What is written into one base as several boxes are boxes apart: none destroys what another
+  // holds.
+  absl::Status CheckBoxes() const {
+    std::map<BufferId, std::set<BufferId>> written;  // by base
+    for (const Step& step : program_.steps) {
+      for (const BufferAccess& access : StepAccesses(program_, step)) {
+        if (access.written) written[Owner(access.buffer)].insert(access.buffer);
+      }
+    }
+    for (const auto& [base, buffers] : written) {
+      const auto is_box = [&](BufferId id) { return !program_.buffers[id].start.empty(); };
+      if (std::ranges::none_of(buffers, is_box)) continue;
+      for (BufferId a : buffers) {
+        for (BufferId b : buffers) {
+          const Buffer& box = program_.buffers[a];
+          const Buffer& other = program_.buffers[b];
+          if (a == b || (is_box(a) && is_box(b) && IsApart(box, other))) continue;
+          return Wrong("%", box.name, " and %", other.name, " may overlap in %",
+                       program_.buffers[base].name);
+        }
+      }
     }
     return absl::OkStatus();
   }

@@ -10,6 +10,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "tests/golden_runner/boxes.h"
 #include "tests/golden_runner/seeded_inputs.h"
 #include "tests/golden_runner/subtest.h"
 #include "tests/golden_runner/typed_graph.h"
@@ -19,12 +20,18 @@ namespace {
 
 using Values = std::map<ValueId, Constant>;
 
-absl::StatusOr<Constant> ViewOf(const Graph& graph, const ValueView& view, const Constant& base,
-                                const SymbolValues& symbols) {
+std::vector<int64_t> DimsOf(const Graph& graph, ValueId value, const SymbolValues& symbols) {
   std::vector<int64_t> dims;
-  for (const Expr& dim : graph.values[view.value].type.dims) {
+  for (const Expr& dim : graph.values[value].type.dims) {
     dims.push_back(EvaluateInt(dim, symbols).value_or(-1));
   }
+  return dims;
+}
+
+absl::StatusOr<Constant> ViewOf(const Graph& graph, const ValueView& view, const Constant& base,
+                                const SymbolValues& symbols) {
+  std::vector<int64_t> dims = DimsOf(graph, view.value, symbols);
+  if (view.IsBox()) return TakeBox(base, LogicalStart(graph, view, symbols), dims);
   const Constant dense = base.Expanded();
   const int64_t offset = EvaluateInt(view.offset, symbols).value_or(-1) * ByteWidth(base.dtype());
   int64_t bytes = ByteWidth(base.dtype());
@@ -37,7 +44,29 @@ absl::StatusOr<Constant> ViewOf(const Graph& graph, const ValueView& view, const
   return Constant::Dense(base.dtype(), std::move(dims), {begin, begin + bytes});
 }
 
-absl::Status RunKernel(const FusedKernel& fused, const SymbolValues& symbols, Values& values) {
+// Where the value is a box, into what it is a box of; what is made of boxes is zero until then.
+void Keep(const Graph& graph, const std::vector<ValueView>& views, ValueId value, Constant result,
+          const SymbolValues& symbols, Values& values) {
+  for (const ValueView& box : views) {
+    if (box.value != value || !box.IsBox()) continue;
+    if (!values.contains(box.base)) {
+      const std::vector<int64_t> dims = DimsOf(graph, box.base, symbols);
+      int64_t bytes = ByteWidth(result.dtype());
+      for (const int64_t dim : dims) bytes *= dim;
+      values.emplace(box.base, Constant::Dense(result.dtype(), dims,
+                                               std::vector<uint8_t>(static_cast<size_t>(bytes))));
+    }
+    PutBox(result, LogicalStart(graph, box, symbols), values.at(box.base));
+    for (const ValueView& other : views) {
+      if (other.base == box.base) values.erase(other.value);  // seen anew
+    }
+  }
+  values.insert_or_assign(value, std::move(result));
+}
+
+absl::Status RunKernel(const Graph& graph, const FusedKernel& fused,
+                       const std::vector<ValueView>& views, const SymbolValues& symbols,
+                       Values& values) {
   std::vector<Constant> inputs;
   for (size_t i = 0; i < fused.args.size(); ++i) {
     if (fused.kernel.tensors[fused.kernel.params[i]].role == TensorRole::kOutput) continue;
@@ -50,7 +79,7 @@ absl::Status RunKernel(const FusedKernel& fused, const SymbolValues& symbols, Va
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> results,
                         EvaluateKernel(fused.kernel, inputs, symbols));
   for (size_t i = 0; i < results.size(); ++i) {
-    values.insert_or_assign(fused.args[inputs.size() + i], results[i]);
+    Keep(graph, views, fused.args[inputs.size() + i], results[i], symbols, values);
   }
   return absl::OkStatus();
 }
@@ -75,7 +104,7 @@ absl::StatusOr<std::vector<Constant>> EvaluateFused(const Graph& graph, const Fu
   };
   AOTC_RETURN_IF_ERROR(add_views());
   for (const FusedKernel& kernel : fused.kernels) {
-    AOTC_RETURN_IF_ERROR(RunKernel(kernel, symbols, values));
+    AOTC_RETURN_IF_ERROR(RunKernel(graph, kernel, fused.views, symbols, values));
     AOTC_RETURN_IF_ERROR(add_views());
   }
   std::vector<Constant> outputs;

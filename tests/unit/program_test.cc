@@ -37,7 +37,11 @@ Program Sample() {
   Buffer right = MakeBuffer("right", BufferKind::kView, {Var("m"), 2}, 64);
   right.base = sum;
   right.element_offset = 2;
-  const BufferId view = program.buffers.Add(right);
+  right.start = {0, 2};
+  Buffer left = MakeBuffer("left", BufferKind::kView, {Var("m"), 2}, 64);
+  left.base = sum;
+  left.start = {0, 0};
+  const BufferId second = program.buffers.Add(right), first = program.buffers.Add(left);
   program.inputs = {input};
   program.outputs = {output};
 
@@ -58,8 +62,8 @@ Program Sample() {
   variant.loops.tasks = Var("m");
   kernel.variants = {variant};
   const KernelId half = program.kernels.Add(kernel);
-  program.steps = {{.kernel = half, .args = {input, sum}},
-                   {.kernel = half, .args = {input, view}},
+  program.steps = {{.kernel = half, .args = {input, first}},
+                   {.kernel = half, .args = {input, second}},
                    {.kind = StepKind::kCopy, .args = {sum, output}}};
   return program;
 }
@@ -74,14 +78,15 @@ constexpr char kSampleText[] =
   input %input: f32[m, 4] bytes 128
   arena %sum: f32[m, 4] bytes 128 offset 0
   output %output: f32[m, 4] bytes 128
-  view %right = %sum + 2: f32[m, 2] bytes 64
+  view %right = %sum + 2 at [0, 2]: f32[m, 2] bytes 64
+  view %left = %sum + 0 at [0, 0]: f32[m, 2] bytes 64
   kernel @half(in %x: f32[m, 4], out %y: f32[m, 2] strides [4, 1]) {
   }
   variant loops reason "the only one"
   loops @half(%x: f32, out %y: f32) tasks m {
     comment "nothing"
   }
-  step launch @half(%input, %sum)
+  step launch @half(%input, %left)
   step launch @half(%input, %right)
   step copy(%sum, %output)
 }
@@ -98,12 +103,36 @@ TEST(Program, IsTheSameAfterParsing) {
 
 TEST(VerifyProgram, AcceptsASoundProgram) { EXPECT_EQ(MessageOf(Sample()), ""); }
 
-TEST(VerifyProgram, StridedAccessStaysWithinTheBase) {
+TEST(VerifyProgram, ViewsStayWithinTheBase) {
   Program program = Sample();
-  program.buffers[BufferId(3)].element_offset = 3;
+  Buffer& view = program.buffers[BufferId(3)];
+  view.start.clear();
+  view.element_offset = 17;
   EXPECT_EQ(MessageOf(program), "program: %right ends at byte 132 of %sum, which has 128");
-  program.buffers[BufferId(3)].element_offset = Var("m") - 2;
+  view.element_offset = Var("m") - 2;
   EXPECT_EQ(MessageOf(program), "program: %right starts before its base");
+}
+
+TEST(VerifyProgram, BoxesStayWithinTheBase) {
+  Program program = Sample();
+  Buffer& box = program.buffers[BufferId(3)];
+  box.element_offset = 3;
+  EXPECT_EQ(MessageOf(program), "program: box %right begins elsewhere than its offset says");
+  box.start = {0, 3};
+  EXPECT_EQ(MessageOf(program), "program: box %right may leave %sum");
+  box.start = {2};
+  EXPECT_EQ(MessageOf(program), "program: box %right has other axes than %sum");
+}
+
+TEST(VerifyProgram, KernelsStepAsTheirBuffersLie) {
+  Program program = Sample();
+  program.steps[0].args[1] = BufferId(1);
+  EXPECT_EQ(MessageOf(program),
+            "program: step 0: %sum has other strides than parameter %y of @half");
+  program = Sample();
+  program.kernels[KernelId(0)].kernel.tensors[TensorId(1)].strides.clear();
+  EXPECT_EQ(MessageOf(program),
+            "program: step 0: %left has other strides than parameter %y of @half");
 }
 
 TEST(VerifyProgram, BuffersHaveNamesAndRoom) {
@@ -128,6 +157,7 @@ TEST(VerifyProgram, StepsReadWhatIsWritten) {
   program.steps.pop_back();
   EXPECT_EQ(MessageOf(program), "program: output %output is never written");
   program = Sample();
+  program.kernels[KernelId(0)].kernel.tensors[TensorId(1)].strides.clear();
   program.steps[0].args[1] = program.inputs[0];
   EXPECT_EQ(MessageOf(program), "program: step 0 writes %input, which is constant");
 }

@@ -1,0 +1,177 @@
+#include "compiler/fuse/places.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/expr_simplify.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+template <class... Pieces>
+absl::Status Refuse(const Pieces&... pieces) {
+  return absl::FailedPreconditionError(StrCat(pieces...));
+}
+
+// The block in which a layout stores the axis; 1 where it has none.
+int64_t BlockOf(const Layout& layout, size_t axis) {
+  int64_t block = 1;
+  for (const StorageAxis& storage : layout.axes) {
+    if (storage.axis == static_cast<int>(axis) && storage.modulus == 0) {
+      block = std::max(block, storage.divisor);
+    }
+  }
+  return block;
+}
+
+std::vector<Expr> StridesOf(const Value& value) {
+  return RowMajorStrides(StorageShape(value.layout, value.type.dims));
+}
+
+// The strides of a box in `base`; empty where they are those of a dense tensor.
+std::vector<Expr> BoxStrides(const Value& box, const Value& base) {
+  const std::vector<Expr> dense = StridesOf(box), strides = StridesOf(base);
+  const Shape extents = StorageShape(box.layout, box.type.dims);
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (!extents[i].IsInt(1) && !ProveEqual(dense[i], strides[i])) return strides;
+  }
+  return {};
+}
+
+}  // namespace
+
+void Places::AddLeaves(ValueId value, size_t axis, std::vector<ValueId>& leaves) const {
+  const auto whole = wholes_.find(value);
+  if (whole == wholes_.end() || whole->second.first != axis) return leaves.push_back(value);
+  for (ValueId part : whole->second.second) AddLeaves(part, axis, leaves);
+}
+
+std::vector<Part> Places::Joined(size_t axis, const std::vector<Part>& parts) const {
+  std::vector<Part> joined;
+  for (size_t i = 0; i < parts.size();) {
+    Part part = parts[i];
+    size_t taken = 1;
+    // The largest of the wholes that begin with this one.
+    for (ValueId whole = WholeOf(part.value); whole.valid(); whole = WholeOf(whole)) {
+      std::vector<ValueId> leaves;
+      AddLeaves(whole, axis, leaves);
+      const bool fits =
+          leaves.size() <= parts.size() - i &&
+          std::equal(leaves.begin(), leaves.end(), parts.begin() + static_cast<long>(i),
+                     [](ValueId leaf, const Part& p) { return leaf == p.value; });
+      if (!fits) break;
+      part.value = whole;
+      taken = leaves.size();
+    }
+    joined.push_back(part);
+    i += taken;
+  }
+  return joined;
+}
+
+absl::Status Places::CheckParts(ValueId whole, size_t axis, const std::vector<Part>& parts) const {
+  const Value& to = graph_.values[whole];
+  if (IsSubByte(to.type.dtype)) return Refuse("its elements are less than a byte");
+  const std::vector<Halo>& halo = to.layout.halo;
+  if (axis < halo.size() && halo[axis] != Halo{}) return Refuse("it has a halo along the axis");
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto same = [&](const Part& other) { return other.value == parts[i].value; };
+    if (std::any_of(parts.begin(), parts.begin() + static_cast<long>(i), same)) {
+      return Refuse("%", graph_.values[parts[i].value].name, " occurs twice");
+    }
+    const Expr end = i + 1 < parts.size() ? parts[i + 1].start : Expr();
+    AOTC_RETURN_IF_ERROR(CheckPart(parts[i], end, whole, axis));
+  }
+  return absl::OkStatus();
+}
+
+// `end` is that of the part; null at the end of the whole, whose last block may be padded.
+absl::Status Places::CheckPart(const Part& part, const Expr& end, ValueId whole,
+                               size_t axis) const {
+  const Value& from = graph_.values[part.value];
+  const Layout& layout = graph_.values[whole].layout;
+  if (parts_.contains(part.value)) {
+    return Refuse("%", from.name, " lies in %", graph_.values[WholeOf(part.value)].name);
+  }
+  if (from.layout != layout) return Refuse("%", from.name, " has another layout");
+  const int64_t block = BlockOf(layout, axis);
+  if (block > 1 &&
+      (!ProveDivisible(part.start, block) || (end.valid() && !ProveDivisible(end, block)))) {
+    return Refuse("%", from.name, " does not begin and end where blocks of ", block, " do");
+  }
+  return absl::OkStatus();
+}
+
+void Places::PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& parts) {
+  auto& [of_axis, values] = wholes_[whole];
+  of_axis = axis;
+  for (const Part& part : parts) {
+    parts_[part.value] = {whole, axis, part.start};
+    values.push_back(part.value);
+  }
+}
+
+ValueId Places::WholeOf(ValueId value) const {
+  const auto found = parts_.find(value);
+  return found == parts_.end() ? ValueId() : found->second.whole;
+}
+
+bool Places::IsDenseIn(ValueId part, ValueId whole) const {
+  return BoxStrides(graph_.values[part], graph_.values[whole]).empty();
+}
+
+ValueView Places::ViewOf(ValueId part) const {
+  std::vector<Expr> starts(graph_.values[part].type.dims.size(), Expr(0));
+  ValueId base = part;
+  for (auto box = parts_.find(base); box != parts_.end(); box = parts_.find(base)) {
+    starts[box->second.axis] = Simplify(starts[box->second.axis] + box->second.start);
+    base = box->second.whole;
+  }
+  Layout layout = graph_.values[base].layout;
+  layout.halo.clear();  // a box begins where its own halo does
+  ValueView view{.value = part, .base = base, .start = StorageIndices(layout, starts)};
+  for (Expr& start : view.start) start = Simplify(start);
+  view.offset = Simplify(LinearIndex(view.start, StridesOf(graph_.values[base])));
+  return view;
+}
+
+std::map<ValueId, ValueView> Places::Views() const {
+  std::map<ValueId, ValueView> views;
+  for (const auto& [part, box] : parts_) views.emplace(part, ViewOf(part));
+  return views;
+}
+
+std::set<ValueId> BoundValues(const Graph& graph, const Region& region) {
+  std::set<ValueId> bound(region.outputs.begin(), region.outputs.end());
+  for (NodeId id : region.nodes) {
+    const Node& node = graph.nodes[id];
+    if (node.regions.empty()) continue;
+    bound.insert(node.inputs.begin(), node.inputs.end());
+    const std::vector<ValueId> captured = CapturedValues(graph, node);
+    bound.insert(captured.begin(), captured.end());
+  }
+  return bound;
+}
+
+void SetStrides(const Graph& graph, FusedGraph& fused) {
+  std::map<ValueId, std::vector<Expr>> strides;
+  VisitBodies(graph, fused, [&](const FusedGraph& part, RegionId) {
+    for (const ValueView& view : part.views) {
+      if (!view.IsBox()) continue;
+      strides[view.value] = BoxStrides(graph.values[view.value], graph.values[view.base]);
+    }
+  });
+  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
+    for (FusedKernel& kernel : part.kernels) {
+      for (size_t i = 0; i < kernel.args.size(); ++i) {
+        const auto found = strides.find(kernel.args[i]);
+        if (found == strides.end()) continue;
+        kernel.kernel.tensors[kernel.kernel.params[i]].strides = found->second;
+      }
+    }
+  });
+}
+
+}  // namespace aotc

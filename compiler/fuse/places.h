@@ -1,0 +1,77 @@
+// Places: values of a region that lie in the memory of another. The operands of a Concat are boxes
+// in its result, which then needs no kernel: who makes them writes there, who reads them reads
+// there. A result may itself be an operand of a further Concat, so boxes lie in boxes.
+//
+//   Places places(graph);
+//   places.PlaceParts(y, 1, {{a, 0}, {b, 32}});   // %y = Concat(%a, %b): a, b are boxes in y
+//   places.ViewOf(b)                              // of %y at [0, 32, 0, 0]
+#ifndef AOTC_COMPILER_FUSE_PLACES_H_
+#define AOTC_COMPILER_FUSE_PLACES_H_
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/ir/fused_graph.h"
+
+namespace aotc {
+
+// An operand of a Concat, and its first index along the axis.
+struct Part {
+  ValueId value = {};
+  Expr start = 0;
+};
+
+class Places {
+ public:
+  explicit Places(const Graph& graph) : graph_(graph) {}
+
+  // `parts` with those that together are the result of an earlier Concat replaced by that:
+  // Concat(a, b, c) is Concat(y, c) where %y = Concat(a, b).
+  std::vector<Part> Joined(size_t axis, const std::vector<Part>& parts) const;
+
+  // The reason why `parts` cannot be boxes in `whole`: their layouts differ, they do not begin and
+  // end where blocks do, or one lies elsewhere already.
+  absl::Status CheckParts(ValueId whole, size_t axis, const std::vector<Part>& parts) const;
+  // They must have passed the check.
+  void PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& parts);
+
+  bool IsPart(ValueId value) const { return parts_.contains(value); }
+  bool IsWhole(ValueId value) const { return wholes_.contains(value); }
+  // What the value is a part of; invalid where it is none.
+  ValueId WholeOf(ValueId value) const;
+  // Whether the elements of a part of `whole` are neighbours wherever that one lies, as far as they
+  // are when dense: then flat views of it stay right.
+  bool IsDenseIn(ValueId part, ValueId whole) const;
+
+  // Of a part in what is no part itself.
+  ValueView ViewOf(ValueId part) const;
+  std::map<ValueId, ValueView> Views() const;
+
+ private:
+  struct Box {
+    ValueId whole = {};
+    size_t axis = 0;
+    Expr start = 0;  // along it
+  };
+  absl::Status CheckPart(const Part& part, const Expr& end, ValueId whole, size_t axis) const;
+  // The operands of operands of ... that make up a value along one axis.
+  void AddLeaves(ValueId value, size_t axis, std::vector<ValueId>& leaves) const;
+
+  const Graph& graph_;
+  std::map<ValueId, Box> parts_;
+  std::map<ValueId, std::pair<size_t, std::vector<ValueId>>> wholes_;  // axis, parts in order
+};
+
+// Values that others than the kernels of a region reach: its outputs, and what nodes with regions
+// read.
+std::set<ValueId> BoundValues(const Graph& graph, const Region& region);
+
+// Gives the params of all kernels, those of bodies included, the strides of the boxes that their
+// values are.
+void SetStrides(const Graph& graph, FusedGraph& fused);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_FUSE_PLACES_H_

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Models of Concat, Split and Slice: what can be a place is not copied, and the numbers are right.
+
+    tests/interpreter/check_places.py                       # all of place_models.py
+    tests/interpreter/check_places.py dense_block
+
+Each is compiled with a batch of one and with one that varies. Its loops are interpreted (dead
+memory is NaN, accesses are watched) and compared with the evaluator. Exit status 0: all hold.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import onnx
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent / "models"))
+
+import place_models  # noqa: E402
+from model_list import build_folder  # noqa: E402
+
+BATCHES = {1: [], "n": ["--dim=n=1..3"]}
+SIZES = ["--size=n=1", "--size=n=3"]
+
+
+def copies_within(path, flags):
+    """Steps that compute nothing, but those that bring inputs and outputs into another layout."""
+    out = path.with_suffix("")
+    subprocess.run([build_folder() / "aotc", path, "-o", out, *flags], check=True,
+                   stdout=subprocess.DEVNULL)
+    metadata = json.loads((out / "metadata.json").read_text())
+    ends = {port["name"] for port in metadata["inputs"] + metadata["outputs"]}
+    working = {kernel["name"] for kernel in metadata["kernels"] if kernel["flops"]}
+    return [step["kernel"] for step in metadata["steps"]
+            if step["kernel"] not in working and not ends & set(step["args"])]
+
+
+def check(build, still, folder):
+    failures = []
+    for batch, flags in BATCHES.items():
+        path = folder / f"{build.__name__}_{batch}.onnx"
+        net = place_models.Net(seed=1)
+        onnx.save(net.model(build(net, batch)), path)
+        copies = copies_within(path, flags)
+        if still and copies:
+            failures.append(f"{path.stem}: copies in {' '.join(copies)}")
+        command = [build_folder() / "tests" / "interpret_model", "--ways=all", *flags]
+        command += SIZES if flags else []
+        if subprocess.run([*command, path], stdout=subprocess.DEVNULL).returncode != 0:
+            failures.append(f"{path.stem}: other numbers")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*")
+    options = parser.parse_args()
+    folder = build_folder() / "place_models"
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = {build: still for build, still in place_models.MODELS.items()
+              if not options.models or build.__name__ in options.models}
+    failures = [text for build, still in chosen.items() for text in check(build, still, folder)]
+    print("\n".join([*failures, f"{len(chosen)} models: {len(failures)} failures"]))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
