@@ -49,7 +49,7 @@ class Fuser {
         view_kernels_.emplace(view->value, std::move(fused));
         continue;
       }
-      if (options_.enabled && PlaceOperands(fused)) continue;
+      if (options_.enabled && (PlaceOperands(fused) || PlaceSlice(fused))) continue;
       if (options_.enabled && !IsLeftToReaders(fused)) fused = Absorb(std::move(fused));
       Place(std::move(fused));
     }
@@ -129,6 +129,18 @@ class Fuser {
       if (at == value && !places_.IsDenseIn(view.base, whole)) return "has views";
     }
     return "";
+  }
+
+  // Lets a slice of blocks lie in what it is a slice of.
+  bool PlaceSlice(const FusedKernel& fused) {
+    const std::optional<Cut> cut = ReadCut(fused.kernel);
+    if (!cut) return false;
+    const ValueId whole = fused.args[0], value = fused.args[1];
+    const Part part = {value, cut->start};
+    const bool is_possible = !graph_.values[value].layout.IsRowMajor() && !bound_.contains(value) &&
+                             places_.CheckSlice(whole, cut->axis, part).ok();
+    if (is_possible) places_.PlaceSlice(whole, cut->axis, part);
+    return is_possible;
   }
 
   // The value is in memory in any case: the kernel that joins it with others cannot make it.
@@ -276,16 +288,22 @@ class Fuser {
   // Drops kernels and views that no output needs: operands that only shapes were read from, copies
   // whose readers read the source.
   void DropUnread() {
-    std::set<ValueId> read(region_.outputs.begin(), region_.outputs.end());
-    const auto is_read_itself = [&](ValueId value) {
-      return read.contains(value) || std::ranges::any_of(result_.views, [&](const ValueView& view) {
+    std::set<ValueId> read, roots;  // of what parts lie in, of which something is read
+    std::map<ValueId, ValueId> bases;
+    for (const ValueView& view : result_.views) bases.emplace(view.value, view.base);
+    const auto note = [&](ValueId value) {
+      read.insert(value);
+      const auto base = bases.find(value);
+      const ValueId at = base == bases.end() ? value : base->second;
+      if (places_.IsPart(at) || places_.HasParts(at)) roots.insert(places_.RootOf(at));
+    };
+    const auto is_read = [&](ValueId value) {
+      return read.contains(value) || roots.contains(places_.RootOf(value)) ||
+             std::ranges::any_of(result_.views, [&](const ValueView& view) {
                return view.base == value && read.contains(view.value);
              });
     };
-    const auto is_read = [&](ValueId value) {
-      while (value.valid() && !is_read_itself(value)) value = places_.WholeOf(value);
-      return value.valid();
-    };
+    std::ranges::for_each(region_.outputs, note);
     for (size_t i = placed_.size(); i-- > 0;) {
       if (!placed_[i]) continue;
       const FusedKernel& fused = *placed_[i];
@@ -293,7 +311,7 @@ class Fuser {
         auto producer = producer_.find(arg);
         return producer != producer_.end() && producer->second == i && is_read(arg);
       });
-      if (needed) read.insert(fused.args.begin(), fused.args.end());
+      if (needed) std::ranges::for_each(fused.args, note);
       if (!needed) placed_[i].reset();
     }
     std::erase_if(result_.views, [&](const ValueView& view) { return !read.contains(view.value); });

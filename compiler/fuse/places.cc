@@ -42,10 +42,32 @@ std::vector<Expr> BoxStrides(const Value& box, const Value& base) {
 
 }  // namespace
 
-void Places::AddLeaves(ValueId value, size_t axis, std::vector<ValueId>& leaves) const {
+std::vector<ValueId> Places::PartsOf(ValueId value, size_t axis) const {
   const auto whole = wholes_.find(value);
-  if (whole == wholes_.end() || whole->second.first != axis) return leaves.push_back(value);
-  for (ValueId part : whole->second.second) AddLeaves(part, axis, leaves);
+  if (whole != wholes_.end()) {
+    return whole->second.first == axis ? whole->second.second : std::vector<ValueId>();
+  }
+  const auto slices = slices_.find(value);
+  if (slices == slices_.end()) return {};
+  std::vector<ValueId> parts;
+  Expr end = 0;
+  for (size_t count = 0; count <= slices->second.size(); ++count) {
+    if (ProveEqual(end, graph_.values[value].type.dims[axis])) return parts;
+    const auto next = std::ranges::find_if(slices->second, [&](ValueId slice) {
+      const Box& box = parts_.at(slice);
+      return box.axis == axis && ProveEqual(box.start, end);
+    });
+    if (next == slices->second.end()) return {};
+    parts.push_back(*next);
+    end = Simplify(end + graph_.values[*next].type.dims[axis]);
+  }
+  return {};
+}
+
+void Places::AddLeaves(ValueId value, size_t axis, std::vector<ValueId>& leaves) const {
+  const std::vector<ValueId> parts = PartsOf(value, axis);
+  if (parts.empty()) return leaves.push_back(value);
+  for (ValueId part : parts) AddLeaves(part, axis, leaves);
 }
 
 std::vector<Part> Places::Joined(size_t axis, const std::vector<Part>& parts) const {
@@ -111,6 +133,26 @@ void Places::PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& par
     parts_[part.value] = {whole, axis, part.start};
     values.push_back(part.value);
   }
+}
+
+absl::Status Places::CheckSlice(ValueId whole, size_t axis, const Part& part) const {
+  const Value& from = graph_.values[whole];
+  if (IsSubByte(from.type.dtype)) return Refuse("its elements are less than a byte");
+  const std::vector<Halo>& halo = from.layout.halo;
+  if (axis < halo.size() && halo[axis] != Halo{}) return Refuse("there is a halo along the axis");
+  const Expr end = Simplify(part.start + graph_.values[part.value].type.dims[axis]);
+  const bool is_last = ProveEqual(end, from.type.dims[axis]);
+  return CheckPart(part, is_last ? Expr() : end, whole, axis);
+}
+
+void Places::PlaceSlice(ValueId whole, size_t axis, const Part& part) {
+  parts_[part.value] = {whole, axis, part.start};
+  slices_[whole].push_back(part.value);
+}
+
+ValueId Places::RootOf(ValueId value) const {
+  for (ValueId whole = value; whole.valid(); whole = WholeOf(whole)) value = whole;
+  return value;
 }
 
 ValueId Places::WholeOf(ValueId value) const {

@@ -1,10 +1,12 @@
 // Places: values of a region that lie in the memory of another. The operands of a Concat are boxes
 // in its result, which then needs no kernel: who makes them writes there, who reads them reads
-// there. A result may itself be an operand of a further Concat, so boxes lie in boxes.
+// there. A result may itself be an operand of a further Concat, so boxes lie in boxes. A Slice is a
+// box in what it is a slice of.
 //
 //   Places places(graph);
 //   places.PlaceParts(y, 1, {{a, 0}, {b, 32}});   // %y = Concat(%a, %b): a, b are boxes in y
 //   places.ViewOf(b)                              // of %y at [0, 32, 0, 0]
+//   places.PlaceSlice(z, 1, {c, 16});             // %c = Slice(%z), channels from 16 on
 #ifndef AOTC_COMPILER_FUSE_PLACES_H_
 #define AOTC_COMPILER_FUSE_PLACES_H_
 
@@ -37,8 +39,17 @@ class Places {
   // They must have passed the check.
   void PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& parts);
 
+  // The same of a part of what kernels make as a whole.
+  absl::Status CheckSlice(ValueId whole, size_t axis, const Part& part) const;
+  void PlaceSlice(ValueId whole, size_t axis, const Part& part);
+
+  // Whether the value is a part of another, or has parts itself.
   bool IsPart(ValueId value) const { return parts_.contains(value); }
+  bool HasParts(ValueId value) const { return IsWhole(value) || slices_.contains(value); }
+  // Whether it is made by those who make its parts.
   bool IsWhole(ValueId value) const { return wholes_.contains(value); }
+  // What it is a part of, and that one, up to what is none; itself where it is none.
+  ValueId RootOf(ValueId value) const;
   // What the value is a part of; invalid where it is none.
   ValueId WholeOf(ValueId value) const;
   // Whether the elements of a part of `whole` are neighbours wherever that one lies, as far as they
@@ -56,12 +67,15 @@ class Places {
     Expr start = 0;  // along it
   };
   absl::Status CheckPart(const Part& part, const Expr& end, ValueId whole, size_t axis) const;
-  // The operands of operands of ... that make up a value along one axis.
+  // Parts in order that are all of the value along one axis; none where there are no such.
+  std::vector<ValueId> PartsOf(ValueId value, size_t axis) const;
+  // The parts of parts of ... that make up a value along one axis.
   void AddLeaves(ValueId value, size_t axis, std::vector<ValueId>& leaves) const;
 
   const Graph& graph_;
   std::map<ValueId, Box> parts_;
   std::map<ValueId, std::pair<size_t, std::vector<ValueId>>> wholes_;  // axis, parts in order
+  std::map<ValueId, std::vector<ValueId>> slices_;                     // by what they are slices of
 };
 
 // Values that others than the kernels of a region reach: its outputs, and what nodes with regions

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/layout/layout_groups.h"
+#include "compiler/layout/slices_of_splits.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/join.h"
@@ -185,7 +186,10 @@ class LayoutChooser {
       facts_[&node] = std::move(facts);
     }
     for (const Node& node : graph_.nodes) WantHalo(facts_.at(&node));
-    for (const Node& node : graph_.nodes) ShareLayout(facts_.at(&node));
+    for (const Node& node : graph_.nodes) {
+      ShareLayout(facts_.at(&node));
+      ShareWithSlice(facts_.at(&node));
+    }
     for (const auto& [value, need] : groups_.All()) needs_[value] = need;
   }
 
@@ -200,12 +204,41 @@ class LayoutChooser {
           facts.kernel->inputs[static_cast<size_t>(param - facts.kernel->kernel.params.begin())]);
     }
     LayoutNeed shared = NeedOf(members[0]);
-    for (ValueId member : members) {
-      if (!written_freely_.contains(member) || !Widen(shared, NeedOf(member))) return;
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (!written_freely_.contains(members[i])) return;
+      LayoutNeed need = NeedOf(members[i]);
+      // What only the Concat reads comes in any blocks that it begins with.
+      const bool adopts = i > 0 && need.layout.IsPlain() && uses_[members[i]] == 1 &&
+                          BeginsWithBlocks(shared.layout, join->parts, i - 1, join->axis);
+      if (adopts) need.layout.axes = shared.layout.axes;
+      if (!Widen(shared, need)) return;
     }
-    const std::vector<Halo>& halo = shared.layout.halo;
-    if (join->axis < halo.size() && halo[join->axis] != Halo{}) return;
-    groups_.Join(members, shared);
+    if (!HasHaloAlong(shared.layout, join->axis)) groups_.Join(members, shared);
+  }
+
+  static bool HasHaloAlong(const Layout& layout, size_t axis) {
+    return axis < layout.halo.size() && layout.halo[axis] != Halo{};
+  }
+
+  // Part `index` and the one behind it do.
+  static bool BeginsWithBlocks(const Layout& layout, const std::vector<JoinPart>& parts,
+                               size_t index, size_t axis) {
+    if (layout.axes.empty() || axis != kChannelAxis) return false;
+    const int64_t block = layout.axes.back().modulus;
+    const bool is_last = index + 1 == parts.size();
+    return block > 0 && ProveDivisible(parts[index].start, block) &&
+           (is_last || ProveDivisible(parts[index + 1].start, block));
+  }
+
+  // A slice can lie in what it is a slice of likewise.
+  void ShareWithSlice(const NodeFacts& facts) {
+    const std::optional<Cut> cut = facts.kernel ? ReadCut(facts.kernel->kernel) : std::nullopt;
+    if (!cut) return;
+    const ValueId whole = facts.kernel->inputs[0], slice = facts.kernel->outputs[0];
+    LayoutNeed shared = NeedOf(whole);
+    const bool blocked = !shared.layout.IsRowMajor() && written_freely_.contains(whole);
+    if (!blocked || !Widen(shared, NeedOf(slice)) || HasHaloAlong(shared.layout, cut->axis)) return;
+    groups_.Join({whole, slice}, shared);
   }
 
   // As the value would be written.
@@ -391,7 +424,8 @@ class LayoutChooser {
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options) {
   if (options.block == 0) return graph;
-  return LayoutChooser(graph, options).Run();
+  AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, options.block));
+  return LayoutChooser(sliced, options).Run();
 }
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {

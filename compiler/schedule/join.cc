@@ -65,6 +65,28 @@ class JoinReader {
 
 }  // namespace
 
+std::optional<Cut> ReadCut(const Kernel& kernel) {
+  if (kernel.params.size() != 2 || kernel.stages.size() != 1) return std::nullopt;
+  const Stage& stage = kernel.stages[0];
+  const Expr& load = stage.body[0];
+  const bool reads = !stage.IsReduction() && stage.body.size() == 1 && load.op() == ExprOp::kLoad &&
+                     load->tensor == kernel.params[0] && load.args().size() == stage.axes.size();
+  if (!reads) return std::nullopt;
+  const Shape& from = kernel.tensors[kernel.params[0]].shape;
+  const Bounds bounds = StageBounds(kernel, stage);
+  std::optional<Cut> cut;
+  for (size_t i = 0; i < stage.axes.size(); ++i) {
+    const Axis& axis = stage.axes[i];
+    Expr start = Simplify(load.arg(i) - Var(axis.name), bounds);
+    if (axis.extent.IsInt(1)) start = load.arg(i);
+    if (UsesVar(start, axis.name)) return std::nullopt;
+    if (start.IsInt(0) && ProveEqual(axis.extent, from[i], bounds)) continue;
+    if (cut || !start.IsConst()) return std::nullopt;
+    cut = {.axis = i, .start = start};
+  }
+  return cut;
+}
+
 std::optional<Join> ReadJoin(const Kernel& kernel) {
   if (kernel.stages.size() != 1) return std::nullopt;
   const Stage& stage = kernel.stages[0];

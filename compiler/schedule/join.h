@@ -4,6 +4,8 @@
 //
 //   ReadJoin(kernel)->axis         // 1
 //   ReadJoin(kernel)->parts[1]     // %b from 32 on
+//
+// And their inverse, cuts: %b[n, c, i] = %y[n, c + 32, i].
 #ifndef AOTC_COMPILER_SCHEDULE_JOIN_H_
 #define AOTC_COMPILER_SCHEDULE_JOIN_H_
 
@@ -23,6 +25,13 @@ struct Join {
   size_t axis = 0;
   std::vector<JoinPart> parts = {};  // in order, two or more
 };
+
+// A kernel whose one result is a part of its one operand along an axis, all of it along the others.
+struct Cut {
+  size_t axis = 0;
+  Expr start = 0;
+};
+std::optional<Cut> ReadCut(const Kernel& kernel);
 
 // Nothing where the kernel is no join: parts must cover the result, be whole and keep their type.
 std::optional<Join> ReadJoin(const Kernel& kernel);

@@ -171,5 +171,5 @@ def halves(g, n=1):
 MODELS = {
     two_convolutions: True, part_with_border: True, dense_block: True, dense_list: True,
     branches: True, odd_end: True, skip: False, odd_channels: False, part_is_output: False,
-    twice: False, other_axes: False, rows: False, result_is_output: False, halves: False,
+    twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
 }
