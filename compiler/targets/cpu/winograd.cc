@@ -18,9 +18,9 @@ constexpr int64_t kBlock = 16;  // of channels
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
-// [N, C/16, H, W, C%16]
+// [N, C/16, H, W, C%16], by itself or in a larger tensor.
 bool IsBlocked(const KernelTensor& tensor) {
-  return tensor.layout.axes == BlockedLayout(4, 1, kBlock).axes && tensor.strides.empty();
+  return tensor.layout.axes == BlockedLayout(4, 1, kBlock).axes;
 }
 
 // [K/panel, m + 2, m + 2, C, K%panel]
