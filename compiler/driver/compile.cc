@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "compiler/driver/fuse_within_arena.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
@@ -144,7 +145,8 @@ class Compilation {
   absl::Status FuseNodes() {
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                            .veto = Memoized(target_.fusion_veto)};
-    AOTC_ASSIGN_OR_RETURN(fused_, Fuse(result_.graph, fuse));
+    schedule_ = ScheduledOnce(target_.schedule);
+    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, schedule_));
     SplitKernels(result_.graph, fused_, target_.holds);
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
@@ -167,9 +169,8 @@ class Compilation {
   }
 
   absl::Status Lower() {
-    AOTC_ASSIGN_OR_RETURN(result_.program,
-                          BuildProgram(result_.graph, std::move(fused_), target_.schedule,
-                                       {.has_device = target_.host.has_device}));
+    AOTC_ASSIGN_OR_RETURN(result_.program, BuildProgram(result_.graph, std::move(fused_), schedule_,
+                                                        {.has_device = target_.host.has_device}));
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
     for (const PoolOption& pool : options_.pools) {
@@ -213,6 +214,7 @@ class Compilation {
   const PhaseHook& hook_;
   Target target_;
   ModelInfo info_;
+  Scheduler schedule_;
   FusedGraph fused_;
   std::string fused_text_;
   std::string map_;  // of the memory, above the dump

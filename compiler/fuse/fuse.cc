@@ -12,8 +12,6 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
 #include "compiler/fuse/places.h"
-#include "compiler/ir/kernel_text.h"
-#include "compiler/ir/shape_text.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/join.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -104,6 +102,8 @@ class Fuser {
   absl::Status CheckPlaces(const FusedKernel& join, size_t axis,
                            const std::vector<Part>& parts) const {
     const ValueId whole = join.args.back();
+    if (!options_.places || options_.unplaced.contains(graph_.values[whole].name))
+      return absl::FailedPreconditionError("the peak of memory would rise");
     for (const Part& part : parts) {
       const std::string reason = WhyNoPart(part.value, whole);
       if (reason.empty()) continue;
@@ -357,31 +357,6 @@ class Fuser {
 
 }  // namespace
 
-absl::StatusOr<FusedKernel> KernelOfNode(const Graph& graph, const Node& node) {
-  AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph, node));
-  FusedKernel fused{.kernel = std::move(built.kernel), .args = std::move(built.inputs)};
-  fused.args.insert(fused.args.end(), built.outputs.begin(), built.outputs.end());
-  for (size_t i = 0; i < fused.args.size(); ++i) {
-    KernelTensor& tensor = fused.kernel.tensors[fused.kernel.params[i]];
-    tensor.layout = graph.values[fused.args[i]].layout;
-  }
-  fused.kernel.sources.clear();
-  for (const Location& location : node.locations) {
-    fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
-  }
-  fused.op = CleanIdentifier(node.op);
-  if (HasTrait(node.op, kChangesType)) {
-    for (ValueId output : node.outputs) {
-      const DType dtype = graph.values[output].type.dtype;
-      if (ComputeType(dtype) != dtype) fused.rounded.insert(output);
-    }
-  }
-  const std::string name = node.locations.empty() ? node.op : node.locations[0].node;
-  fused.kernel.name = CleanIdentifier(name);
-  InlineSplats(graph, fused);
-  return fused;
-}
-
 absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) {
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuser(graph, graph.main, options).Run());
   SetStrides(graph, fused);
@@ -392,27 +367,6 @@ absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) 
     }
   });
   return fused;
-}
-
-std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
-  std::string text;
-  for (const std::string& decision : fused.decisions) StrAppend(&text, "// ", decision, "\n");
-  for (const ValueView& view : fused.views) {
-    StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
-              graph.values[view.base].name);
-    if (view.IsBox()) StrAppend(&text, " at [", PrintExprList(view.start), "]");
-    StrAppend(&text, "\n");
-  }
-  for (const FusedKernel& kernel : fused.kernels) {
-    StrAppend(&text, PrintKernel(kernel.kernel), "\n");
-    if (!kernel.control.valid()) continue;
-    auto body = fused.bodies.at(kernel.control).begin();
-    for (const auto& [name, region] : graph.nodes[kernel.control].regions) {
-      StrAppend(&text, "// ", name, " of ", kernel.kernel.name, ":\n", PrintFused(graph, *body++),
-                "// end of ", name, "\n");
-    }
-  }
-  return text;
 }
 
 }  // namespace aotc

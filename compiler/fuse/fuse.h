@@ -11,6 +11,7 @@
 #define AOTC_COMPILER_FUSE_FUSE_H_
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,6 +26,8 @@ using FusionVeto = std::function<std::string(const Kernel& producer, const Kerne
 struct FuseOptions {
   bool enabled = true;  // false: one kernel per node
   FusionVeto veto = {};
+  bool places = true;                   // false: no operand of a Concat lies in its result
+  std::set<std::string> unplaced = {};  // names of results in which none lies
 };
 
 // A node as a kernel of its own, whose params are graph values with their layouts.

@@ -197,6 +197,20 @@ std::set<ValueId> BoundValues(const Graph& graph, const Region& region) {
   return bound;
 }
 
+namespace {
+
+// The dims of a base may vary with symbols that the kernel has no use for otherwise.
+void AddSymbols(const Graph& graph, const std::vector<Expr>& strides, Kernel& kernel) {
+  for (const Symbol& symbol : graph.symbols) {
+    const bool is_used =
+        std::ranges::any_of(strides, [&](const Expr& e) { return UsesVar(e, symbol.var); });
+    const bool is_known = std::ranges::count(kernel.symbols, symbol.var, &Symbol::var) > 0;
+    if (is_used && !is_known) kernel.symbols.push_back(symbol);
+  }
+}
+
+}  // namespace
+
 void SetStrides(const Graph& graph, FusedGraph& fused) {
   std::map<ValueId, std::vector<Expr>> strides;
   VisitBodies(graph, fused, [&](const FusedGraph& part, RegionId) {
@@ -211,6 +225,7 @@ void SetStrides(const Graph& graph, FusedGraph& fused) {
         const auto found = strides.find(kernel.args[i]);
         if (found == strides.end()) continue;
         kernel.kernel.tensors[kernel.kernel.params[i]].strides = found->second;
+        AddSymbols(graph, found->second, kernel.kernel);
       }
     }
   });

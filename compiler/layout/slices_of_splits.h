@@ -1,5 +1,5 @@
-// Splits of channels between blocks as slices: each is laid out by itself, and can lie in what it is
-// a slice of.
+// Splits of channels between blocks as slices: each is laid out by itself, and can lie in what it
+// is a slice of.
 //
 //   %a, %b = Split(%x) {axis=1}      =>      %a = Slice(%x) of channels 0 to 31, %b = ... 32 to 63
 #ifndef AOTC_COMPILER_LAYOUT_SLICES_OF_SPLITS_H_

@@ -21,7 +21,7 @@ class ProgramBuilder {
   ProgramBuilder(const Graph& graph, const Scheduler& schedule, const BuildOptions& options)
       : graph_(graph), schedule_(schedule), options_(options) {
     program_.symbols = graph.symbols;
-    program_.weights.reserve(RoomForWeights(graph));
+    if (options.has_weights) program_.weights.reserve(RoomForWeights(graph));
   }
 
   absl::StatusOr<Program> Build(FusedGraph fused) {
@@ -230,8 +230,7 @@ class ProgramBuilder {
     if (found != buffers_.end()) return found->second;
     auto view = views_.find(id);
     if (view == views_.end()) return buffers_[id] = AddBuffer(id, BufferKind::kArena);
-    const BufferId base = BufferOf(view->second.base);
-    const BufferId buffer = AddView(id, base, view->second.offset);
+    const BufferId buffer = AddView(id, BufferOf(view->second.base), view->second.offset);
     program_.buffers[buffer].start = view->second.start;
     return buffers_[id] = buffer;
   }
@@ -256,7 +255,9 @@ class ProgramBuilder {
     const auto key = std::tuple(id, PrintLayout(tensor.layout), tensor.dtype);
     auto found = weights_.find(key);
     if (found != weights_.end()) return found->second;
-    const int64_t offset = AppendPacked(constant, tensor.layout, tensor.dtype, program_.weights);
+    int64_t offset = 0;
+    if (options_.has_weights)
+      offset = AppendPacked(constant, tensor.layout, tensor.dtype, program_.weights);
     const BufferId buffer = AddBuffer(id, BufferKind::kWeights);
     Buffer& weights = program_.buffers[buffer];
     weights.dtype = tensor.dtype;

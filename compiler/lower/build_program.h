@@ -19,6 +19,7 @@ using Scheduler = std::function<absl::StatusOr<ProgramKernel>(const Kernel& kern
 struct BuildOptions {
   // Kernels run on a device: what decides a branch or loop is copied to variables of the host.
   bool has_device = false;
+  bool has_weights = true;  // false: constants take no room, in a program that is only planned
 };
 
 // Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and

@@ -167,9 +167,23 @@ def halves(g, n=1):
     return [g.conv(g.concat(a, b, c), 96, 16)]
 
 
+def idle(g, n=1):
+    """The first part is there long before the second, and what is large lies between."""
+    x = g.input("x", [n, 16, 16, 16])
+    a = g.relu(g.conv(x, 16, 16))
+    b = a
+    for _ in range(3):
+        b = g.relu(g.conv(b, 128 if b != a else 16, 128, 3))
+    return [g.conv(g.concat(a, g.relu(g.conv(b, 128, 64))), 80, 16)]
+
+
+# Functions whose result would keep too much memory.
+REFUSED = {idle}
+
 # Functions and whether they can do without moving anything.
 MODELS = {
     two_convolutions: True, part_with_border: True, dense_block: True, dense_list: True,
     branches: True, odd_end: True, skip: False, odd_channels: False, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
+    idle: False,
 }

@@ -1,0 +1,68 @@
+#include "compiler/driver/fuse_within_arena.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "compiler/ir/kernel_text.h"
+#include "compiler/plan/idle_boxes.h"
+#include "compiler/plan/plan.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+bool HasBoxes(const FusedGraph& fused) {
+  return std::ranges::any_of(fused.views, &ValueView::IsBox) ||
+         std::ranges::any_of(fused.bodies, [](const auto& bodies) {
+           return std::ranges::any_of(bodies.second, HasBoxes);
+         });
+}
+
+absl::StatusOr<Program> Planned(const Graph& graph, const FusedGraph& fused,
+                                const Scheduler& schedule) {
+  AOTC_ASSIGN_OR_RETURN(Program program,
+                        BuildProgram(graph, fused, schedule, {.has_weights = false}));
+  AOTC_RETURN_IF_ERROR(PlanMemory(program));
+  return program;
+}
+
+}  // namespace
+
+absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
+                                           const Scheduler& schedule) {
+  AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuse(graph, options));
+  if (!HasBoxes(fused)) return fused;
+  FuseOptions copies = options;
+  copies.places = false;
+  AOTC_ASSIGN_OR_RETURN(FusedGraph copied, Fuse(graph, copies));
+  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, schedule));
+  const int64_t most = without.arena_bytes + without.arena_bytes / 20;
+  constexpr int kMostRounds = 8;
+  for (int round = 0; round < kMostRounds; ++round) {
+    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, schedule));
+    if (program.arena_bytes <= most) return fused;
+    const std::string idlest = IdlestValue(program);
+    if (idlest.empty()) break;
+    options.unplaced.insert(idlest);
+    AOTC_ASSIGN_OR_RETURN(fused, Fuse(graph, options));
+  }
+  return copied;
+}
+
+Scheduler ScheduledOnce(Scheduler schedule) {
+  auto known = std::make_shared<std::map<std::string, ProgramKernel>>();
+  return [schedule = std::move(schedule),
+          known](const Kernel& kernel) -> absl::StatusOr<ProgramKernel> {
+    const std::string text = StrCat(PrintKernel(kernel), StrJoin(kernel.sources, "\n"));
+    const auto found = known->find(text);
+    if (found != known->end()) return found->second;
+    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule(kernel));
+    return known->emplace(text, std::move(scheduled)).first->second;
+  };
+}
+
+}  // namespace aotc

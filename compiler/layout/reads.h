@@ -1,0 +1,31 @@
+// How kernels read a value: what of its layout they ask for or pass on.
+//
+//   ReachOf(kernel, stage, load)       // {{}, {}, {1, 1}, {1, 1}}: of 3 x 3, padded by 1
+//   KeepsChannels(kernel, tensor, 16)  // result and tensor may lie in the same blocks
+#ifndef AOTC_COMPILER_LAYOUT_READS_H_
+#define AOTC_COMPILER_LAYOUT_READS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/kernel.h"
+
+namespace aotc {
+
+inline constexpr size_t kChannelAxis = 1;
+
+// What the contraction reads beyond its input; nothing where it reads nothing there.
+std::optional<double> FillOf(const Stage& stage);
+
+// Every read of `tensor` is at the reader's own axis 1, or whole blocks away from it.
+bool KeepsChannels(const Kernel& kernel, TensorId tensor, int64_t block);
+
+// How far the contraction reads beyond its input, per axis. Nothing where that is not bounded.
+std::optional<std::vector<Halo>> ReachOf(const Kernel& kernel, const Stage& stage,
+                                         const Expr& load);
+
+}  // namespace aotc
+
+#endif  // AOTC_COMPILER_LAYOUT_READS_H_
