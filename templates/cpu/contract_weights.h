@@ -8,7 +8,7 @@
 //   const aotc_shifted_panel<uint8_t, float, uint8_t> shifted = {
 //       {bytes, scales, {0, 0, 32}}, zeros, {0, 0, 32}};
 //
-//   auto row = aotc_weights_at<2>(scaled, nest, i0, i1, i2);   // of the innermost loop's first step
+//   auto row = aotc_weights_at<2>(scaled, nest, i0, i1, i2);   // of the innermost loop's step 0
 //   aotc_vf weights = row.load(1);                             // vector 1 of its columns
 //   row.advance(nest.weight_stride[3]);                        // to the next step
 //
