@@ -153,7 +153,7 @@ SliceOptions DenseOptions(const Kernel& kernel) {
   }
   const int64_t columns = *kernel.tensors[kernel.params.back()].shape[1].AsInt();
   options.destinations["y"] = {.shape = {Var("m") + 2, AllBlocks(columns), kBlock},
-                               .offset = kFirstBlock * kBlock};
+                               .start = {0, kFirstBlock, 0}};
   return options;
 }
 

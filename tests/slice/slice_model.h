@@ -25,8 +25,8 @@ using Bytes = std::vector<uint8_t>;
 
 // An output with strides lies in a larger tensor, which is the model's output in its place.
 struct Destination {
-  Shape shape = {};    // of the larger tensor, as stored
-  int64_t offset = 0;  // elements before the output's first
+  Shape shape = {};              // of the larger tensor, as stored
+  std::vector<Expr> start = {};  // of the output in it
 };
 
 struct SliceOptions {

@@ -29,7 +29,11 @@ void AddOutput(const KernelTensor& tensor, const SliceOptions& options, Wrapped&
   const ValueId base =
       graph.AddValue(tensor.name + "_all", TensorType(tensor.dtype, found->second.shape));
   graph.main_region().outputs.push_back(base);
-  wrapped.fused.views.push_back({.value = id, .base = base, .offset = found->second.offset});
+  const auto& [shape, start] = found->second;
+  wrapped.fused.views.push_back({.value = id,
+                                 .base = base,
+                                 .offset = LinearIndex(start, RowMajorStrides(shape)),
+                                 .start = start});
 }
 
 Wrapped Wrap(const SliceOptions& options) {
