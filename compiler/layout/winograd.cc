@@ -113,7 +113,13 @@ void Emit(Rebuilder& rebuilder, const Node& node, int64_t m, Transformed& known)
 }  // namespace
 
 absl::StatusOr<Graph> UseWinograd(const Graph& graph, PassContext& context) {
-  if (context.target().convolution_seconds == nullptr) return graph;
+  if (context.target().convolution_seconds == nullptr) {
+    if (context.Config(kWinograd) > 0) {
+      context.diagnostics().Note({}, "the target has no convolutions by Winograd's algorithm",
+                                 "--winograd is for --target cpu, with its tile functions");
+    }
+    return graph;
+  }
   Transformed known;
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     const std::optional<ConvolutionSize> size = SizeOf(graph, node);
