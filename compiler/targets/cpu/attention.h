@@ -20,37 +20,11 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/loops.h"
-#include "compiler/lower/nest.h"
-#include "compiler/schedule/attention.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/targets/attention_parts.h"
 #include "compiler/targets/cpu/features.h"
 
 namespace aotc {
-
-// Rows of keys or values: element (row, column) is data[offset + row * row_step + column * step].
-struct AttentionRows {
-  TensorId tensor = {};
-  Expr offset = {}, row_step = {}, step = {};
-};
-
-struct Attention {
-  Kernel kernel = {};  // as given
-  AttentionAnchor anchor = {};
-  Nest scores = {};  // points (leading axes, key): from the product to the scores of the softmax
-  Nest result = {};  // points (leading axes, column): from the weighted values on
-  size_t row = 0;    // the leading axis whose elements are the lanes
-  Expr query = {};   // over leading axes of `scores` and the axis `depth_axis`
-  std::string depth_axis = {}, key_axis = {}, column_axis = {};
-  Expr keys = {};                      // how many
-  int64_t depth = 0;                   // of a query
-  int64_t columns = 0;                 // of the values
-  AttentionRows key = {}, value = {};  // over leading axes of `scores`
-
-  const NestAxis& rows() const { return scores.outer[row]; }
-};
-
-// Error: the reason why it cannot be computed so.
-absl::StatusOr<Attention> AnalyzeAttention(const Kernel& kernel);
 
 struct AttentionTiling {
   int64_t block = 32;                        // rows of a task

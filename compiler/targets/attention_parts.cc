@@ -1,4 +1,4 @@
-#include "compiler/targets/cpu/attention.h"
+#include "compiler/targets/attention_parts.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,6 @@
 
 #include "compiler/fuse/inline_stages.h"
 #include "compiler/schedule/anchor.h"
-#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -107,19 +106,30 @@ absl::Status ReadValues(Attention& a) {
   a.columns = a.result.outer.back().extent.AsInt().value_or(0);
   const auto [value, weights] = Factors(product.bodies[0], a.column_axis);
   AOTC_ASSIGN_OR_RETURN(a.value, RowsOf(a.result, value, product.reduce[0].name, a.column_axis));
-  Substitution names;
-  for (size_t i = 0; i + 1 < a.result.outer.size(); ++i) {
-    names[a.result.outer[i].name] = Var(a.scores.outer[i].name);
-  }
-  a.value.offset = Substitute(a.value.offset, names);
+  a.value.offset = Substitute(a.value.offset, NamesOfScores(a));
   return absl::OkStatus();
+}
+
+bool HasOneOutput(const Kernel& kernel) {
+  return std::ranges::count_if(kernel.params, [&](TensorId id) {
+           return kernel.tensors[id].role == TensorRole::kOutput;
+         }) == 1;
 }
 
 }  // namespace
 
+Substitution NamesOfScores(const Attention& a) {
+  Substitution names;
+  for (size_t i = 0; i + 1 < a.result.outer.size(); ++i) {
+    names[a.result.outer[i].name] = Var(a.scores.outer[i].name);
+  }
+  return names;
+}
+
 absl::StatusOr<Attention> AnalyzeAttention(const Kernel& kernel) {
   const std::optional<AttentionAnchor> anchor = ReadAttention(kernel);
   if (!anchor) return Refuse("no attention");
+  if (!HasOneOutput(kernel)) return Refuse("attention has another result");
   Attention a{.kernel = kernel, .anchor = *anchor};
   Kernel inlined = kernel;
   AOTC_RETURN_IF_ERROR(InlineStages(inlined, anchor->scores, {}));
