@@ -117,6 +117,10 @@ const Fault kPlanted[] = {
     {"TailWritten", "transpose_tile",
      "if (row >= range.row_end || column >= range.column_end) continue;",
      "if (row > range.row_end || column >= range.column_end) continue;"},
+    {"StaleTop", "attention_tile", "state.sum[i] *= shrink;", "(void)shrink;"},
+    {"LostKeys", "attention_tile", "const bool more = key + BN < range.keys;",
+     "const bool more = key + BN + 1 < range.keys;"},
+    {"NoBarrier", "attention_tile", "value_part);\n    aotc_syncthreads();", "value_part);"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Tiles, PlantedOnCuda, testing::ValuesIn(kPlanted),

@@ -135,6 +135,10 @@ class CallBuilder {
                                   .tensor = of_.loops.params[operand],
                                   .args = {index}});
     method.result = Select(exists, Cast(tensor.dtype, load), FloatConst(0, tensor.dtype));
+    if (tensor.name == of_.row->through) {
+      method.params.push_back({"acc", tensor.dtype});
+      method.result = method.result + Var("acc", tensor.dtype);
+    }
     return {.name = tensor.name, .methods = {std::move(method)}};
   }
 

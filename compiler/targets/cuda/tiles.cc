@@ -76,6 +76,56 @@ kernel @mma_tile(in %a: f16[m_end, k_end], in %b: f16[k_end, n_end],
   %y[m<m_end, n<n_end] = reduce sum(k<k_end) f32(%a[m, k]) * f32(%b[k, n])
 })";
 
+// --- Attention ----------------------------------------------------------------------------------
+
+constexpr int64_t kWidths[] = {16, 32, 64, 96, 128};
+constexpr int64_t kBlockRows[] = {16, 32, 64};
+constexpr int64_t kThreadRowsOfBlock[] = {1, 2, 4};
+
+constexpr TileParam kAttentionParams[] = {
+    {"block_rows", kBlockRows}, {"block_keys", kBlockRows},          {"most_depth", kWidths},
+    {"most_columns", kWidths},  {"thread_rows", kThreadRowsOfBlock}, {"keys_by_key", kFlag},
+    {"values_by_key", kFlag}};
+constexpr std::string_view kAttentionExtents[] = {"row_begin", "rows", "keys", "depth", "columns"};
+constexpr TileBound kAttentionBounds[] = {{"depth", "most_depth"}, {"columns", "most_columns"}};
+
+// Queries and keys, whose rows are padded by four elements, values, and weights, padded too.
+TileNeeds AttentionNeeds(std::span<const int64_t> p, int) {
+  const int64_t floats = (p[0] + p[1]) * (p[2] + 4) + p[1] * p[3] + p[0] * (p[1] + 4);
+  const int64_t threads = p[0] / p[4] * 8;
+  const bool even = p[1] * p[2] % threads == 0 && p[1] * p[3] % threads == 0;
+  return {.shared_bytes = floats * 4,
+          .threads = threads,
+          .conflict = even ? "" : "threads do not share the loads evenly"};
+}
+
+constexpr std::string_view kAttentionText = R"(
+kernel @attention_tile(in %q: f32[rows, depth], in %k: f32[keys, depth],
+                       in %score: f32[rows, keys], in %v: f32[keys, columns],
+                       out %y: f32[rows, columns]) {
+  symbol block_rows in 16..64
+  symbol most_depth in 16..128
+  symbol most_columns in 16..128
+  symbol row_begin in 0..1048576
+  symbol rows in 0..1048576
+  symbol keys in 1..1048576
+  symbol depth in 1..128
+  symbol columns in 1..128
+  temp %s: f32[rows, keys]
+  temp %z: f32[rows, keys]
+  temp %top: f32[rows]
+  temp %t: f32[rows, keys]
+  temp %sum: f32[rows]
+  temp %p: f32[rows, keys]
+  %s[i<rows, j<keys] = reduce sum(d<depth) %q[i, d] * %k[j, d]
+  %z[i<rows, j<keys] = %s[i, j] + %score[i, j]
+  %top[i<rows] = reduce max(j<keys) %z[i, j]
+  %t[i<rows, j<keys] = exp(%z[i, j] - %top[i])
+  %sum[i<rows] = reduce sum(j<keys) %t[i, j]
+  %p[i<rows, j<keys] = %t[i, j] / %sum[i]
+  %y[i<rows, e<columns] = reduce sum(j<keys) %p[i, j] * %v[j, e]
+})";
+
 // --- Windows ------------------------------------------------------------------------------------
 
 constexpr TileParam kDepthwiseParams[] = {{"rows", kTaps},
@@ -164,6 +214,20 @@ constexpr TileRow kTiles[] = {
              "$b_along_n>(@a, @b, @y, "
              "aotc_tile_range<$I>{$m_begin, $n_begin, $m_end, $n_end, 0, $k_end})",
      .summary = "contractions of f16 on tensor cores"},
+    {.name = "attention_tile",
+     .header = "cuda/attention_tile.cuh",
+     .text = kAttentionText,
+     .params = kAttentionParams,
+     .extents = kAttentionExtents,
+     .at_most = kAttentionBounds,
+     .box = "row_begin:block_rows",
+     .through = "score",
+     .result = Fragment::kElement,
+     .needs = AttentionNeeds,
+     .call = "aotc_attention_tile<$block_rows, $block_keys, $most_depth, $most_columns, "
+             "$thread_rows, $keys_by_key, $values_by_key>(@q, @k, @score, @v, @y, "
+             "aotc_attention_range<$I>{$row_begin, $rows, $keys, $columns})",
+     .summary = "rows that attend to keys, in one pass over them"},
     {.name = "depthwise_tile",
      .header = "cuda/depthwise_tile.cuh",
      .text = kDepthwiseText,
