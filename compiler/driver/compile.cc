@@ -144,7 +144,8 @@ class Compilation {
 
   absl::Status FuseNodes() {
     const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
-                           .veto = Memoized(target_.fusion_veto)};
+                           .veto = Memoized(target_.fusion_veto),
+                           .in_one_pass = target_.in_one_pass};
     schedule_ = ScheduledOnce(target_.schedule);
     AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, schedule_));
     SplitKernels(result_.graph, fused_, target_.holds);

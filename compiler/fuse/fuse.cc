@@ -221,6 +221,7 @@ class Fuser {
     }
     absl::StatusOr<FusedKernel> merged = MergeIfAllowed(source, consumer, value, options_.veto);
     if (!merged.ok()) {
+      if (std::optional<FusedKernel> both = TryMergeBoth(source, consumer, value)) return both;
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
       return std::nullopt;
     }
@@ -232,6 +233,30 @@ class Fuser {
       placed_[producer->second].reset();
     }
     return *std::move(merged);
+  }
+
+  // The producer, which is no gain alone, together with one of its own producers.
+  std::optional<FusedKernel> TryMergeBoth(const FusedKernel& source, const FusedKernel& consumer,
+                                          ValueId value) {
+    if (!options_.in_one_pass) return std::nullopt;
+    const absl::StatusOr<FusedKernel> first = MergeKernels(source, consumer, value);
+    if (!first.ok()) return std::nullopt;
+    for (const ValueId operand : source.args) {
+      const auto producer = producer_.find(operand);
+      if (operand == value || producer == producer_.end() || !placed_[producer->second]) continue;
+      const FusedKernel& before = *placed_[producer->second];
+      if (before.control.valid() || uses_[operand] > 1 || HasOtherReaders(before, operand))
+        continue;
+      absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand);
+      if (!both.ok() || !CheckMerged(both->kernel).ok() || !options_.in_one_pass(both->kernel))
+        continue;
+      result_.decisions.push_back(StrCat(before.kernel.name, " and ", source.kernel.name, " into ",
+                                         consumer.kernel.name, ": yes, for one pass over them"));
+      placed_[producer->second].reset();
+      placed_[producer_.at(value)].reset();
+      return *std::move(both);
+    }
+    return std::nullopt;
   }
 
   // The copy that makes `value`: its kernel, with the views of its result that lie between.

@@ -26,6 +26,9 @@ using FusionVeto = std::function<std::string(const Kernel& producer, const Kerne
 struct FuseOptions {
   bool enabled = true;  // false: one kernel per node
   FusionVeto veto = {};
+  // Whether the target computes all of a kernel in one pass, of which it would rather keep any two
+  // parts alone apart: a softmax between two products. Null: it has no such kernels.
+  std::function<bool(const Kernel& kernel)> in_one_pass = {};
   bool places = true;                   // false: no operand of a Concat lies in its result
   std::set<std::string> unplaced = {};  // names of results in which none lies
 };

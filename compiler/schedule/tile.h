@@ -96,9 +96,9 @@ struct TileRow {
   // result goes: "m0:block_m, ...".
   std::string_view box = {};
   std::span<const TileRun> runs = {};  // of operands that are not handed over element by element
-  // An operand whose object takes a number that the tile has computed, behind the indices, and gives
-  // what becomes of it. The text has the sum of the two: any stage at the same indices may stand
-  // there.
+  // An operand whose object takes a number that the tile has computed, behind the indices, and
+  // gives what becomes of it. The text has the sum of the two: any stage at the same indices may
+  // stand there.
   std::string_view through = {};
   Fragment result = Fragment::kVector;
   std::span<const TileStorage> stored = {};  // of operands that may have others than the text's

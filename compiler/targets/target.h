@@ -53,6 +53,8 @@ struct Target {
   std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};
 
   FusionVeto fusion_veto = {};
+  // As FuseOptions has it. Null: there are no such kernels.
+  std::function<bool(const Kernel& kernel)> in_one_pass = {};
   // Whether there is room for what the kernel keeps between its stages.
   std::function<bool(const Kernel& kernel)> holds = {};
   Scheduler schedule = {};

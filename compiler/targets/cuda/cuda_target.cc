@@ -162,7 +162,10 @@ std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) 
     }
     rules.push_back({MatmulTileOnCuda});
   }
-  if (HasReduction(kernel) && plain) rules.push_back({RowsOnCuda});
+  if (HasReduction(kernel) && plain) {
+    rules.insert(rules.begin(), {AttentionOnCuda});
+    rules.push_back({RowsOnCuda});
+  }
   if (rules.empty() && plain) rules = {{TransposeTileOnCuda}, {PackedElementwiseOnCuda}};
   return rules;
 }
@@ -180,6 +183,9 @@ absl::StatusOr<KernelVariant> Tried(const CudaRule rule, const Kernel& kernel,
 
 std::string Veto(const Kernel& producer, const Kernel& consumer, const Kernel& merged,
                  const CudaOptions& options) {
+  if (IsOnePassOnCuda(merged, options)) return "";
+  if (IsOnePassOnCuda(producer, options) || IsOnePassOnCuda(consumer, options))
+    return "attention would no longer be computed in one pass";
   std::string rows;  // why no group of threads can compute a row of it
   if (!IsPointNest(merged)) {
     rows = std::string(RowsOnCuda(merged, options).status().message());
@@ -246,6 +252,11 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
                         ThreadsOnCuda(kernel, std::move(reason), options.limits));
   result.variants.push_back(std::move(variant));
   return result;
+}
+
+bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options) {
+  return options.templates && WritesPlainTensors(kernel) && !HasSubByteTensor(kernel) &&
+         Tried(AttentionOnCuda, kernel, options).ok();
 }
 
 bool CudaHolds(const Kernel& kernel, const CudaOptions& options) {

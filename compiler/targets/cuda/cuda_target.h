@@ -46,6 +46,8 @@ absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel,
                                                       const CudaOptions& options);
 // Elementwise kernels that read along another axis than they write along.
 absl::StatusOr<KernelVariant> TransposeTileOnCuda(const Kernel& kernel, const CudaOptions& options);
+// Rows that attend to keys, in one pass over them. Error: why it does not apply.
+absl::StatusOr<KernelVariant> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Reductions, softmax, normalisations: a warp, a part of one or a block to each row.
 absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
@@ -57,6 +59,9 @@ absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel, const CudaOpti
 absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
 absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel, const CudaOptions& options);
+
+// Whether the kernel is computed in one pass, though a part of it alone would not be.
+bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options);
 
 // Whether threads or blocks have room for what the kernel keeps between its stages.
 bool CudaHolds(const Kernel& kernel, const CudaOptions& options);

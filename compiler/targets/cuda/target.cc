@@ -8,6 +8,7 @@ namespace aotc {
 namespace {
 
 constexpr TargetSchedule kSchedules[] = {
+    {"attention", "rows that attend to keys: blocks of rows by blocks of keys, in one pass"},
     {"depthwise_tile", "convolutions with a filter for each channel"},
     {"matrix_vector_tile", "a matrix times a vector: a row by a warp or a block"},
     {"mma_tile", "contractions of f16 on tensor cores"},
@@ -34,6 +35,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cuda"));
   Target target{.name = kCudaTarget.name, .host = CudaHost(ArchsOf(options), cuda.least_arch)};
   target.fusion_veto = CudaFusionVetoFor(cuda);
+  target.in_one_pass = [cuda](const Kernel& kernel) { return IsOnePassOnCuda(kernel, cuda); };
   target.holds = [cuda](const Kernel& kernel) { return CudaHolds(kernel, cuda); };
   target.schedule = [cuda](const Kernel& kernel) { return ScheduleOnCuda(kernel, cuda); };
   target.limits = given ? given->dump() : "";
