@@ -169,11 +169,11 @@ def halves(g, n=1):
 
 def idle(g, n=1):
     """The first part is there long before the second, and what is large lies between."""
-    x = g.input("x", [n, 16, 16, 16])
+    x = g.input("x", [n, 16, 8, 8])
     a = g.relu(g.conv(x, 16, 16))
     b = a
     for _ in range(3):
-        b = g.relu(g.conv(b, 128 if b != a else 16, 128, 3))
+        b = g.relu(g.conv(b, 128 if b != a else 16, 128))
     return [g.conv(g.concat(a, g.relu(g.conv(b, 128, 64))), 80, 16)]
 
 

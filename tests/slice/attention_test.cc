@@ -72,6 +72,49 @@ TEST(Attention, EvaluatorFollowsTheDefinition) {
   EXPECT_LE(ErrorOf((*y)[0], a, options), kTolerance);
 }
 
+// In stages, where the names of axes stand for other axes from one stage to the next.
+constexpr std::string_view kRenamed = R"(
+kernel @renamed(in %q: f32[3, m, 8], in %k: f32[3, 50, 8], in %v: f32[3, 50, 20],
+                out %y: f32[3, m, 20]) {
+  symbol m in 1..200
+  temp %score: f32[3, m, 50]
+  temp %top: f32[3, m, 1]
+  temp %power: f32[3, m, 50]
+  temp %total: f32[3, m, 1]
+  temp %weight: f32[3, m, 50]
+  %score[a<3, b<m, c<50] = reduce sum(d<8) %q[a, b, d] * %k[a, c, d]
+  %top[a<3, b<m, c<1] = reduce max(d<50) %score[a, b, d]
+  %power[a<3, b<m, c<50] = exp(%score[a, b, c] - %top[a, b, 0])
+  %total[c<3, a<m, b<1] = reduce sum(d<50) %power[c, a, d]
+  %weight[c<3, a<m, b<50] = %power[c, a, b] / %total[c, a, 0]
+  %y[b<3, c<m, a<20] = reduce sum(d<50) %weight[b, c, d] * %v[b, d, a]
+})";
+
+class AttentionInStages : public testing::TestWithParam<std::string> {};
+
+TEST_P(AttentionInStages, NamesOfAxesBelongToTheirStage) {
+  const absl::StatusOr<Kernel> kernel = ParseKernel(kRenamed);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const SliceOptions options{.kernel = *kernel, .target = GetParam()};
+  const absl::StatusOr<SliceModel> model = SliceModel::Build(options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  for (const int64_t rows : {1, 16, 33, 200}) {
+    const std::vector<Constant> inputs = DenseInputs(*kernel, rows);
+    const auto expected = EvaluateKernel(*kernel, inputs, {{"m", rows}});
+    const absl::StatusOr<std::vector<Bytes>> outputs = model->Run({.inputs = inputs});
+    ASSERT_TRUE(outputs.ok() && expected.ok()) << outputs.status().message();
+    double error = 0;
+    for (int64_t i = 0; i < rows * 3 * 20; ++i) {
+      const double is = LoadElement(DType::kF32, (*outputs)[0].data(), i);
+      error = std::max(error, std::abs(is - (*expected)[0].FloatAt(i)));
+    }
+    EXPECT_LE(error, kTolerance) << rows << " rows";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Slice, AttentionInStages, testing::Values("cpu", "cuda"),
+                         [](const auto& info) { return info.param; });
+
 class AttentionRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(AttentionRun, AllRows) {

@@ -348,10 +348,10 @@ class AttentionLoops {
   Stmt Results() const {
     Nest nest = a_.result;
     nest.bounds = bounds_;
-    for (size_t i = 0; i + 1 < nest.outer.size(); ++i) Rename(nest, i);
-    nest.bounds.Add(a_.column_axis, 0, a_.columns - 1);
+    Rename(nest);
+    nest.bounds.Add("column", 0, a_.columns - 1);
     FlatStage& first = nest.stages[0];
-    const Expr column = Var(a_.column_axis) * tiling_.block + Var("row");
+    const Expr column = Var("column") * tiling_.block + Var("row");
     first.bodies = {
         Div(Load(sums_, {column}, DType::kF32), Load(total_, {Var("row")}, DType::kF32))};
     first.reduce = {};
@@ -362,16 +362,22 @@ class AttentionLoops {
     return For("row", 0, RowCount(), std::move(body));
   }
 
-  // Gives leading axis `i` of the nest the name that the tasks know it by.
-  void Rename(Nest& nest, size_t i) const {
-    const Substitution name = {{nest.outer[i].name, Var(a_.scores.outer[i].name)}};
+  // Gives the leading axes the names that the tasks know them by, all at once: names of one stage
+  // may stand for other axes in another.
+  void Rename(Nest& nest) const {
+    Substitution names;
+    for (size_t i = 0; i < nest.outer.size(); ++i) {
+      const bool is_column = i + 1 == nest.outer.size();
+      std::string name = is_column ? "column" : a_.scores.outer[i].name;
+      names[nest.outer[i].name] = Var(name);
+      nest.outer[i].name = std::move(name);
+    }
     for (FlatStage& stage : nest.stages) {
-      for (Expr& body : stage.bodies) body = Substitute(body, name);
+      for (Expr& body : stage.bodies) body = Substitute(body, names);
       for (FlatResult& result : stage.results) {
-        if (result.index.valid()) result.index = Substitute(result.index, name);
+        if (result.index.valid()) result.index = Substitute(result.index, names);
       }
     }
-    nest.outer[i].name = a_.scores.outer[i].name;
   }
 
   const Attention& a_;
