@@ -92,7 +92,7 @@ def branches(g, n=1):
     """An Inception block, with a pool among the branches, read by several."""
     x = g.relu(g.conv(g.input("x", [n, 8, 9, 9]), 8, 32))
     a = g.relu(g.conv(x, 32, 16))
-    b = g.relu(g.conv(g.relu(g.conv(x, 32, 16)), 16, 32, 3))
+    b = g.relu(g.conv(g.relu(g.conv(x, 32, 16)), 16, 32, 7))
     c = g.relu(g.conv(g.relu(g.conv(x, 32, 16)), 16, 16, 5))
     d = g.op("MaxPool", [x], kernel_shape=[3, 3], pads=[1] * 4)
     y = g.concat(a, b, c, d)
