@@ -39,15 +39,6 @@ bool ReadsAtOwnIndex(const Kernel& kernel, TensorId tensor) {
   });
 }
 
-bool Reads(const Stage& stage, TensorId tensor) {
-  for (const Expr& body : stage.body) {
-    for (const Expr& load : LoadsOf(body)) {
-      if (load->tensor == tensor) return true;
-    }
-  }
-  return false;
-}
-
 bool ReadByContraction(const Kernel& kernel, TensorId tensor) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
     return IsContraction(stage) && Reads(stage, tensor);

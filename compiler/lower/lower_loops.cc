@@ -274,12 +274,16 @@ LoopFunction StartFunction(const Kernel& kernel, const Nest& nest) {
                         .params = kernel.params,
                         .symbols = kernel.symbols};
   for (LoopBuffer& buffer : function.buffers) {
-    if (buffer.place != BufferPlace::kScratch) continue;
-    constexpr int64_t kAlign = 64;
-    buffer.offset = function.scratch_bytes;
-    function.scratch_bytes += RoundUp(buffer.elements * ByteWidth(buffer.dtype), kAlign);
+    if (buffer.place == BufferPlace::kScratch) PlaceInScratch(buffer, function);
   }
   return function;
+}
+
+void PlaceInScratch(LoopBuffer& buffer, LoopFunction& function) {
+  constexpr int64_t kAlign = 64;
+  buffer.place = BufferPlace::kScratch;
+  buffer.offset = function.scratch_bytes;
+  function.scratch_bytes += RoundUp(buffer.elements * ByteWidth(buffer.dtype), kAlign);
 }
 
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel) {

@@ -39,6 +39,9 @@ Expr CountOf(const std::vector<NestAxis>& axes);
 // An empty function with the kernel's name, params, symbols and buffers.
 LoopFunction StartFunction(const Kernel& kernel, const Nest& nest);
 
+// Gives the buffer a place in the function's scratch, behind what is there already.
+void PlaceInScratch(LoopBuffer& buffer, LoopFunction& function);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_LOWER_LOWER_LOOPS_H_

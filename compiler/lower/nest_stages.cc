@@ -14,10 +14,6 @@ std::optional<Expr> OverLanes(const Expr& e, const Lanes* lanes, const Bounds& b
   return VectorizeExpr(e, *lanes, bounds);
 }
 
-Expr VariableOf(const std::string& name, DType dtype, int lanes) {
-  return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = name});
-}
-
 // acc = combine(acc, element) for all components at once.
 std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage,
                                             const std::vector<Expr>& accumulators,
@@ -27,7 +23,7 @@ std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage,
   Lanes inner = lanes == nullptr ? Lanes{} : *lanes;
   std::vector<Stmt> body;
   for (size_t k = 0; k < elements.size(); ++k) {
-    operands[StrCat("a", k)] = VariableOf(accumulators[k]->name, accumulators[k].dtype(), 1);
+    operands[StrCat("a", k)] = Var(accumulators[k]->name, accumulators[k].dtype());
     if (elements.size() == 1) {
       operands["b0"] = elements[0];
     } else {
@@ -35,8 +31,8 @@ std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage,
       std::optional<Expr> element = OverLanes(elements[k], lanes, bounds);
       if (!element) return std::nullopt;
       body.push_back(Let(name, *element));
-      operands[StrCat("b", k)] = VariableOf(name, elements[k].dtype(), 1);
-      inner.vectors[name] = VariableOf(name, elements[k].dtype(), inner.count);
+      operands[StrCat("b", k)] = Var(name, elements[k].dtype());
+      inner.vectors[name] = VectorVar(name, elements[k].dtype(), inner.count);
     }
   }
   std::vector<Stmt> assigns;
@@ -50,7 +46,7 @@ std::optional<std::vector<Stmt>> Accumulate(const FlatStage& stage,
       const std::string name = StrCat(accumulators[k]->name, "_next");
       body.push_back(Let(name, *value));
       assigns.push_back(
-          Assign(accumulators[k]->name, VariableOf(name, value->dtype(), value->lanes())));
+          Assign(accumulators[k]->name, VectorVar(name, value->dtype(), value->lanes())));
     }
   }
   body.insert(body.end(), assigns.begin(), assigns.end());
@@ -121,7 +117,7 @@ class PointWriter {
       std::optional<Expr> identity = OverLanes(stage.combiner.identity[k], LanesOrNull(), bounds);
       if (!identity) return false;
       out_.push_back(Declare(name, *identity));
-      accumulators.push_back(VariableOf(name, identity->dtype(), identity->lanes()));
+      accumulators.push_back(VectorVar(name, identity->dtype(), identity->lanes()));
       lanes_.vectors[name] = accumulators.back();
     }
     auto body = Accumulate(stage, accumulators, stage.bodies, LanesOrNull(), bounds);
@@ -147,7 +143,7 @@ class PointWriter {
       const Expr& identity = stage.combiner.identity[k];
       elements.push_back(exists.valid() ? Select(exists, body, identity) : body);
       const std::string& name = stage.results[k].variable;
-      accumulators.push_back(VariableOf(name, identity.dtype(), lanes_.count));
+      accumulators.push_back(VectorVar(name, identity.dtype(), lanes_.count));
       lanes_.vectors[name] = accumulators.back();
     }
     auto body = Accumulate(stage, accumulators, elements, LanesOrNull(), nest_.bounds);
@@ -158,9 +154,9 @@ class PointWriter {
 
   // Makes the variable known to later stages and stores it where the result is an output.
   bool Define(const FlatResult& result, DType dtype) {
-    lanes_.vectors[result.variable] = VariableOf(result.variable, dtype, lanes_.count);
+    lanes_.vectors[result.variable] = VectorVar(result.variable, dtype, lanes_.count);
     if (!result.index.valid()) return true;
-    const Expr value = StoredValue(nest_, result, VariableOf(result.variable, dtype, 1));
+    const Expr value = StoredValue(nest_, result, Var(result.variable, dtype));
     if (outer_lanes_ == nullptr) {
       out_.push_back(Store(result.tensor, result.index, value));
       return true;
@@ -195,6 +191,28 @@ std::optional<std::vector<Stmt>> PointStatements(const Nest& nest, const Lanes* 
     return PointWriter(GuardPadding(nest), lanes).Run();
   }
   return PointWriter(nest, lanes).Run();
+}
+
+Nest StagesBehind(Nest nest, const Substitution& at, const Bounds& bounds) {
+  nest.bounds = bounds;
+  const FlatResult first = nest.stages[0].results[0];
+  const DType dtype = nest.stages[0].bodies[0].dtype();
+  nest.stages.erase(nest.stages.begin());
+  if (first.index.valid()) {
+    FlatStage copy{.bodies = {Var(first.variable, dtype)}, .results = {first}};
+    copy.results[0].variable += "_stored";
+    nest.stages.insert(nest.stages.begin(), std::move(copy));
+  }
+  const auto place = [&](Expr& e) {
+    if (e.valid()) e = Simplify(Substitute(e, at), bounds);
+  };
+  for (FlatStage& stage : nest.stages) {
+    for (Expr& body : stage.bodies) place(body);
+    for (FlatResult& result : stage.results) place(result.index);
+  }
+  place(nest.valid);
+  place(nest.padded);
+  return nest;
 }
 
 }  // namespace aotc

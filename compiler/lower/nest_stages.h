@@ -14,6 +14,10 @@ namespace aotc {
 // some expression has no vector form.
 std::optional<std::vector<Stmt>> PointStatements(const Nest& nest, const Lanes* lanes);
 
+// The nest's stages behind the first, whose value is in its variable, for the points `at` which its
+// axes are. Where the first one's result is an output, it is stored.
+Nest StagesBehind(Nest nest, const Substitution& at, const Bounds& bounds);
+
 // Where lanes lie along the axis that they run over.
 struct LaneRange {
   Expr first = {};   // position of lane 0

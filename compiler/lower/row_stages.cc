@@ -10,10 +10,6 @@
 namespace aotc {
 namespace {
 
-Expr Variable(const std::string& name, DType dtype, int lanes = 1) {
-  return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = name});
-}
-
 std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
   for (size_t i = axes.size(); i-- > 0;) {
     body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
@@ -136,7 +132,7 @@ class RowWriter {
 
   void ScalarReduction(const FlatStage& stage) {
     const std::string name = AccumulatorName(stage, 0);
-    const Expr accumulator = Variable(name, stage.bodies[0].dtype());
+    const Expr accumulator = Var(name, stage.bodies[0].dtype());
     out_.push_back(Declare(name, stage.combiner.identity[0]));
     Append(Around(stage.reduce, AccumulateElements(stage, {name})));
     FinishResult(stage, 0, accumulator);
@@ -165,7 +161,7 @@ class RowWriter {
     const FlatResult& result = stage.results[0];
     const std::string name = AccumulatorName(stage, 0);
     std::vector<Stmt> body = {Declare(name, stage.combiner.identity[0])};
-    const Expr accumulator = Variable(name, stage.bodies[0].dtype(), lanes ? lanes->count : 1);
+    const Expr accumulator = VectorVar(name, stage.bodies[0].dtype(), lanes ? lanes->count : 1);
     if (lanes == nullptr) {
       for (Stmt& stmt : Around(stage.reduce, AccumulateElements(stage, {name})))
         body.push_back(std::move(stmt));
@@ -199,20 +195,20 @@ class RowWriter {
     std::optional<Expr> identity = VectorizeExpr(stage.combiner.identity[0], lanes, bounds);
     if (!element || !identity) return false;
     Lanes step_lanes = lanes;
-    step_lanes.vectors["a0"] = Variable(partial, DType::kF32, lane_count_);
+    step_lanes.vectors["a0"] = VectorVar(partial, DType::kF32, lane_count_);
     step_lanes.vectors["b0"] = *element;
     std::optional<Expr> step = VectorizeExpr(stage.combiner.combine[0], step_lanes, bounds);
     if (!step) return false;
     const Expr chunks = Simplify(FloorDiv(axis.extent, lane_count_), bounds);
     const Expr done = Simplify(chunks * lane_count_, bounds);
     const std::vector<Axis> outer(stage.reduce.begin(), stage.reduce.end() - 1);
-    const Expr accumulator = Variable(name, DType::kF32);
+    const Expr accumulator = Var(name, DType::kF32);
     out_.push_back(Declare(partial, *identity));
     Append(Around(outer, {For(chunk, 0, chunks, {Assign(partial, *step)})}));
     out_.push_back(
         Declare(name, Expr::Make({.op = lane_op,
                                   .dtype = DType::kF32,
-                                  .args = {Variable(partial, DType::kF32, lane_count_)}})));
+                                  .args = {VectorVar(partial, DType::kF32, lane_count_)}})));
     if (!ProveEqual(done, axis.extent, bounds)) {
       Append(Around(outer, {For(axis.name, done, Simplify(axis.extent - done, bounds),
                                 AccumulateElements(stage, {name}))}));
@@ -229,7 +225,7 @@ class RowWriter {
     }
     Append(Around(stage.reduce, AccumulateElements(stage, names)));
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
-      FinishResult(stage, k, Variable(AccumulatorName(stage, k), stage.bodies[k].dtype()));
+      FinishResult(stage, k, Var(AccumulatorName(stage, k), stage.bodies[k].dtype()));
     }
   }
 
@@ -248,7 +244,7 @@ class RowWriter {
     Append(Around(stage.reduce, std::move(body)));
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
       if (IsRanked(stage, k)) continue;
-      FinishResult(stage, k, Variable(AccumulatorName(stage, k), stage.bodies[k].dtype()));
+      FinishResult(stage, k, Var(AccumulatorName(stage, k), stage.bodies[k].dtype()));
     }
   }
 
@@ -285,15 +281,15 @@ std::vector<Stmt> AccumulateElements(const FlatStage& stage,
     const std::string element = accumulators[k] + "_element";
     const DType dtype = stage.bodies[k].dtype();
     if (!single) body.push_back(Let(element, stage.bodies[k]));
-    operands[StrCat("a", k)] = Variable(accumulators[k], dtype);
-    operands[StrCat("b", k)] = single ? stage.bodies[k] : Variable(element, dtype);
+    operands[StrCat("a", k)] = Var(accumulators[k], dtype);
+    operands[StrCat("b", k)] = single ? stage.bodies[k] : Var(element, dtype);
   }
   for (size_t k = 0; k < stage.bodies.size(); ++k) {
     const Expr combined = Substitute(stage.combiner.combine[k], operands);
     if (single) return {Assign(accumulators[k], combined)};
     const std::string next = accumulators[k] + "_next";
     body.push_back(Let(next, combined));
-    assigns.push_back(Assign(accumulators[k], Variable(next, combined.dtype())));
+    assigns.push_back(Assign(accumulators[k], Var(next, combined.dtype())));
   }
   body.insert(body.end(), assigns.begin(), assigns.end());
   return body;

@@ -2,14 +2,6 @@
 #include "compiler/lower/nest_stages.h"
 
 namespace aotc {
-namespace {
-
-Expr VariableOf(const std::string& name, DType dtype, int lanes) {
-  return Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = name});
-}
-
-}  // namespace
-
 std::optional<ExprOp> LaneCombiner(const Combiner& combiner) {
   if (combiner.name == "sum") return ExprOp::kLaneSum;
   if (combiner.name == "max") return ExprOp::kLaneMax;
@@ -42,7 +34,7 @@ std::vector<Stmt> StoreStatistics(const Nest& nest, int lane_count) {
     for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
       const FlatResult& result = stage.results[k];
       const DType dtype = stage.combiner.identity[k].dtype();
-      Expr value = VariableOf(result.variable, dtype, lane_count);
+      Expr value = VectorVar(result.variable, dtype, lane_count);
       if (lane_count > 1) {
         value = Expr::Make({.op = *LaneCombiner(stage.combiner), .dtype = dtype, .args = {value}});
       }

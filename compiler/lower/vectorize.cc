@@ -39,10 +39,6 @@ bool HasVectorForm(ExprOp op) {
   }
 }
 
-Expr Broadcast(const Expr& e, int lanes) {
-  return Expr::Make({.op = ExprOp::kBroadcast, .dtype = e.dtype(), .lanes = lanes, .args = {e}});
-}
-
 // Types whose contiguous loads runtime-lite widens to f32.
 bool IsVectorFloat(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
@@ -103,8 +99,8 @@ class Vectorizer {
  private:
   std::optional<Expr> Uniform(const Expr& e) {
     const bool is_value = e.dtype() == DType::kF32 || IsVectorInteger(e.dtype());
-    if (is_value) return Broadcast(e, lanes_.count);
-    if (e.dtype() == DType::kI64) return Broadcast(Saturated(e), lanes_.count);
+    if (is_value) return InAllLanes(e, lanes_.count);
+    if (e.dtype() == DType::kI64) return InAllLanes(Saturated(e), lanes_.count);
     // A condition that is the same in all lanes: as a mask.
     if (e.dtype() == DType::kBool) {
       const Expr as_int = Select(e, Expr(1), Expr(0));
@@ -112,7 +108,7 @@ class Vectorizer {
           {.op = ExprOp::kNe,
            .dtype = DType::kBool,
            .lanes = lanes_.count,
-           .args = {Broadcast(as_int, lanes_.count), Broadcast(Expr(0), lanes_.count)}});
+           .args = {InAllLanes(as_int, lanes_.count), InAllLanes(Expr(0), lanes_.count)}});
     }
     return std::nullopt;
   }
@@ -168,7 +164,7 @@ class Vectorizer {
     auto parts = BaseAndStride(load.arg(0));
     if (!parts) return std::nullopt;
     const auto& [base, stride] = *parts;
-    if (stride.IsInt(0)) return Broadcast(Load(load->tensor, {base}, load.dtype()), lanes_.count);
+    if (stride.IsInt(0)) return InAllLanes(Load(load->tensor, {base}, load.dtype()), lanes_.count);
     std::vector<Expr> args = {base, stride};
     const Expr count = lanes_.readable.valid() ? lanes_.readable : lanes_.active;
     if (!stride.IsInt(1) && IsVectorInteger(load.dtype())) return std::nullopt;
@@ -185,7 +181,7 @@ class Vectorizer {
     std::optional<Expr> x = Run(e.arg(0));
     if (!x) return std::nullopt;
     if (x->op() == ExprOp::kBroadcast) {
-      return Broadcast(Cast(e.dtype(), x->arg(0)), lanes_.count);
+      return InAllLanes(Cast(e.dtype(), x->arg(0)), lanes_.count);
     }
     return Cast(e.dtype(), *x);
   }
@@ -204,6 +200,23 @@ class Vectorizer {
 };
 
 }  // namespace
+
+Expr VectorVar(std::string_view name, DType dtype, int lanes) {
+  return Expr::Make(
+      {.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes, .name = std::string(name)});
+}
+
+Expr VectorLoad(TensorId tensor, const Expr& index, DType dtype, int lanes) {
+  return Expr::Make({.op = ExprOp::kLoad,
+                     .dtype = dtype,
+                     .lanes = lanes,
+                     .tensor = tensor,
+                     .args = {index, Expr(1)}});
+}
+
+Expr InAllLanes(const Expr& e, int lanes) {
+  return Expr::Make({.op = ExprOp::kBroadcast, .dtype = e.dtype(), .lanes = lanes, .args = {e}});
+}
 
 bool DependsOnLane(const Expr& e, const Lanes& lanes) {
   return UsesVar(e, lanes.var) || UsesVector(e, lanes);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "compiler/ir/expr.h"
 #include "compiler/ir/expr_simplify.h"
@@ -23,6 +24,11 @@ struct Lanes {
   Expr readable = {};  // leading lanes that are loaded, others are 0; as `active` where not given
   std::map<std::string, Expr> vectors = {};  // variables that are vectors already (accumulators)
 };
+
+// A vector that a variable holds, one from memory at neighbours from `index`, and `e` in all lanes.
+Expr VectorVar(std::string_view name, DType dtype, int lanes);
+Expr VectorLoad(TensorId tensor, const Expr& index, DType dtype, int lanes);
+Expr InAllLanes(const Expr& e, int lanes);
 
 // Whether the value differs between lanes.
 bool DependsOnLane(const Expr& e, const Lanes& lanes);

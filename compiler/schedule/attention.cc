@@ -98,11 +98,6 @@ class Reader {
     return true;
   }
 
-  static bool Reads(const Stage& reader, TensorId tensor) {
-    const std::vector<Expr> loads = LoadsOf(reader.body[0]);
-    return std::ranges::any_of(loads, [&](const Expr& load) { return load->tensor == tensor; });
-  }
-
   const Kernel& kernel_;
   AttentionAnchor anchor_;
 };

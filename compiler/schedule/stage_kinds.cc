@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "compiler/schedule/anchor.h"
 
@@ -16,6 +17,13 @@ bool HasContraction(const Kernel& kernel) { return ReadContraction(kernel).has_v
 bool HasReduction(const Kernel& kernel) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(),
                      [](const Stage& stage) { return stage.IsReduction(); });
+}
+
+bool Reads(const Stage& stage, TensorId tensor) {
+  return std::ranges::any_of(stage.body, [&](const Expr& body) {
+    const std::vector<Expr> loads = LoadsOf(body);
+    return std::ranges::any_of(loads, [&](const Expr& load) { return load->tensor == tensor; });
+  });
 }
 
 bool OnlyMoves(const Kernel& kernel) {

@@ -1,6 +1,5 @@
 // The loops of attention in one pass: queries into lanes, blocks of keys, results.
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -12,11 +11,12 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/attention.h"
+#include "compiler/targets/cpu/row_tiles.h"
 
 namespace aotc {
 namespace {
 
-constexpr int kAlign = 64;
+constexpr double kLeast = -std::numeric_limits<double>::infinity();
 
 class AttentionLoops {
  public:
@@ -30,7 +30,7 @@ class AttentionLoops {
     bounds_.Add("block", 0, KeyBlocks() - 1);
     bounds_.Add("first_key", 0, a.keys - 1);
     bounds_.Add("key_count", 1, tiling_.keys);
-    for (const char* name : {"tile", "done", "left", "in_tile"}) {
+    for (const char* name : {"tile", "rows_done", "rows_left", "in_tile"}) {
       bounds_.Add(name, 0, std::max(tiling_.keys, a.columns));
     }
     bounds_.Add("vector", 0, tiling_.vectors - 1);
@@ -90,30 +90,15 @@ class AttentionLoops {
            function_.buffers.end()) {
       name += "_";
     }
-    LoopBuffer buffer{.name = std::move(name),
-                      .place = BufferPlace::kScratch,
-                      .written = true,
-                      .elements = elements,
-                      .offset = function_.scratch_bytes};
-    function_.scratch_bytes += RoundUp(elements * ByteWidth(buffer.dtype), kAlign);
+    LoopBuffer buffer{.name = std::move(name), .written = true, .elements = elements};
+    PlaceInScratch(buffer, function_);
     return function_.buffers.Add(std::move(buffer));
   }
 
   Expr At(TensorId buffer, const Expr& index) const {
-    return Expr::Make({.op = ExprOp::kLoad,
-                       .dtype = DType::kF32,
-                       .lanes = lanes_,
-                       .tensor = buffer,
-                       .args = {Simplify(index, bounds_), Expr(1)}});
+    return VectorLoad(buffer, Simplify(index, bounds_), DType::kF32, lanes_);
   }
-  Expr Broadcast(const Expr& number) const {
-    return Expr::Make(
-        {.op = ExprOp::kBroadcast, .dtype = DType::kF32, .lanes = lanes_, .args = {number}});
-  }
-  Expr VectorVar(std::string_view name) const {
-    return Expr::Make(
-        {.op = ExprOp::kVar, .dtype = DType::kF32, .lanes = lanes_, .name = std::string(name)});
-  }
+  Expr Floats(std::string_view name) const { return VectorVar(name, DType::kF32, lanes_); }
   // Of a vector of rows.
   Expr Lane() const { return Var("vector") * lanes_; }
 
@@ -136,15 +121,15 @@ class AttentionLoops {
     const Expr query = Simplify(Substitute(a_.query, RowAt(Var("vector"))), bounds_);
     std::optional<Expr> rows = VectorizeExpr(query, RowLanes(Var("vector")), bounds_);
     if (!rows) return absl::FailedPreconditionError("queries have no vector form");
-    if (rows->lanes() == 1) rows = Broadcast(*rows);
+    if (rows->lanes() == 1) rows = InAllLanes(*rows, lanes_);
     const Expr index = Var(a_.depth_axis) * tiling_.block + Lane();
     return For(a_.depth_axis, 0, a_.depth,
                {For("vector", 0, tiling_.vectors, {Store(queries_, index, *rows)})});
   }
 
   std::vector<Stmt> Start() const {
-    const Expr zero = Broadcast(FloatConst(0));
-    const Expr least = Broadcast(FloatConst(-std::numeric_limits<double>::infinity()));
+    const Expr zero = InAllLanes(FloatConst(0), lanes_);
+    const Expr least = InAllLanes(FloatConst(kLeast), lanes_);
     const Expr column = Var("column") * tiling_.block + Lane();
     return {For("vector", 0, tiling_.vectors,
                 {Store(top_, Lane(), least), Store(total_, Lane(), zero),
@@ -162,10 +147,7 @@ class AttentionLoops {
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> scores, ScoreTiles());
     for (Stmt& stmt : scores) body.push_back(std::move(stmt));
     body.push_back(Softmax());
-    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> values, Tiles(a_.columns, tiling_.value_rows,
-                                                          [&](const Expr& first, int64_t rows) {
-                                                            return ValueTile(first, rows);
-                                                          }));
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> values, ValueTiles());
     for (Stmt& stmt : values) body.push_back(std::move(stmt));
     const Expr reached = IsReached();
     if (!reached.IsInt(1)) {
@@ -195,9 +177,7 @@ class AttentionLoops {
     return Simplify(reached, bounds_);
   }
 
-  static bool IsLeast(const Expr& e) {
-    return e.IsConst() && e->float_value == -std::numeric_limits<double>::infinity();
-  }
+  static bool IsLeast(const Expr& e) { return e.IsConst() && e->float_value == kLeast; }
 
   // The largest of b - a (or b - a - 1) over the block, for a condition a <= b (or a < b) whose
   // sides are affine in row and key; null for others.
@@ -221,38 +201,9 @@ class AttentionLoops {
     return Simplify(most, bounds_);
   }
 
-  using MakeTile = std::function<absl::StatusOr<Stmt>(const Expr& first, int64_t rows)>;
-
-  // All of `count` rows, by tiles of `rows`; what is left over by smaller ones.
-  absl::StatusOr<std::vector<Stmt>> Tiles(const Expr& count, int64_t rows,
-                                          const MakeTile& make) const {
-    std::vector<Stmt> tiles;
-    const Expr whole = Simplify(FloorDiv(count, rows), bounds_);
-    const Expr done = Simplify(whole * rows, bounds_);
-    AOTC_ASSIGN_OR_RETURN(Stmt tile, make(Var("tile") * rows, rows));
-    if (!whole.IsInt(0)) tiles.push_back(For("tile", 0, whole, {std::move(tile)}));
-    const Expr left = Simplify(count - done, bounds_);
-    if (left.IsInt(0)) return tiles;
-    if (const std::optional<int64_t> some = left.AsInt()) {
-      AOTC_ASSIGN_OR_RETURN(Stmt last, make(done, *some));
-      tiles.push_back(std::move(last));
-      return tiles;
-    }
-    tiles.push_back(Let("done", done));
-    tiles.push_back(Let("left", left));
-    int64_t part = 1;
-    while (part * 2 < rows) part *= 2;
-    for (; part > 0; part /= 2) {
-      const Expr before = FloorDiv(Var("left"), 2 * part) * (2 * part);
-      AOTC_ASSIGN_OR_RETURN(Stmt last, make(Var("done") + before, part));
-      tiles.push_back(If(Eq(Mod(FloorDiv(Var("left"), part), 2), 1), {std::move(last)}));
-    }
-    return tiles;
-  }
-
   absl::StatusOr<std::vector<Stmt>> ScoreTiles() const {
-    return Tiles(KeyCount(), tiling_.score_rows,
-                 [&](const Expr& first, int64_t rows) { return ScoreTile(first, rows); });
+    return RowTiles(KeyCount(), tiling_.score_rows, bounds_,
+                    [&](const Expr& first, int64_t rows) { return ScoreTile(first, rows); });
   }
 
   // Sums over `steps` of rows as they lie times what is packed.
@@ -272,22 +223,19 @@ class AttentionLoops {
   // Scores of `rows` keys, with what is made of them in front of the softmax.
   absl::StatusOr<Stmt> ScoreTile(const Expr& first, int64_t rows) const {
     const Expr key = first + Var("in_tile");
-    Nest nest = a_.scores;
-    nest.bounds = bounds_;
-    const std::string acc = nest.stages[0].results[0].variable;
-    std::string scores = nest.stages.back().results[0].variable;
-    nest.stages.erase(nest.stages.begin());
+    Nest points = a_.scores;
+    for (FlatStage& stage : points.stages) {
+      for (FlatResult& result : stage.results) result.index = {};  // they stay variables
+    }
     Substitution at = RowAt(Var("vector"));
     at[a_.key_axis] = Var("first_key") + key;
-    for (FlatStage& stage : nest.stages) {
-      for (Expr& body : stage.bodies) body = Simplify(Substitute(body, at), bounds_);
-      for (FlatResult& result : stage.results) result.index = {};
-    }
+    const Nest nest = StagesBehind(points, at, bounds_);
     Lanes lanes = RowLanes(Var("vector"));
-    lanes.vectors[acc] = VectorVar("acc");
+    lanes.vectors[points.stages[0].results[0].variable] = Floats("acc");
     std::optional<std::vector<Stmt>> body = PointStatements(nest, &lanes);
     if (!body) return absl::FailedPreconditionError("scores have no vector form");
-    const Expr value = nest.stages.empty() ? VectorVar("acc") : VectorVar(scores);
+    const Expr value =
+        nest.stages.empty() ? Floats("acc") : Floats(nest.stages.back().results[0].variable);
     body->push_back(Store(weights_, Simplify(key * tiling_.block + Lane(), bounds_), value));
     const AttentionRows& keys = a_.key;
     const TileView from{
@@ -306,11 +254,11 @@ class AttentionLoops {
   // The block's weights against its largest score, and what of those before is left.
   Stmt Softmax() const {
     const Expr at = Simplify(Var("key") * tiling_.block + Lane(), bounds_);
-    const Expr least = Broadcast(FloatConst(-std::numeric_limits<double>::infinity()));
-    const Expr top = VectorVar("top"), total = VectorVar("sum"), shrink = VectorVar("scale");
+    const Expr least = InAllLanes(FloatConst(kLeast), lanes_);
+    const Expr top = Floats("top"), total = Floats("sum"), shrink = Floats("scale");
     // No score so far: those of a row that a mask takes out whole.
     const Expr none = Eq(top, least);
-    const Expr zero = Broadcast(FloatConst(0));
+    const Expr zero = InAllLanes(FloatConst(0), lanes_);
     const Expr weight = Select(none, zero, Exp(At(weights_, at) - top));
     return For(
         "vector", 0, tiling_.vectors,
@@ -319,9 +267,14 @@ class AttentionLoops {
          Let("scale", Select(none, zero, Exp(At(top_, Lane()) - top))), Store(top_, Lane(), top),
          Store(shrink_, Lane(), shrink), Declare("sum", At(total_, Lane()) * shrink),
          For("key", 0, KeyCount(),
-             {Let("weight", weight), Store(weights_, at, VectorVar("weight")),
-              Assign("sum", total + VectorVar("weight"))}),
+             {Let("weight", weight), Store(weights_, at, Floats("weight")),
+              Assign("sum", total + Floats("weight"))}),
          Store(total_, Lane(), total)});
+  }
+
+  absl::StatusOr<std::vector<Stmt>> ValueTiles() const {
+    return RowTiles(a_.columns, tiling_.value_rows, bounds_,
+                    [&](const Expr& first, int64_t rows) { return ValueTile(first, rows); });
   }
 
   // The block's part of `rows` columns of the values.
@@ -334,7 +287,7 @@ class AttentionLoops {
                         {values.step, 0, 0, 0, values.row_step}};
     TileCall call = TileOf(rows, from, KeyCount(), weights_);
     TileFunctor store{.params = TileParams("in_tile"),
-                      .body = {Store(sums_, index, VectorVar("acc"))}};
+                      .body = {Store(sums_, index, Floats("acc"))}};
     TileFunctor initial{.method = "initial",
                         .params = {{"in_tile", DType::kI64}, {"vector", DType::kI64}},
                         .result = At(sums_, index) * At(shrink_, Var("vector") * lanes_)};

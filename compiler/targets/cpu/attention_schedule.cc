@@ -14,13 +14,6 @@ constexpr int64_t kVectors = 2;  // of rows: a tile has that many columns of vec
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
-int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// At most `most` parts of `extent`, as even as possible.
-int64_t EvenPart(int64_t extent, int64_t most) {
-  return CeilOf(extent, CeilOf(extent, std::clamp<int64_t>(most, 1, extent)));
-}
-
 int64_t MostTileRows(const Isa& isa) {
   constexpr int64_t kMost = 14;
   return std::clamp<int64_t>((isa.registers - 1 - kVectors) / kVectors, 1, kMost);

@@ -8,6 +8,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_tile_call.h"
+#include "compiler/targets/cpu/row_tiles.h"
 
 namespace aotc {
 namespace {
@@ -77,11 +78,9 @@ class ContractLoops {
     for (const FlatStage& stage : c_.nest.stages) {
       for (size_t k = 0; k < stage.results.size() && !stage.over.empty(); ++k) {
         LoopBuffer buffer{.name = StrCat(function_.buffers[stage.results[k].tensor].name, "_lanes"),
-                          .place = BufferPlace::kScratch,
                           .written = true,
-                          .elements = rows * lanes_,
-                          .offset = function_.scratch_bytes};
-        function_.scratch_bytes += RoundUp(buffer.elements * ByteWidth(buffer.dtype), 64);
+                          .elements = rows * lanes_};
+        PlaceInScratch(buffer, function_);
         accumulators_.push_back(function_.buffers.Add(std::move(buffer)));
       }
     }
@@ -146,10 +145,7 @@ class ContractLoops {
 
   std::vector<Stmt> StartStatistics() const {
     return ForStatistics([&](const FlatStage& stage, size_t k, const Expr& memory) {
-      const Expr identity = Expr::Make({.op = ExprOp::kBroadcast,
-                                        .dtype = memory.dtype(),
-                                        .lanes = lanes_,
-                                        .args = {stage.combiner.identity[k]}});
+      const Expr identity = InAllLanes(stage.combiner.identity[k], lanes_);
       return Store(memory->tensor, memory.arg(0), identity);
     });
   }
@@ -225,24 +221,15 @@ class ContractLoops {
   }
 
   Statements RowLoops() const {
-    std::vector<Stmt> loops;
-    const Expr tiles = Simplify(FloorDiv(row_count_, tiling_.rows), bounds_);
-    const Expr done = Simplify(tiles * tiling_.rows, bounds_);
-    if (!tiles.IsInt(0)) {
-      AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(Var("tile") * tiling_.rows, tiling_.rows));
-      loops.push_back(For("tile", 0, tiles, {tile}));
+    const auto tile = [&](const Expr& first, int64_t rows) { return TileOf(first, rows); };
+    if (!row_count_.IsConst() && c_.row_extent.IsConst()) {
+      AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tiles,
+                            WholeRowTiles(row_count_, tiling_.rows, bounds_, tile));
+      AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> last, LastTile());
+      tiles.insert(tiles.end(), last.begin(), last.end());
+      return tiles;
     }
-    const Expr left = Simplify(row_count_ - done, bounds_);
-    if (left.IsInt(0)) return loops;
-    if (std::optional<int64_t> rows = left.AsInt()) {
-      AOTC_ASSIGN_OR_RETURN(Stmt tile, TileOf(done, *rows));
-      loops.push_back(tile);
-      return loops;
-    }
-    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tail,
-                          c_.row_extent.IsConst() ? LastTile() : TailTiles(done, left));
-    loops.insert(loops.end(), tail.begin(), tail.end());
-    return loops;
+    return RowTiles(row_count_, tiling_.rows, bounds_, tile);
   }
 
   // Rows that fill no tile, all in the last of the chunks.
@@ -255,20 +242,6 @@ class ContractLoops {
     return std::vector<Stmt>{If(Eq(Var("row_chunk"), last_chunk), {tile})};
   }
 
-  // Rows whose number is not known: a tile for each binary digit of it.
-  Statements TailTiles(const Expr& done, const Expr& left) const {
-    std::vector<Stmt> body = {Let("rows_done", done), Let("rows_left", left)};
-    int64_t rows = 1;
-    while (rows * 2 < tiling_.rows) rows *= 2;
-    for (; rows > 0; rows /= 2) {
-      const Expr count = Var("rows_left");
-      AOTC_ASSIGN_OR_RETURN(
-          Stmt tile, TileOf(Var("rows_done") + FloorDiv(count, 2 * rows) * (2 * rows), rows));
-      body.push_back(If(Eq(Mod(FloorDiv(count, rows), 2), 1), {tile}));
-    }
-    return body;
-  }
-
   // One call: `rows` rows from `task_row` of the task, the columns of (panel, group).
   absl::StatusOr<Stmt> TileOf(const Expr& task_row, int64_t rows) const {
     TileSite site{.first_row = first_row_ + task_row,
@@ -277,7 +250,7 @@ class ContractLoops {
                   .bounds = bounds_,
                   .accumulators = accumulators_};
     const int64_t most = has_row_chunks_ ? tiling_.chunk : RangeOf(row_count_, bounds_).max;
-    for (const char* name : {"tile", "rows_done", "rows_left"}) site.bounds.Add(name, 0, most);
+    for (const char* name : kRowTileNames) site.bounds.Add(name, 0, most);
     return ContractTileCall(c_, tiling_, lanes_, site);
   }
 

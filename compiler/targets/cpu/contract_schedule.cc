@@ -80,9 +80,7 @@ std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk) {
 // At most `most` rows to a tile, as even as possible.
 int64_t EvenRows(const TiledContraction& c, int64_t most) {
   const std::optional<int64_t> extent = c.row_extent.AsInt();
-  if (!extent || *extent % most == 0) return most;
-  const int64_t tiles = (*extent + most - 1) / most;
-  return (*extent + tiles - 1) / tiles;
+  return !extent || *extent % most == 0 ? most : EvenPart(*extent, most);
 }
 
 // Tiles of AMX are set up for a number of rows: one that leaves none over is worth some more of

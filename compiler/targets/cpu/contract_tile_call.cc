@@ -98,8 +98,7 @@ class TileCallBuilder {
         Var("panel") * c_.panel + Var("group") * TileColumns() + Var(kTileVector) * lanes_;
     const Nest nest = EpilogueNest(column + Var("lane"));
     Lanes lanes{.var = "lane", .first = 0, .count = lanes_};
-    lanes.vectors[accumulator.variable] =
-        Expr::Make({.op = ExprOp::kVar, .dtype = dtype, .lanes = lanes_, .name = "acc"});
+    lanes.vectors[accumulator.variable] = VectorVar("acc", dtype, lanes_);
     LaneRange range{.first = column};
     const int64_t written = RoundUp(c_.columns, c_.panel);
     if (written != c_.stored_columns) range.stored = c_.stored_columns;
@@ -124,9 +123,7 @@ class TileCallBuilder {
         const std::string& name = stage.results[k].variable;
         const Expr value = LoadAccumulators(memory, row, lanes_);
         all.push_back(Declare(name, value));
-        const Expr variable =
-            Expr::Make({.op = ExprOp::kVar, .dtype = value.dtype(), .lanes = lanes_, .name = name});
-        stores.push_back(Store(memory, value.arg(0), variable));
+        stores.push_back(Store(memory, value.arg(0), VectorVar(name, value.dtype(), lanes_)));
       }
     }
     for (Stmt& stmt : body) all.push_back(std::move(stmt));
@@ -135,29 +132,9 @@ class TileCallBuilder {
   }
 
   Nest EpilogueNest(const Expr& column) const {
-    Nest nest = c_.nest;
-    nest.bounds = site_.bounds;
     Substitution at = ColumnsAt(c_, column);
     if (!c_.row_axis.empty()) at[c_.row_axis] = site_.first_row + Var(kTileRow);
-    auto place = [&](Expr& e) {
-      if (e.valid()) e = Simplify(Substitute(e, at), site_.bounds);
-    };
-    // The accumulator itself is stored where the contraction's result is an output.
-    const FlatResult result = nest.stages[0].results[0];
-    nest.stages.erase(nest.stages.begin());
-    if (result.index.valid()) {
-      const DType dtype = c_.is_integer ? DType::kI32 : DType::kF32;
-      FlatStage copy{.bodies = {Var(result.variable, dtype)}, .results = {result}};
-      copy.results[0].variable += "_stored";
-      nest.stages.insert(nest.stages.begin(), copy);
-    }
-    for (FlatStage& stage : nest.stages) {
-      for (Expr& body : stage.bodies) place(body);
-      for (FlatResult& stored : stage.results) place(stored.index);
-    }
-    place(nest.valid);
-    place(nest.padded);
-    return nest;
+    return StagesBehind(c_.nest, at, site_.bounds);
   }
 
   const TiledContraction& c_;
@@ -175,11 +152,7 @@ Substitution ColumnsAt(const TiledContraction& c, const Expr& column) {
 }
 
 Expr LoadAccumulators(TensorId accumulators, const Expr& task_row, int lanes) {
-  return Expr::Make({.op = ExprOp::kLoad,
-                     .dtype = DType::kF32,
-                     .lanes = lanes,
-                     .tensor = accumulators,
-                     .args = {task_row * lanes, Expr(1)}});
+  return VectorLoad(accumulators, task_row * lanes, DType::kF32, lanes);
 }
 
 absl::StatusOr<Stmt> ContractTileCall(const TiledContraction& contraction,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/lower/block_constants.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -26,13 +27,6 @@ bool IsBlocked(const KernelTensor& tensor) {
 // [K/panel, m + 2, m + 2, C, K%panel]
 Layout PackedWeights(int64_t panel) {
   return {.axes = {{0, panel, 0}, {2, 1, 0}, {3, 1, 0}, {1, 1, 0}, {0, 1, panel}}};
-}
-
-bool Reads(const Stage& stage, TensorId tensor) {
-  return std::ranges::any_of(stage.body, [&](const Expr& body) {
-    const std::vector<Expr> loads = LoadsOf(body);
-    return std::ranges::any_of(loads, [&](const Expr& load) { return load->tensor == tensor; });
-  });
 }
 
 absl::Status CheckTemps(const Kernel& kernel) {

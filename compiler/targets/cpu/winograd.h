@@ -19,6 +19,7 @@
 #include "compiler/pass/pass.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/winograd.h"
+#include "compiler/support/rounding.h"
 #include "compiler/targets/cpu/features.h"
 #include "compiler/targets/cpu/limits.h"
 
@@ -40,9 +41,9 @@ struct WinogradContraction {
   int64_t m() const { return anchor.m; }
   int64_t patch() const { return anchor.m + 2; }  // rows and columns of one
   int64_t places() const { return patch() * patch(); }
-  int64_t rows() const { return (size.height + m() - 1) / m(); }  // of patches
-  int64_t columns() const { return (size.width + m() - 1) / m(); }
-  int64_t panels() const { return (size.outputs + panel - 1) / panel; }
+  int64_t rows() const { return CeilOf(size.height, m()); }  // of patches
+  int64_t columns() const { return CeilOf(size.width, m()); }
+  int64_t panels() const { return CeilOf(size.outputs, panel); }
 };
 
 // Error: the reason why the tiles do not take the kernel.
@@ -57,6 +58,10 @@ struct WinogradTiling {
   int64_t split = 1;
 
   int64_t Patches() const { return rows * columns; }
+  // Tasks of one image that have all panels.
+  int64_t Blocks(const ConvolutionSize& size, int64_t m) const {
+    return CeilOf(CeilOf(size.height, m), rows) * CeilOf(CeilOf(size.width, m), columns);
+  }
 };
 
 // Error: the reason why the schedule is none of this contraction.

@@ -12,10 +12,6 @@ namespace {
 constexpr int64_t kPanel = 32;  // columns of the weights, about
 
 double Of(int64_t x) { return static_cast<double>(x); }
-double Ceil(int64_t a, int64_t b) {
-  const int64_t parts = (a + b - 1) / b;
-  return static_cast<double>(parts);
-}
 
 int64_t NonZeros(const Matrix& matrix) {
   int64_t count = 0;
@@ -36,10 +32,9 @@ class WinogradCycles {
   WinogradCycles(const ConvolutionSize& size, int64_t m, const WinogradTiling& tiling,
                  const Isa& isa, const CpuLimits& limits)
       : size_(size), m_(m), patch_(m + 2), tiling_(tiling), isa_(isa), limits_(limits) {
-    const int64_t rows = (size.height + m - 1) / m, columns = (size.width + m - 1) / m;
-    blocks_ = Ceil(rows, tiling.rows) * Ceil(columns, tiling.columns) * Of(size.images);
+    blocks_ = Of(tiling.Blocks(size, m) * size.images);
     patches_ = blocks_ * Of(tiling.Patches());
-    panels_ = Ceil(size.outputs, kPanel);
+    panels_ = Of(CeilOf(size.outputs, kPanel));
   }
 
   double All() const {
@@ -55,13 +50,13 @@ class WinogradCycles {
     const int64_t operations = 2 * patch_ * NonZeros(WinogradMatricesOf(m_).bt);
     const double parts = std::ceil(panels_ / Of(tiling_.panels));
     return TransformCycles(operations, 2 * patch_ * patch_) * patches_ *
-           Ceil(size_.inputs, isa_.lanes) * parts;
+           Of(CeilOf(size_.inputs, isa_.lanes)) * parts;
   }
 
   double Output() const {
     const int64_t operations = (patch_ + m_) * NonZeros(WinogradMatricesOf(m_).at);
     return TransformCycles(operations, patch_ * patch_ + m_ * m_) * patches_ *
-           Ceil(size_.outputs, isa_.lanes);
+           Of(CeilOf(size_.outputs, isa_.lanes));
   }
 
   // Steps of register tiles take as long as their products, or as their loads, two a cycle.

@@ -8,6 +8,8 @@
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contraction.h"
+#include "compiler/targets/cpu/row_tiles.h"
 #include "compiler/targets/cpu/winograd.h"
 
 namespace aotc {
@@ -16,14 +18,6 @@ namespace {
 // Elements between the places of the patches, beside the patches themselves: else all places of one
 // vector would fall into one set of the cache.
 constexpr int64_t kSkew = 16;
-
-Expr Vector(const LoopBuffer& buffer, TensorId id, const Expr& index, int lanes) {
-  return Expr::Make({.op = ExprOp::kLoad,
-                     .dtype = buffer.dtype,
-                     .lanes = lanes,
-                     .tensor = id,
-                     .args = {index, Expr(1)}});
-}
 
 class WinogradLoops {
  public:
@@ -58,7 +52,8 @@ class WinogradLoops {
     AOTC_ASSIGN_OR_RETURN(Stmt output, TransformOutput());
     const Expr first = Var("part") * tiling_.panels;
     const Expr count = Simplify(Min(Expr(tiling_.panels), Expr(c_.panels()) - first), bounds_);
-    std::vector<Stmt> panel = {Multiply(), std::move(output)};
+    AOTC_ASSIGN_OR_RETURN(Stmt multiply, Multiply());
+    std::vector<Stmt> panel = {std::move(multiply), std::move(output)};
     for (Stmt& fill : FillHalo()) panel.push_back(std::move(fill));
     body.push_back(For("panel", first, count, std::move(panel)));
     function_.body = Block(std::move(body));
@@ -66,9 +61,9 @@ class WinogradLoops {
   }
 
  private:
-  int64_t RowBlocks() const { return (c_.rows() + tiling_.rows - 1) / tiling_.rows; }
-  int64_t ColumnBlocks() const { return (c_.columns() + tiling_.columns - 1) / tiling_.columns; }
-  int64_t Parts() const { return (c_.panels() + tiling_.panels - 1) / tiling_.panels; }
+  int64_t RowBlocks() const { return CeilOf(c_.rows(), tiling_.rows); }
+  int64_t ColumnBlocks() const { return CeilOf(c_.columns(), tiling_.columns); }
+  int64_t Parts() const { return CeilOf(c_.panels(), tiling_.panels); }
   int64_t Groups() const { return c_.panel / (tiling_.tile_vectors * lanes_); }
   int64_t StoredInputs() const { return RoundUp(c_.size.inputs, 16); }
   int64_t Channels() const { return StoredInputs() / lanes_; }  // vectors of them
@@ -78,11 +73,9 @@ class WinogradLoops {
 
   TensorId Scratch(TensorId tensor, int64_t elements) {
     LoopBuffer& buffer = function_.buffers[tensor];
-    buffer.place = BufferPlace::kScratch;
     buffer.written = true;
     buffer.elements = elements;
-    buffer.offset = function_.scratch_bytes;
-    function_.scratch_bytes += RoundUp(elements * ByteWidth(buffer.dtype), 64);
+    PlaceInScratch(buffer, function_);
     return tensor;
   }
 
@@ -147,22 +140,16 @@ class WinogradLoops {
     const Expr row = Var("first_row") + Var("i"), column = Var("first_column") + Var("j");
     const Expr to = (Var("i") * c_.patch() + Var("j")) * lanes_;
     const Expr from = InputOffset(row, column);
-    const LoopBuffer& x = function_.buffers[c_.anchor.input];
-    const Expr zero = Expr::Make(
-        {.op = ExprOp::kBroadcast, .dtype = DType::kF32, .lanes = lanes_, .args = {FloatConst(0)}});
+    const DType dtype = function_.buffers[c_.anchor.input].dtype;
     Stmt copy = If(And(Exists(2, row), Exists(3, column)),
-                   {Store(border, to, Vector(x, c_.anchor.input, from, lanes_))},
-                   {Store(border, to, zero)});
+                   {Store(border, to, VectorLoad(c_.anchor.input, from, dtype, lanes_))},
+                   {Store(border, to, InAllLanes(FloatConst(0), lanes_))});
     return {For("i", 0, c_.patch(), {For("j", 0, c_.patch(), {std::move(copy)})})};
   }
 
   Stmt TransformInput() {
-    LoopBuffer made{.name = "border",
-                    .place = BufferPlace::kScratch,
-                    .written = true,
-                    .elements = c_.places() * lanes_,
-                    .offset = function_.scratch_bytes};
-    function_.scratch_bytes += RoundUp(made.elements * ByteWidth(made.dtype), 64);
+    LoopBuffer made{.name = "border", .written = true, .elements = c_.places() * lanes_};
+    PlaceInScratch(made, function_);
     const TensorId border = function_.buffers.Add(std::move(made));
     const Expr row = Var("first_row"), column = Var("first_column");
     const TileView x{c_.anchor.input, InputOffset(row, column), {StepOf(1, 0), StepOf(0, 1), 1}};
@@ -177,10 +164,11 @@ class WinogradLoops {
 
   // --- Products ---------------------------------------------------------------------------------
 
+  Expr Accumulator() const { return VectorVar("acc", DType::kF32, lanes_); }
+
   // The sums of `rows` patches, for the columns of a group and a place.
   Stmt ProductTile(const Expr& first, int64_t rows) const {
     const int64_t inputs = c_.size.inputs, columns = tiling_.tile_vectors * lanes_;
-    constexpr int64_t kFewAccumulators = 8;
     const bool is_small = rows * tiling_.tile_vectors < kFewAccumulators;
     const Expr weights =
         (Var("panel") * c_.places() + Var("place")) * (inputs * c_.panel) + Var("group") * columns;
@@ -189,9 +177,7 @@ class WinogradLoops {
     TileFunctor method{.params = {{"tile_patch", DType::kI64},
                                   {"tile_vector", DType::kI64},
                                   {"acc", DType::kF32, lanes_}}};
-    const Expr acc =
-        Expr::Make({.op = ExprOp::kVar, .dtype = DType::kF32, .lanes = lanes_, .name = "acc"});
-    method.body = {Store(sums_, Simplify(sums, bounds_), acc)};
+    method.body = {Store(sums_, Simplify(sums, bounds_), Accumulator())};
     const Expr a = Var("place") * PatchesStep() + first * StoredInputs();
     return Tile(
         {.tile = "contract_tile",
@@ -204,12 +190,10 @@ class WinogradLoops {
              TileObject{.name = "epilogue", .methods = {std::move(method)}}}});
   }
 
-  Stmt Multiply() const {
-    const int64_t rows = tiling_.tile_rows, whole = tiling_.Patches() / rows,
-                  left = tiling_.Patches() % rows;
-    std::vector<Stmt> tiles;
-    if (whole > 0) tiles.push_back(For("tile", 0, whole, {ProductTile(Var("tile") * rows, rows)}));
-    if (left > 0) tiles.push_back(ProductTile(whole * rows, left));
+  absl::StatusOr<Stmt> Multiply() const {
+    const auto tile = [&](const Expr& first, int64_t rows) { return ProductTile(first, rows); };
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tiles,
+                          RowTiles(tiling_.Patches(), tiling_.tile_rows, bounds_, tile));
     return For("group", 0, Groups(), {For("place", 0, c_.places(), std::move(tiles))});
   }
 
@@ -217,30 +201,14 @@ class WinogradLoops {
 
   // The result's axes at channel `column` of row and column `h` and `w`.
   Nest EpilogueAt(const Expr& column, const Expr& h, const Expr& w) const {
-    Nest nest = c_.nest;
-    nest.bounds = bounds_;
-    const int64_t block = *nest.outer.back().extent.AsInt();
-    const Substitution at = {{nest.outer[1].name, FloorDiv(column, block)},
-                             {nest.outer[2].name, h},
-                             {nest.outer[3].name, w},
-                             {nest.outer[4].name, Mod(column, block)}};
-    const auto place = [&](Expr& e) {
-      if (e.valid()) e = Simplify(Substitute(e, at), bounds_);
-    };
-    const FlatResult result = nest.stages[0].results[0];
-    nest.stages.erase(nest.stages.begin());
-    if (result.index.valid()) {
-      FlatStage copy{.bodies = {Var(result.variable, DType::kF32)}, .results = {result}};
-      copy.results[0].variable += "_stored";
-      nest.stages.insert(nest.stages.begin(), copy);
-    }
-    for (FlatStage& stage : nest.stages) {
-      for (Expr& body : stage.bodies) place(body);
-      for (FlatResult& stored : stage.results) place(stored.index);
-    }
-    place(nest.valid);
-    place(nest.padded);
-    return nest;
+    const std::vector<NestAxis>& axes = c_.nest.outer;
+    const int64_t block = *axes.back().extent.AsInt();
+    return StagesBehind(c_.nest,
+                        {{axes[1].name, FloorDiv(column, block)},
+                         {axes[2].name, h},
+                         {axes[3].name, w},
+                         {axes[4].name, Mod(column, block)}},
+                        bounds_);
   }
 
   absl::StatusOr<TileObject> Epilogue() const {
@@ -248,8 +216,7 @@ class WinogradLoops {
     const Expr h = FirstRow() + Var("down"), w = FirstColumn() + Var("across");
     const Nest nest = EpilogueAt(column + Var("lane"), h, w);
     Lanes lanes{.var = "lane", .first = 0, .count = lanes_};
-    lanes.vectors[c_.nest.stages[0].results[0].variable] =
-        Expr::Make({.op = ExprOp::kVar, .dtype = DType::kF32, .lanes = lanes_, .name = "acc"});
+    lanes.vectors[c_.nest.stages[0].results[0].variable] = Accumulator();
     LaneRange range{.first = column};
     if (c_.panels() * c_.panel != c_.stored_columns) range.stored = c_.stored_columns;
     std::optional<std::vector<Stmt>> body = PaddedStatements(nest, lanes, range);

@@ -6,19 +6,13 @@
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/winograd.h"
 
 namespace aotc {
 namespace {
 
 constexpr int64_t kMostTileRows = 14;
-
-int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// At most `most` parts of `extent`, as even as possible.
-int64_t EvenPart(int64_t extent, int64_t most) {
-  return CeilOf(extent, CeilOf(extent, std::clamp<int64_t>(most, 1, extent)));
-}
 
 int64_t VectorsOf(int64_t panel, const Isa& isa) {
   constexpr int64_t kWideRegisters = 32;
@@ -42,7 +36,6 @@ WinogradTiling BlockOf(int64_t rows, int64_t columns, int64_t most) {
 }
 
 void FitTile(WinogradTiling& tiling, int64_t panel, const Isa& isa) {
-  constexpr int64_t kFewAccumulators = 8;
   tiling.tile_vectors = VectorsOf(panel, isa);
   tiling.tile_rows = TileRowsOf(tiling.Patches(), tiling.tile_vectors, isa);
   tiling.split = tiling.tile_rows * tiling.tile_vectors < kFewAccumulators ? 4 : 1;
@@ -77,19 +70,15 @@ int64_t PanelsOf(const ConvolutionSize& size, int64_t m, int64_t panel,
 
 WinogradTiling TilingFor(const ConvolutionSize& size, int64_t m, int64_t panel, int64_t most,
                          const Isa& isa) {
-  const int64_t rows = CeilOf(size.height, m), columns = CeilOf(size.width, m);
-  WinogradTiling tiling = BlockOf(rows, columns, most);
+  WinogradTiling tiling = BlockOf(CeilOf(size.height, m), CeilOf(size.width, m), most);
   FitTile(tiling, panel, isa);
-  const int64_t blocks = CeilOf(rows, tiling.rows) * CeilOf(columns, tiling.columns);
-  tiling.panels = PanelsOf(size, m, panel, tiling, blocks);
+  tiling.panels = PanelsOf(size, m, panel, tiling, tiling.Blocks(size, m));
   return tiling;
 }
 
 bool HasRoom(const ConvolutionSize& size, int64_t m, int64_t panel, const WinogradTiling& tiling) {
-  const int64_t rows = CeilOf(size.height, m), columns = CeilOf(size.width, m);
-  const int64_t blocks = CeilOf(rows, tiling.rows) * CeilOf(columns, tiling.columns);
   const int64_t parts = CeilOf(CeilOf(size.outputs, panel), tiling.panels);
-  return ScratchOf(size, m, panel, tiling, blocks * parts) <= MostScratch(size);
+  return ScratchOf(size, m, panel, tiling, tiling.Blocks(size, m) * parts) <= MostScratch(size);
 }
 
 Schedule ScheduleOf(const WinogradContraction& c, const WinogradTiling& tiling) {
