@@ -190,9 +190,9 @@ Schedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
 std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {
   std::vector<Schedule> schedules;
   for (const TileSize& tile : TileSizes(c, isa)) {
-    const int64_t chunk = ChooseChunk(c, tile.rows);
-    for (const int64_t part : {chunk, 2 * chunk, std::max<int64_t>(chunk / 2, 1)}) {
-      schedules.push_back(ScheduleOf(c, isa, tile, part));
+    const int64_t chunk = ChooseChunk(c, tile.rows), step = c.outer.empty() ? tile.rows : 1;
+    for (const int64_t part : {chunk, 2 * chunk, chunk / 2}) {
+      schedules.push_back(ScheduleOf(c, isa, tile, RoundUp(std::max<int64_t>(part, 1), step)));
     }
   }
   return schedules;
@@ -214,6 +214,9 @@ absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedul
     return Refuse(StrCat(tiling.vectors, " vectors do not divide a panel of ", c.panel));
   }
   AOTC_ASSIGN_OR_RETURN(tiling.chunk, ChunkOf(c, schedule));
+  if (c.outer.empty() && tiling.chunk % tiling.rows != 0) {
+    return Refuse(StrCat("a task of ", tiling.chunk, " rows is no whole tiles of ", tiling.rows));
+  }
   return tiling;
 }
 

@@ -45,16 +45,20 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   return StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why);
 }
 
-absl::StatusOr<KernelVariant> VariantOf(const CpuReading& reading, const Isa& isa,
-                                        const CpuLimits& limits) {
-  AOTC_RETURN_IF_ERROR(reading.CheckRealisable());
-  const Schedule schedule = ChooseOnCpu(reading, isa, limits);
+absl::StatusOr<KernelVariant> VariantBy(const CpuReading& reading, const Schedule& schedule,
+                                        const Isa& isa) {
   KernelVariant variant{.feature = isa.name,
                         .realisation = RealisationOf(schedule),
                         .schedule = PrintSchedule(schedule),
                         .reason = ReasonOf(reading, schedule)};
   AOTC_ASSIGN_OR_RETURN(variant.loops, ApplyOnCpu(reading, schedule, isa));
   return variant;
+}
+
+absl::StatusOr<KernelVariant> VariantOf(const CpuReading& reading, const Isa& isa,
+                                        const CpuLimits& limits) {
+  AOTC_RETURN_IF_ERROR(reading.CheckRealisable());
+  return VariantBy(reading, ChooseOnCpu(reading, isa, limits), isa);
 }
 
 // One row alone, where the number of rows is a symbol that may be 1: the tile is then as wide as
@@ -81,6 +85,14 @@ absl::Status AddVariants(const CpuReading& reading, const Isa& isa, const CpuLim
   AOTC_ASSIGN_OR_RETURN(KernelVariant any, VariantOf(reading, isa, limits));
   variants.push_back(std::move(any));
   return absl::OkStatus();
+}
+
+// The one that the variant is for.
+Isa IsaOf(const CpuReading& reading, const KernelVariant& variant, const CpuOptions& options) {
+  const std::vector<Isa> isas = IsasFor(options.isas, UsedBy(reading, options));
+  const auto found = std::ranges::find(isas, variant.feature, &Isa::name);
+  AOTC_CHECK(found != isas.end()) << variant.feature;
+  return *found;
 }
 
 absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOptions& options) {
@@ -134,15 +146,24 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptio
 std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
                                                const CpuOptions& options) {
   const CpuReading reading = ReadingOf(kernel, variant, options);
+  const Isa isa = IsaOf(reading, variant, options);
+  const CpuLimits& limits = options.limits.For(isa);
   std::vector<ScheduleCandidate> candidates;
-  for (const Isa& isa : IsasFor(options.isas, UsedBy(reading, options))) {
-    if (isa.name != variant.feature) continue;
-    const CpuLimits& limits = options.limits.For(isa);
-    for (const Schedule& schedule : CpuCandidates(reading, isa, limits)) {
-      candidates.push_back({PrintSchedule(schedule), CpuCost(reading, schedule, isa, limits)});
-    }
+  for (const Schedule& schedule : CpuCandidates(reading, isa, limits)) {
+    candidates.push_back({PrintSchedule(schedule), CpuCost(reading, schedule, isa, limits)});
   }
   return candidates;
+}
+
+absl::StatusOr<KernelVariant> CpuVariantBy(const Kernel& kernel, const KernelVariant& variant,
+                                           std::string_view text, const CpuOptions& options) {
+  const CpuReading reading = ReadingOf(kernel, variant, options);
+  AOTC_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(text));
+  AOTC_ASSIGN_OR_RETURN(KernelVariant other,
+                        VariantBy(reading, schedule, IsaOf(reading, variant, options)));
+  other.guard = variant.guard;
+  other.loops.name = variant.loops.name;
+  return other;
 }
 
 }  // namespace aotc

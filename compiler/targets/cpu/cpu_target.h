@@ -32,6 +32,9 @@ absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptio
 // What could stand in the place of one of these variants.
 std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
                                                const CpuOptions& options);
+// The variant with the schedule that this text says. Error: it is none of the kernel, and why.
+absl::StatusOr<KernelVariant> CpuVariantBy(const Kernel& kernel, const KernelVariant& variant,
+                                           std::string_view text, const CpuOptions& options);
 
 // Whether what the kernel keeps between its stages, for a row of its loops, stays in a cache.
 bool CpuHolds(const Kernel& kernel);

@@ -44,6 +44,10 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   target.candidates = [cpu](const Kernel& kernel, const KernelVariant& variant) {
     return CpuCandidatesOf(kernel, variant, cpu);
   };
+  target.realise = [cpu](const Kernel& kernel, const KernelVariant& variant,
+                         std::string_view schedule) {
+    return CpuVariantBy(kernel, variant, schedule, cpu);
+  };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CpuKernelFiles;
   const bool has_winograd = options.templates && !options.disabled.contains("winograd") &&
