@@ -69,12 +69,13 @@ class WinogradCycles {
     return Places() * Of(size_.inputs * size_.outputs) * patches_ / (rate * kOfPeak) * slowness;
   }
 
-  // A block of patches walks all weights.
+  // The first block of patches fetches the weights from memory; the others find them in the third
+  // cache where they fit.
   double Weights() const {
     const double bytes = Places() * Of(size_.inputs * size_.outputs) * sizeof(float);
     const bool stay = bytes <= Of(limits_.l3_bytes);
-    return blocks_ * bytes * limits_.clock_hz /
-           (stay ? limits_.l3_bandwidth : limits_.memory_bandwidth);
+    const double again = stay ? limits_.l3_bandwidth : limits_.memory_bandwidth;
+    return (bytes / limits_.memory_bandwidth + (blocks_ - 1) * bytes / again) * limits_.clock_hz;
   }
 
   // Each panel of the weights walks a block's patches.
