@@ -307,6 +307,21 @@ Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes) {
   return WholeKernel(kernel, std::move(cuts), memory, "loops", {lanes});
 }
 
+std::vector<Schedule> LoopCandidates(const Kernel& kernel, const Nest& nest, int lanes) {
+  std::vector<Schedule> schedules = {ScheduleLoops(kernel, nest, lanes)};
+  if (!nest.is_point || nest.outer.empty()) return schedules;
+  const std::optional<int64_t> extent = nest.outer.back().extent.AsInt();
+  for (const int64_t parts : {1, 2, 4}) {
+    Schedule other = schedules[0];
+    std::erase_if(other.tasks, [&](const Cut& cut) { return cut.axes == nest.outer.back().walks; });
+    if (extent.value_or(0) < 2 * parts) continue;
+    if (parts > 1) other.tasks.push_back({nest.outer.back().walks, CeilOf(*extent, parts)});
+    Nest cut = nest;
+    if (other != schedules[0] && CutTasks(cut, other).ok()) schedules.push_back(std::move(other));
+  }
+  return schedules;
+}
+
 absl::StatusOr<LoopFunction> LowerToLoops(const Kernel& kernel, Nest nest,
                                           const Schedule& schedule) {
   if (schedule.parts.size() != 1 || schedule.parts[0].by != "loops") {

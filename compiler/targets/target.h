@@ -64,8 +64,8 @@ struct Target {
       candidates = {};
   // A variant of the kernel with the schedule that this text says in the place of its own. Error:
   // it is none of the kernel, and why. Null as above.
-  std::function<absl::StatusOr<KernelVariant>(
-      const Kernel& kernel, const KernelVariant& variant, std::string_view schedule)>
+  std::function<absl::StatusOr<KernelVariant>(const Kernel& kernel, const KernelVariant& variant,
+                                              std::string_view schedule)>
       realise = {};
   // The variants of the program's kernels as source text.
   std::function<std::vector<KernelFile>(const Program& program)> kernel_files = {};

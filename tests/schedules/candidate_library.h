@@ -27,7 +27,8 @@ class CandidateLibrary {
   size_t size() const { return kernel_.variants.size(); }
   // All tasks, one after another.
   void Run(size_t candidate, const KernelMemory& memory) const;
-  // A run's seconds, with caches that hold nothing of it but what is larger than they are.
+  // A run's seconds, with nothing of it in the inner caches when it begins; of short runs the mean
+  // of several.
   double Seconds(size_t candidate, const KernelMemory& memory);
 
  private:

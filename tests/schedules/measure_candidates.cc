@@ -6,6 +6,7 @@
 //
 // Of each of N kernels, drawn with a seed, all candidates (or as many drawn) must give the same
 // numbers. --rounds 0: no times. --times keeps what was measured from run to run.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,12 +15,13 @@
 #include <numeric>
 #include <random>
 
-#include <CLI/CLI.hpp>
-
 #include "absl/strings/str_split.h"
 #include "compiler/driver/compile.h"
 #include "compiler/import/shape_options.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/schedule/anchor.h"
+#include "compiler/schedule/attention.h"
+#include "compiler/schedule/winograd.h"
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -94,7 +96,12 @@ std::string KeyOf(const Subject& subject) {
   return StrCat(subject.model, "/", subject.kernel.kernel.name, "/", subject.variant.feature);
 }
 
-// Kernels that several schedules compute, each once.
+// A contraction by itself, in Winograd's form, or between softmax.
+bool HasAnchor(const Kernel& kernel) {
+  return ReadContraction(kernel) || ReadWinograd(kernel) || ReadAttention(kernel);
+}
+
+// Kernels around contractions, each once.
 void AddSubjects(const std::string& model, const CompileResult& result,
                  std::vector<std::string>& known, std::vector<Subject>& subjects) {
   for (const ProgramKernel& kernel : result.program.kernels) {
@@ -105,11 +112,10 @@ void AddSubjects(const std::string& model, const CompileResult& result,
     if (std::ranges::count(known, text) > 0) continue;
     known.push_back(text);
     for (const KernelVariant& variant : kernel.variants) {
-      if (!variant.guard.IsInt(1)) continue;
+      if (!variant.guard.IsInt(1) || !HasAnchor(kernel.kernel)) continue;
       Subject subject{.model = model, .kernel = kernel, .variant = variant};
       subject.candidates = result.target.candidates(kernel.kernel, variant);
-      constexpr size_t kLeast = 3;
-      if (subject.candidates.size() >= kLeast) subjects.push_back(std::move(subject));
+      subjects.push_back(std::move(subject));
       break;  // the widest instruction set
     }
   }
@@ -248,7 +254,7 @@ absl::Status Run(const Options& options) {
   for (Subject& subject : subjects) {
     Draw(subject, options.candidates, random);
     candidates += subject.candidates.size();
-    const absl::StatusOr<std::vector<double>> seconds = 
+    const absl::StatusOr<std::vector<double>> seconds =
         SecondsOf(target, subject, options.rounds, times);
     if (!seconds.ok()) {
       ++wrong;

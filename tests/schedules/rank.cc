@@ -28,7 +28,7 @@ double RankCorrelation(const std::vector<double>& a, const std::vector<double>& 
     xx += (x[i] - middle) * (x[i] - middle);
     yy += (y[i] - middle) * (y[i] - middle);
   }
-  return xx == 0 || yy == 0 ? 1 : xy / std::sqrt(xx * yy);
+  return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
 }
 
 }  // namespace aotc

@@ -8,7 +8,8 @@
 
 namespace aotc {
 
-// Spearman's coefficient: of the ranks, equal numbers sharing theirs. 1 where one list is constant.
+// Spearman's coefficient: of the ranks, equal numbers sharing theirs. 0 where a list is constant,
+// and so says nothing.
 double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace aotc

@@ -7,6 +7,7 @@
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/loops_text.h"
 #include "compiler/schedule/anchor.h"
+#include "compiler/schedule/winograd.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_schedules.h"
 #include "compiler/targets/cpu/tiles.h"
@@ -88,6 +89,20 @@ TEST_P(ModelKernels, AreValidAfterLowering) {
   for (const ProgramKernel& kernel : program_.kernels) {
     const absl::Status status = verifier.Verify(kernel.kernel);
     EXPECT_TRUE(status.ok()) << kernel.kernel.name << ": " << status;
+  }
+}
+
+TEST_P(ModelKernels, HaveADozenCandidatesOrMoreForEachContraction) {
+  constexpr size_t kDozen = 12;
+  for (const ProgramKernel& kernel : program_.kernels) {
+    if (!ReadContraction(kernel.kernel) && !ReadWinograd(kernel.kernel)) continue;
+    for (const KernelVariant& variant : kernel.variants) {
+      const CpuReading reading = ReadingOf(kernel.kernel, variant);
+      const Isa& isa = IsaOf(variant);
+      const size_t count = CpuCandidates(reading, isa, DefaultCpuLimits().For(isa)).size();
+      EXPECT_GE(count, kDozen) << kernel.kernel.name << ", " << variant.feature << ": "
+                               << variant.schedule;
+    }
   }
 }
 

@@ -10,20 +10,20 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kVectors = 2;  // of rows: a tile has that many columns of vectors
+constexpr int64_t kVectors = 2;  // of rows, where nothing else is known
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
-int64_t MostTileRows(const Isa& isa) {
+int64_t MostTileRows(const Isa& isa, int64_t vectors) {
   constexpr int64_t kMost = 14;
-  return std::clamp<int64_t>((isa.registers - 1 - kVectors) / kVectors, 1, kMost);
+  return std::clamp<int64_t>((isa.registers - 1 - vectors) / vectors, 1, kMost);
 }
 
 // A number for which there are few values more than keys.
-AttentionTiling TilingFor(const Attention& a, int64_t keys, const Isa& isa) {
-  const int64_t rows = MostTileRows(isa);
+AttentionTiling TilingFor(const Attention& a, int64_t keys, int64_t vectors, const Isa& isa) {
+  const int64_t rows = MostTileRows(isa, vectors);
   const int64_t most = std::max<int64_t>(RangeOf(a.keys, a.scores.bounds).max, 1);
-  AttentionTiling tiling{.block = kVectors * isa.lanes, .vectors = kVectors};
+  AttentionTiling tiling{.block = vectors * isa.lanes, .vectors = vectors};
   tiling.score_rows = rows;
   tiling.keys = std::min(RoundUp(EvenPart(most, keys), rows), RoundUp(keys, rows));
   if (most <= tiling.keys) tiling.keys = most;
@@ -97,18 +97,18 @@ absl::StatusOr<Schedule> ChooseAttention(const Attention& a, const Isa& isa) {
   constexpr int64_t kKeys = 112;
   const int64_t rows = RangeOf(a.rows().extent, a.scores.bounds).max;
   if (rows < isa.lanes) return Refuse("there are fewer rows than lanes");
-  return ScheduleOf(a, TilingFor(a, kKeys, isa), isa.lanes);
+  return ScheduleOf(a, TilingFor(a, kKeys, kVectors, isa), isa.lanes);
 }
 
 std::vector<Schedule> AttentionCandidates(const Attention& a, const Isa& isa) {
   std::vector<Schedule> schedules;
-  for (const int64_t keys : {28, 56, 84, 112, 168, 224}) {
-    const AttentionTiling tiling = TilingFor(a, keys, isa);
-    for (const int64_t part : {1, 2}) {
-      AttentionTiling one = tiling;
-      one.score_rows = CeilOf(tiling.score_rows, part);
-      one.value_rows = CeilOf(tiling.value_rows, part);
-      schedules.push_back(ScheduleOf(a, one, isa.lanes));
+  for (const int64_t vectors : {kVectors, int64_t{1}, int64_t{3}}) {
+    for (const int64_t keys : {28, 56, 84, 112, 168, 224}) {
+      AttentionTiling tiling = TilingFor(a, keys, vectors, isa);
+      schedules.push_back(ScheduleOf(a, tiling, isa.lanes));
+      tiling.score_rows = CeilOf(tiling.score_rows, 2);
+      tiling.value_rows = CeilOf(tiling.value_rows, 2);
+      schedules.push_back(ScheduleOf(a, tiling, isa.lanes));
     }
   }
   return schedules;

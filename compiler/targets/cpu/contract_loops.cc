@@ -33,7 +33,9 @@ class ContractLoops {
       last = {.name = last.name + "_chunk", .extent = Chunks()};
     }
     if (!c_.is_depthwise && !c_.nest.HasStatistics()) {
-      tasks.push_back({.name = "panel", .extent = Panels()});
+      const int64_t parts = CeilOf(Panels(), tiling_.panels);
+      tasks.push_back({.name = PanelsAreTasks() ? "panel" : "panel_chunk", .extent = parts});
+      bounds_.Add("panel_chunk", 0, parts - 1);
     }
     ChunkRows(tasks);
     function_.tasks = CountOf(tasks);
@@ -51,8 +53,13 @@ class ContractLoops {
   }
 
  private:
-  int64_t Panels() const { return (c_.columns + c_.panel - 1) / c_.panel; }
+  int64_t Panels() const { return CeilOf(c_.columns, c_.panel); }
   int64_t Groups() const { return c_.panel / (tiling_.vectors * lanes_); }
+
+  // A task has one panel, which its number says; else it walks those that it has.
+  bool PanelsAreTasks() const {
+    return c_.is_depthwise || (!c_.nest.HasStatistics() && tiling_.panels == 1);
+  }
 
   // Tasks along the innermost outer axis. Its halo belongs to the first and to the last of them.
   Expr Chunks() const {
@@ -109,11 +116,11 @@ class ContractLoops {
     return loops;
   }
 
-  // All of the task's panels: one, or with statistics all, which are then finished.
+  // All of the task's panels; with statistics those of its rows, which are then finished.
   Statements PanelLoop() const {
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> rows, GroupLoop());
     for (Stmt& fill : FillRowEnds()) rows.push_back(std::move(fill));
-    if (!c_.nest.HasStatistics()) return rows;
+    if (!c_.nest.HasStatistics()) return OverPanels(std::move(rows));
     std::vector<Stmt> body = {OverTaskRows(StartStatistics())};
     for (Stmt& stmt : OverPanels(std::move(rows))) body.push_back(std::move(stmt));
     body.push_back(OverTaskRows(FinishStatistics()));
@@ -121,8 +128,11 @@ class ContractLoops {
   }
 
   std::vector<Stmt> OverPanels(std::vector<Stmt> body) const {
-    if (!c_.nest.HasStatistics()) return body;
-    return {For("panel", 0, Panels(), std::move(body))};
+    if (PanelsAreTasks()) return body;
+    if (c_.nest.HasStatistics()) return {For("panel", 0, Panels(), std::move(body))};
+    const Expr first = Var("panel_chunk") * tiling_.panels;
+    const Expr count = Simplify(Min(Expr(tiling_.panels), Panels() - first), bounds_);
+    return {For("panel", first, count, std::move(body))};
   }
 
   Stmt OverTaskRows(std::vector<Stmt> body) const {

@@ -1,6 +1,7 @@
 #include "compiler/targets/cpu/contract_schedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -25,17 +26,6 @@ int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
   constexpr int64_t kMostSpreadRows = 8, kTemporaries = 5;
   return std::clamp<int64_t>((isa.registers - kTemporaries - 2 * vectors) / vectors, 1,
                              kMostSpreadRows);
-}
-
-// Three vectors of columns suit the wide register file, two the narrow ones; one row all it can
-// get.
-int64_t ChooseVectors(const TiledContraction& c, const Isa& isa) {
-  if (c.is_depthwise) return 1;
-  const int64_t panel_vectors = c.panel / isa.lanes;
-  constexpr int64_t kWideRegisters = 32, kMostVectors = 8;
-  if (isa.registers >= kWideRegisters) return panel_vectors;
-  if (c.row_extent.IsInt(1) && panel_vectors <= kMostVectors) return panel_vectors;
-  return panel_vectors % 2 == 0 ? 2 : 1;
 }
 
 // The multiple of `step` from `least` to about twice that which cuts `extent` most evenly.
@@ -65,7 +55,7 @@ int64_t ChooseChunk(const TiledContraction& c, int64_t tile_rows) {
 
 // Every outer axis by itself but the innermost, which is cut in chunks, as the rows are where there
 // is none; panels of columns last.
-std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk) {
+std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk, int64_t panels) {
   std::vector<Cut> cuts;
   for (const NestAxis& axis : c.outer) cuts.push_back({axis.walks, 1});
   if (!cuts.empty()) {
@@ -73,7 +63,7 @@ std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk) {
   } else if (!c.row_axis.empty() && RangeOf(c.row_extent, c.nest.bounds).max > chunk) {
     cuts.push_back({c.row_walks, chunk});
   }
-  if (!c.is_depthwise && !c.nest.HasStatistics()) cuts.push_back({{c.column}, c.panel});
+  if (!c.is_depthwise && !c.nest.HasStatistics()) cuts.push_back({{c.column}, panels * c.panel});
   return cuts;
 }
 
@@ -97,11 +87,16 @@ struct TileSize {
   int64_t rows, vectors, split;
 };
 
+// What a task has.
+struct TaskSize {
+  int64_t chunk, panels;
+};
+
 Schedule ScheduleOf(const TiledContraction& c, const Isa& isa, const TileSize& tile,
-                    int64_t chunk) {
+                    const TaskSize& task) {
   std::vector<int64_t> params = {tile.rows, tile.vectors};
   if (!c.is_integer && !c.is_depthwise) params.push_back(tile.split);
-  return WholeKernel(c.kernel, TaskCuts(c, chunk), StageMemory::kFragment,
+  return WholeKernel(c.kernel, TaskCuts(c, task.chunk, task.panels), StageMemory::kFragment,
                      TakesAmx(c, isa) ? kAmxTile : TileOf(c), std::move(params));
 }
 
@@ -116,26 +111,26 @@ absl::StatusOr<int64_t> TakeCut(const Schedule& schedule, const std::vector<std:
   return schedule.tasks[done++].block;
 }
 
-absl::StatusOr<int64_t> ChunkOf(const TiledContraction& c, const Schedule& schedule) {
+absl::StatusOr<TaskSize> TaskOf(const TiledContraction& c, const Schedule& schedule) {
   size_t done = 0;
-  int64_t chunk = 0;
+  TaskSize task{.chunk = 0, .panels = 1};
   for (const NestAxis& axis : c.outer) {
-    AOTC_ASSIGN_OR_RETURN(chunk, TakeCut(schedule, axis.walks, done));
+    AOTC_ASSIGN_OR_RETURN(task.chunk, TakeCut(schedule, axis.walks, done));
     const bool is_last = &axis == &c.outer.back();
-    if (!is_last && chunk != 1) {
+    if (!is_last && task.chunk != 1) {
       return Refuse(StrCat("a task has one iteration of ", StrJoin(axis.walks, "*")));
     }
   }
   if (c.outer.empty() && FindCut(schedule, c.row_walks) != nullptr) {
-    AOTC_ASSIGN_OR_RETURN(chunk, TakeCut(schedule, c.row_walks, done));
+    AOTC_ASSIGN_OR_RETURN(task.chunk, TakeCut(schedule, c.row_walks, done));
   }
   if (!c.is_depthwise && !c.nest.HasStatistics()) {
     AOTC_ASSIGN_OR_RETURN(const int64_t columns, TakeCut(schedule, {c.column}, done));
-    if (columns != c.panel)
-      return Refuse(StrCat("a task has the ", c.panel, " columns of a panel"));
+    if (columns % c.panel != 0) return Refuse(StrCat("a task has whole panels of ", c.panel));
+    task.panels = columns / c.panel;
   }
   if (done != schedule.tasks.size()) return Refuse("tasks are cut along an axis that is whole");
-  return chunk;
+  return task;
 }
 
 // All, a half, a third and a quarter of the rows that fit, for each number of vectors.
@@ -143,16 +138,19 @@ std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
   constexpr int64_t kMostVectors = 8;
   const int64_t panel = c.is_depthwise ? 1 : c.panel / isa.lanes;
   std::vector<TileSize> sizes;
-  for (int64_t vectors = 1; vectors <= std::min(panel, kMostVectors); ++vectors) {
+  for (int64_t vectors = std::min(panel, kMostVectors); vectors > 0; --vectors) {
     if (panel % vectors != 0) continue;
-    std::set<int64_t> rows;
+    std::set<int64_t, std::greater<>> rows;
     for (const int64_t share : {1, 2, 3, 4}) {
-      rows.insert(EvenRows(c, std::max<int64_t>(MostRows(c, isa, vectors) / share, 1)));
+      const int64_t most = std::max<int64_t>(MostRows(c, isa, vectors) / share, 1);
+      rows.insert(TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most));
     }
     for (const int64_t count : rows) {
       sizes.push_back({count, vectors, 1});
       const bool splits = !c.is_integer && !c.is_depthwise && count * vectors < kFewAccumulators;
-      if (splits) sizes.push_back({count, vectors, 4});
+      for (const int64_t split : {2, 4}) {
+        if (splits) sizes.push_back({count, vectors, split});
+      }
     }
   }
   return sizes;
@@ -176,23 +174,17 @@ bool FitsAmx(const TiledContraction& c) {
          inner.input_stride.IsInt(kGroupBytes) && c.column_stride == kGroupBytes;
 }
 
-Schedule ChooseContractSchedule(const TiledContraction& c, const Isa& isa) {
-  const int64_t vectors = ChooseVectors(c, isa);
-  // Pixels of a depthwise tile share no weights across columns: few are enough to hide latency.
-  constexpr int64_t kMostPixels = 7;
-  int64_t most = MostRows(c, isa, vectors);
-  if (c.is_depthwise) most = std::min(most, kMostPixels);
-  const int64_t rows = TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most);
-  const bool has_small_tiles = !c.row_extent.IsConst() || rows * vectors < kFewAccumulators;
-  return ScheduleOf(c, isa, {rows, vectors, has_small_tiles ? 4 : 1}, ChooseChunk(c, rows));
-}
-
 std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {
+  const int64_t panels = c.is_depthwise || c.nest.HasStatistics() ? 1 : CeilOf(c.columns, c.panel);
   std::vector<Schedule> schedules;
   for (const TileSize& tile : TileSizes(c, isa)) {
-    const int64_t chunk = ChooseChunk(c, tile.rows), step = c.outer.empty() ? tile.rows : 1;
-    for (const int64_t part : {chunk, 2 * chunk, chunk / 2}) {
-      schedules.push_back(ScheduleOf(c, isa, tile, RoundUp(std::max<int64_t>(part, 1), step)));
+    const int64_t chunk = ChooseChunk(c, tile.rows), whole = c.outer.empty() ? tile.rows : 1;
+    for (const int64_t part : {chunk, 2 * chunk, chunk / 2, 4 * chunk, chunk / 4}) {
+      for (const int64_t count : {1, 2, 4}) {
+        if (count > panels) break;
+        const TaskSize task{RoundUp(std::max<int64_t>(part, 1), whole), count};
+        schedules.push_back(ScheduleOf(c, isa, tile, task));
+      }
     }
   }
   return schedules;
@@ -213,7 +205,9 @@ absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedul
   if (c.panel % (tiling.vectors * lanes) != 0) {
     return Refuse(StrCat(tiling.vectors, " vectors do not divide a panel of ", c.panel));
   }
-  AOTC_ASSIGN_OR_RETURN(tiling.chunk, ChunkOf(c, schedule));
+  AOTC_ASSIGN_OR_RETURN(const TaskSize task, TaskOf(c, schedule));
+  tiling.chunk = task.chunk;
+  tiling.panels = task.panels;
   if (c.outer.empty() && tiling.chunk % tiling.rows != 0) {
     return Refuse(StrCat("a task of ", tiling.chunk, " rows is no whole tiles of ", tiling.rows));
   }

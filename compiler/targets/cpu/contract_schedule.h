@@ -1,11 +1,11 @@
 // Schedules of register-tiled contractions, and what their loops are made of.
 //
-//   Schedule schedule = ChooseContractSchedule(contraction, isa);
+//   Schedule schedule = ContractCandidates(contraction, isa).front();
 //   LoopFunction loops = *ApplyContractSchedule(contraction, schedule, isa.lanes);
 //
-// A task is a panel of columns of some rows: a chunk of the innermost outer axis, or of the rows
-// themselves where there is no such axis. Statistics of rows need all columns in one task: each row
-// has a vector of accumulators in scratch, which the epilogues of all panels combine with.
+// A task is some panels of columns of some rows: a chunk of the innermost outer axis, or of the
+// rows themselves where there is no such axis. Statistics of rows need all columns in one task: each
+// row has a vector of accumulators in scratch, which the epilogues of all panels combine with.
 #ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 #define AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 
@@ -29,10 +29,8 @@ bool FitsAmx(const TiledContraction& contraction);
 // Whether a part by this tile may compute it.
 bool IsTileOf(const TiledContraction& contraction, std::string_view by);
 
-// Tile and blocking for one instruction set, from registers and extents.
-Schedule ChooseContractSchedule(const TiledContraction& contraction, const Isa& isa);
-
-// Tiles, splits and chunks of many sizes, as far as registers and extents allow.
+// Tiles, splits, chunks and panels of many sizes, as far as registers and extents allow: the
+// largest tiles first.
 std::vector<Schedule> ContractCandidates(const TiledContraction& contraction, const Isa& isa);
 
 // What a schedule says to the loops around the tile.
@@ -42,6 +40,7 @@ struct ContractTiling {
   int64_t vectors = 1;  // of columns
   int64_t split = 1;    // of tiles with few accumulators: how many share an output
   int64_t chunk = 0;    // iterations of the innermost outer axis, or rows, of a task; 0: all rows
+  int64_t panels = 1;   // of a task; with statistics it has all
 };
 
 // Error: the reason why the schedule is none of this contraction.

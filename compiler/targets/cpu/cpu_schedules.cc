@@ -61,16 +61,28 @@ absl::StatusOr<WinogradContraction> ReadByWinograd(const Kernel& kernel,
   return AnalyzeWinograd(kernel);
 }
 
-std::optional<Schedule> LoopsOf(const CpuReading& reading, const Isa& isa) {
-  if (!reading.loops().ok()) return std::nullopt;
-  const int lanes = HasVectorMath(reading.stored()) ? isa.lanes : 1;
-  return ScheduleLoops(reading.stored(), *reading.loops(), lanes);
+int LanesOf(const CpuReading& reading, const Isa& isa) {
+  return HasVectorMath(reading.stored()) ? isa.lanes : 1;
 }
 
 void AddNew(std::vector<Schedule>& schedules, Schedule schedule) {
   if (std::ranges::find(schedules, schedule) == schedules.end()) {
     schedules.push_back(std::move(schedule));
   }
+}
+
+// The one of the least score; of those that differ by less than is known the first.
+Schedule Best(const CpuReading& reading, std::vector<Schedule> schedules, const Isa& isa,
+              const CpuLimits& limits) {
+  constexpr double kAsGood = 1.03;
+  std::vector<double> scores;
+  for (const Schedule& schedule : schedules) {
+    scores.push_back(CpuScore(reading, schedule, isa, limits));
+  }
+  const double least = *std::ranges::min_element(scores);
+  const auto best =
+      std::ranges::find_if(scores, [&](double score) { return score <= least * kAsGood; });
+  return std::move(schedules[static_cast<size_t>(best - scores.begin())]);
 }
 
 }  // namespace
@@ -146,7 +158,9 @@ CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
 }
 
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits) {
-  if (reading.contraction().ok()) return ChooseContractSchedule(*reading.contraction(), isa);
+  if (reading.contraction().ok()) {
+    return Best(reading, ContractCandidates(*reading.contraction(), isa), isa, limits);
+  }
   if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
   if (reading.attention().ok()) {
     absl::StatusOr<Schedule> blocks = ChooseAttention(*reading.attention(), isa);
@@ -158,7 +172,8 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
     if (rows.ok()) return *std::move(rows);
   }
-  return LoopsOf(reading, isa).value_or(Schedule{});
+  if (!reading.loops().ok()) return {};
+  return ScheduleLoops(reading.stored(), *reading.loops(), LanesOf(reading, isa));
 }
 
 std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
@@ -181,7 +196,15 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
       if (applies) AddNew(schedules, std::move(schedule));
     }
   }
-  if (std::optional<Schedule> loops = LoopsOf(reading, isa)) AddNew(schedules, *std::move(loops));
+  if (!reading.loops().ok()) return schedules;
+  const int most = LanesOf(reading, isa);
+  constexpr int kLeastLanes = 4;  // of the narrowest vectors
+  for (const int lanes : {most, most / 2, most / 4, 1}) {
+    if (lanes != 1 && lanes < kLeastLanes) continue;
+    for (Schedule& loops : LoopCandidates(reading.stored(), *reading.loops(), lanes)) {
+      AddNew(schedules, std::move(loops));
+    }
+  }
   return schedules;
 }
 

@@ -74,7 +74,8 @@ class CpuReading {
 CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
                      const CpuOptions& options = {});
 
-// What is chosen where nothing else is known: the best schedule by rules of thumb.
+// What is chosen where nothing else is known: of the first way that takes the kernel (tiles,
+// Winograd, attention, products of rows, plain loops) the schedule of the least score.
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits);
 // Legal schedules, the chosen one first, each once. Of contractions tiles, blocks and cuts of all
 // sizes that fit; plain loops last.
@@ -88,6 +89,10 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
 // Estimated seconds of a run with one worker, at the symbols' maxima.
 double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
                const CpuLimits& limits);
+// What choices go by: those seconds, and what as many workers as the machine has cores take of it
+// together, of which some have no task at the end.
+double CpuScore(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+                const CpuLimits& limits);
 
 }  // namespace aotc
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -41,39 +42,38 @@ double LeastSeconds(const Function& function) {
 // variable of its own: an array of them would stay in memory.
 // read_NAME: all of the memory, in whole runs of kSums vectors.
 constexpr int kSums = 12;
-#define AOTC_EACH_SUM(apply) \
+#define AOTC_EACH_SUM(apply)                                                                \
   apply(0) apply(1) apply(2) apply(3) apply(4) apply(5) apply(6) apply(7) apply(8) apply(9) \
-  apply(10) apply(11)
-#define AOTC_STEP_X86(i)        \
+      apply(10) apply(11)
+#define AOTC_STEP_X86(i)           \
   sum##i = sum##i * factor + term; \
   __asm__ volatile("" : "+v"(sum##i));
-#define AOTC_STEP(i)            \
+#define AOTC_STEP(i)               \
   sum##i = sum##i * factor + term; \
   __asm__ volatile("" : "+w"(sum##i));
-#define AOTC_MEASURED(name, bytes, attributes, reg, step)                              \
-  typedef float vector_##name __attribute__((vector_size(bytes)));                     \
-  attributes void peak_##name(int64_t rounds, float* sink) {                           \
-    const vector_##name zero = {};                                                     \
-    vector_##name factor = zero + 0.5F, term = zero + 1.0F;                            \
-    vector_##name sum0 = zero, sum1 = zero, sum2 = zero, sum3 = zero, sum4 = zero,     \
-                  sum5 = zero, sum6 = zero, sum7 = zero, sum8 = zero, sum9 = zero,     \
-                  sum10 = zero, sum11 = zero;                                          \
-    __asm__ volatile("" : "+" reg(factor), "+" reg(term));                             \
-    for (int64_t round = 0; round < rounds; ++round) {                                 \
-      AOTC_EACH_SUM(step)                                                              \
-    }                                                                                  \
-    sum0 += sum1 + sum2 + sum3 + sum4 + sum5 + sum6 + sum7 + sum8 + sum9 + sum10 + sum11; \
-    memcpy(sink, &sum0, sizeof(float));                                                \
-  }                                                                                    \
-  attributes void read_##name(const char* memory, int64_t size) {                      \
-    const int64_t run = kSums * (bytes);                                               \
-    for (int64_t at = 0; at + run <= size; at += run) {                                \
-      _Pragma("GCC unroll 12") for (int i = 0; i < kSums; ++i) {                       \
-        vector_##name part;                                                            \
-        memcpy(&part, memory + at + i * (bytes), sizeof part);                         \
-        __asm__ volatile("" : : reg(part));                                            \
-      }                                                                                \
-    }                                                                                  \
+#define AOTC_MEASURED(name, bytes, attributes, reg, step)                                         \
+  typedef float vector_##name __attribute__((vector_size(bytes)));                                \
+  attributes void peak_##name(int64_t rounds, float* sink) {                                      \
+    const vector_##name zero = {};                                                                \
+    vector_##name factor = zero + 0.5F, term = zero + 1.0F;                                       \
+    vector_##name sum0 = zero, sum1 = zero, sum2 = zero, sum3 = zero, sum4 = zero, sum5 = zero,   \
+                  sum6 = zero, sum7 = zero, sum8 = zero, sum9 = zero, sum10 = zero, sum11 = zero; \
+    __asm__ volatile("" : "+" reg(factor), "+" reg(term));                                        \
+    for (int64_t round = 0; round < rounds; ++round) {                                            \
+      AOTC_EACH_SUM(step)                                                                         \
+    }                                                                                             \
+    sum0 += sum1 + sum2 + sum3 + sum4 + sum5 + sum6 + sum7 + sum8 + sum9 + sum10 + sum11;         \
+    memcpy(sink, &sum0, sizeof(float));                                                           \
+  }                                                                                               \
+  attributes void read_##name(const char* memory, int64_t size) {                                 \
+    const int64_t run = kSums * (bytes);                                                          \
+    for (int64_t at = 0; at + run <= size; at += run) {                                           \
+      _Pragma("GCC unroll 12") for (int i = 0; i < kSums; ++i) {                                  \
+        vector_##name part;                                                                       \
+        memcpy(&part, memory + at + i * (bytes), sizeof part);                                    \
+        __asm__ volatile("" : : reg(part));                                                       \
+      }                                                                                           \
+    }                                                                                             \
   }
 
 #if defined(__x86_64__)
@@ -179,7 +179,7 @@ double Rounded(double value) {
   double unit = 1;
   while (value / unit >= 1000) unit *= 10;
   while (value / unit < 100) unit /= 10;
-  return static_cast<double>(static_cast<int64_t>(value / unit + 0.5)) * unit;
+  return std::round(value / unit) * unit;
 }
 
 }  // namespace
@@ -192,7 +192,8 @@ LimitsJson MeasureCpu() {
   const int64_t most_l3 = CacheBytes(_SC_LEVEL3_CACHE_SIZE, fallback.l3_bytes);
   // Beyond a cache by enough that it does not help, within limits of what one waits for.
   constexpr int64_t kMostOfMemory = 256 << 20;
-  const std::vector<char> memory(static_cast<size_t>(std::clamp(4 * most_l3, 4 * l2, kMostOfMemory)), 1);
+  const std::vector<char> memory(
+      static_cast<size_t>(std::clamp(4 * most_l3, 4 * l2, kMostOfMemory)), 1);
   LimitsJson peaks = LimitsJson::object();
   const Measured* widest = kMeasured;
   for (const Measured& measured : kMeasured) {

@@ -174,12 +174,12 @@ Schedule ChooseWinogradSchedule(const WinogradContraction& c, const Isa& isa,
 std::vector<Schedule> WinogradCandidates(const WinogradContraction& c, const Isa& isa) {
   std::vector<Schedule> schedules;
   for (const int64_t most : {7, 14, 21, 28, 42, 56, 84}) {
-    WinogradTiling tiling = TilingFor(c.size, c.m(), c.panel, most, isa);
-    for (const int64_t panels : {tiling.panels, CeilOf(tiling.panels, 2)}) {
-      tiling.panels = panels;
-      for (const int64_t rows : {tiling.tile_rows, CeilOf(tiling.tile_rows, 2)}) {
+    const WinogradTiling tiling = TilingFor(c.size, c.m(), c.panel, most, isa);
+    for (const int64_t parts : {1, 2, 4}) {
+      for (const int64_t share : {1, 2, 3}) {
         WinogradTiling one = tiling;
-        one.tile_rows = rows;
+        one.panels = CeilOf(tiling.panels, parts);
+        one.tile_rows = CeilOf(tiling.tile_rows, share);
         schedules.push_back(ScheduleOf(c, one));
       }
     }
