@@ -10,6 +10,7 @@
 #include "compiler/driver/inspect.h"
 #include "compiler/driver/outdir.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/driver/recorded_schedules.h"
 #include "compiler/driver/schedules.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/reduce/reduce.h"
@@ -249,6 +250,10 @@ absl::Status RunSchedules(const CommandLine& line, Diagnostics& diagnostics,
   AOTC_ASSIGN_OR_RETURN(const CompileResult compiled, Compile(options, diagnostics));
   const ScheduleListing listing{compiled.target, compiled.program, line.kernel};
   AOTC_RETURN_IF_ERROR(CheckListing(listing));
+  if (line.records) {
+    result.text = PrintRecords(compiled.program);
+    return absl::OkStatus();
+  }
   result.text = PrintSchedules(listing);
   result.json.update(SchedulesToJson(listing));
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/driver/fuse_within_arena.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/driver/recorded_schedules.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
@@ -52,12 +53,18 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
   return hash.HexDigest();
 }
 
+// The text of a file that a flag names; without one what else there is.
+absl::StatusOr<std::string> TextOf(std::string_view flag, const std::string& path,
+                                   const std::string& otherwise) {
+  if (path.empty()) return otherwise;
+  AOTC_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  if (text.empty()) return absl::InvalidArgumentError(StrCat(flag, ": the file is empty"));
+  return text;
+}
+
 absl::StatusOr<TargetOptions> TargetOptionsOf(const CompileOptions& options) {
-  std::string limits = options.limits;
-  if (!options.limits_path.empty()) {
-    AOTC_ASSIGN_OR_RETURN(limits, ReadFile(options.limits_path));
-    if (limits.empty()) return absl::InvalidArgumentError("--limits: the file is empty");
-  }
+  AOTC_ASSIGN_OR_RETURN(std::string limits,
+                        TextOf("--limits", options.limits_path, options.limits));
   return TargetOptions{.cpu = options.cpu,
                        .archs = options.cuda_arch,
                        .limits = std::move(limits),
@@ -93,7 +100,18 @@ class Compilation {
       return absl::InvalidArgumentError(StrCat("--pool: ", target_.refuses_pools));
     }
     AOTC_RETURN_IF_ERROR(CheckPoolOptions(options_.pools));
+    AOTC_RETURN_IF_ERROR(ReadRecords());
     return CheckPassOptions(options_.passes);
+  }
+
+  absl::Status ReadRecords() {
+    AOTC_ASSIGN_OR_RETURN(const std::string text,
+                          TextOf("--schedules", options_.schedules_path, options_.schedules));
+    if (text.empty()) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(std::vector<ScheduleRecord> records, ParseRecords(text));
+    records_.emplace(std::move(records), target_);
+    target_.schedule = [this](const Kernel& kernel) { return records_->Schedule(kernel); };
+    return absl::OkStatus();
   }
 
   absl::Status RunPhase(std::string_view name, absl::Status (Compilation::*phase)()) {
@@ -172,6 +190,7 @@ class Compilation {
   absl::Status Lower() {
     AOTC_ASSIGN_OR_RETURN(result_.program, BuildProgram(result_.graph, std::move(fused_), schedule_,
                                                         {.has_device = target_.host.has_device}));
+    if (records_) records_->Report(diagnostics_);
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
     for (const PoolOption& pool : options_.pools) {
@@ -199,6 +218,7 @@ class Compilation {
     }
     emit.provenance.flags = options_.flags;
     emit.provenance.limits = target_.limits;
+    if (records_) emit.provenance.schedules = records_->Used();
     emit.provenance.passes = ran_;
     AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
     result_.emulation_flags = target_.emulation_flags;
@@ -212,6 +232,7 @@ class Compilation {
 
   const CompileOptions& options_;
   Diagnostics& diagnostics_;
+  std::optional<RecordedSchedules> records_;
   const PhaseHook& hook_;
   Target target_;
   ModelInfo info_;

@@ -34,6 +34,8 @@ struct CompileOptions {
   std::string cpu = std::string(kDefaultCpuList);  // instruction sets
   std::string limits_path = {};                    // a limits file for rules and costs
   std::string limits = {};                         // its text, where there is no file
+  std::string schedules_path = {};                 // records of schedules (schedule/record.h)
+  std::string schedules = {};                      // their text, where there is no file
   std::vector<std::string> cuda_arch = {};         // "80", "90a": GPUs to run on; empty: 80
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;

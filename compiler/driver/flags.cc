@@ -60,6 +60,9 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--limits", line.compile.limits_path,
                  "a machine's limits, as `aotc limits` prints them (default: tables by name)")
       ->type_name("FILE");
+  app.add_option("--schedules", line.compile.schedules_path,
+                 "choices of schedules, as `aotc schedules --records` prints them")
+      ->type_name("FILE");
   AddEach(app, "--pool", texts.pools,
           "a memory that the arena is made of, the fastest first; the last may have no =BYTES")
       ->type_name("NAME=BYTES");

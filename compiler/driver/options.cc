@@ -142,6 +142,7 @@ class Parser {
         Command::kSchedules);
     AddModel(*schedules);
     schedules->add_option("--kernel", line_.kernel, "lists one kernel alone")->type_name("NAME");
+    schedules->add_flag("--records", line_.records, "prints the choices as a file for --schedules");
     AddTargetFlags(*schedules, line_, texts_);
     AddShapeFlags(*schedules, line_, texts_);
     AddPassFlags(*schedules, line_, texts_);

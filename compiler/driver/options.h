@@ -53,6 +53,7 @@ struct CommandLine {
   ReduceFlags reduce = {};
   std::string html = {};    // inspect: the page to write
   std::string kernel = {};  // schedules: the one to list
+  bool records = false;     // schedules: the choices, as --schedules takes them
 };
 
 struct ParsedCommandLine {

@@ -53,6 +53,9 @@ absl::StatusOr<OutputFiles> CompileAgain(const std::string& outdir, const std::s
   FindFiles(binds, model, parsed.command_line->compile.import.binds);
   const Json metadata = ReadMetadata(outdir);
   if (metadata.contains("limits")) parsed.command_line->compile.limits = metadata["limits"].dump();
+  for (const Json& record : metadata.value("records", Json::array())) {
+    StrAppend(&parsed.command_line->compile.schedules, record.dump(), "\n");
+  }
   AOTC_ASSIGN_OR_RETURN(CompileResult result, Compile(parsed.command_line->compile, diagnostics));
   return std::move(result.files);
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/schedule/record.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -65,15 +66,15 @@ Json SchedulesToJson(const ScheduleListing& listing) {
   Json kernels = Json::array();
   for (const ProgramKernel* kernel : KernelsOf(listing)) {
     for (const KernelVariant& variant : kernel->variants) {
-      Json entry = {{"kernel", kernel->kernel.name},
-                    {"feature", variant.feature},
-                    {"guard", PrintExpr(variant.guard)},
-                    {"chosen", variant.schedule},
-                    {"reason", variant.reason}};
+      Json entry = {
+          {"kernel", kernel->kernel.name},     {"feature", variant.feature},
+          {"guard", PrintExpr(variant.guard)}, {"chosen", variant.schedule},
+          {"reason", variant.reason},          {"anchor", AnchorSignature(kernel->kernel)}};
       entry["candidates"] = Json::array();
       for (const ScheduleCandidate& candidate : CandidatesOf(listing, *kernel, variant)) {
         Json row = {{"schedule", candidate.schedule}, {"seconds", nullptr}};
         if (candidate.seconds > 0) row["seconds"] = candidate.seconds;
+        row["record"] = PrintForAnyModel(*ParseSchedule(candidate.schedule), kernel->kernel);
         entry["candidates"].push_back(std::move(row));
       }
       kernels.push_back(std::move(entry));

@@ -2,6 +2,7 @@
 // docs/output-format.md.
 #include <algorithm>
 
+#include "absl/strings/str_split.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
@@ -200,6 +201,9 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
   // Beside the flags, which state no paths.
   if (!from.limits.empty()) {
     metadata["limits"] = {{context.options.host.target, Json::parse(from.limits)}};
+  }
+  for (const auto& line : absl::StrSplit(from.schedules, '\n', absl::SkipEmpty())) {
+    metadata["records"].push_back(Json::parse(line));
   }
   // Names in a model may be any bytes: those that are no UTF-8 are replaced.
   return metadata.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -42,6 +42,7 @@ struct Provenance {
   std::map<std::string, std::string> bound_sha256 = {};  // files of --bind, by name of the value
   std::vector<std::string> flags = {};                   // as given, without paths
   std::string limits = {};               // of a limits file, what was used: JSON, or ""
+  std::string schedules = {};            // the records that applied, a line each
   std::vector<std::string> passes = {};  // those run, in order
 };
 

@@ -1,4 +1,6 @@
 """Rows about the choice among schedules."""
+import json
+
 import numpy as np
 from onnx import TensorProto
 
@@ -70,6 +72,33 @@ def row62_tensor_cores_of_some_gpus_are_a_variant(folder):
            [("sm_80", "mma_tile"), ("", "matmul_tile")], f"the variants are {variants}")
     for capability in (75, 90):
         aotc("verify", path, *flags, f"--cc=g++ -DAOTC_CUDA_EMULATE_CAPABILITY={capability}")
+
+
+def row62_a_record_is_taken_in_place_of_the_choice(folder):
+    """--schedules: the first record with a kernel's anchor; others are notes; metadata keeps it."""
+    path = many_schedules(folder)
+    listed = cases.report("schedules", path, "--cpu=x86-64-v3")["kernels"]
+    kernel = next(k for k in listed if "by contract_tile(" in k["chosen"])
+    other = next(c for c in kernel["candidates"] if c["schedule"] != kernel["chosen"])
+    record = {"anchor": kernel["anchor"], "limits": "x86-64-v3", "compiler": "*",
+              "schedule": other["record"], "seconds": None}
+    records = folder / "records"
+    lines = [record, record | {"anchor": "of another model"}, record | {"compiler": "icc 9"}]
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    flags = ["--cpu=x86-64-v3", f"--schedules={records}"]
+    printed = run(path, "-o", folder / "out", *flags).stderr
+    for note in ("record 2 of --schedules: no kernel has its anchor",
+                 "record 3 of --schedules: it is for icc 9"):
+        expect(note in printed, f"'{note}' is not in {printed}")
+    data = cases.metadata(folder / "out")
+    taken = [k for k in data["kernels"] if k["name"] == kernel["kernel"]]
+    expect([k["schedule"] for k in taken] == [other["schedule"]], f"the kernel has {taken}")
+    expect(data["records"] == [record], f"metadata.json keeps {data['records']}")
+    aotc("verify", path, *flags)
+    records.unlink()
+    aotc("check", folder / "out", path)
+    records.write_text("no record")
+    cases.expect_refused(run(path, "-o", folder / "out", *flags), "line 1 is no record", "hint:")
 
 
 def row62_limits_of_a_machine_come_from_a_file(folder):
