@@ -3,7 +3,7 @@
 //
 //   {"anchor": "%t2[x0<1, x1<64] = reduce sum(x2<32) %t0[x0, x2] * %t1[x2, x1]; ...",
 //    "limits": "x86-64-v4", "compiler": "*",
-//    "schedule": "schedule { tasks %s0(x1:32)  %s0, %s1 @ tasks in fragment by contract_tile(...) }",
+//    "schedule": "schedule { tasks %s1(x1:32)  %s0, %s1 @ tasks in fragment by loops(16) }",
 //    "seconds": 1.2e-05}
 //
 // Names of a model are numbers in them: %s0 is the result of the first stage, x0 the first axis.
