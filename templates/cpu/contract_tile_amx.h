@@ -139,11 +139,12 @@ AOTC_KERNEL void aotc_contract_tile_amx(const Input &input, aotc_panel<int8_t> w
                      : "r"(sums[NV > 2 ? 2 : 0]), "r"(row_bytes)
                      : "memory");
   }
+  typename aotc_own_epilogue<Epilogue>::type own = epilogue;
   AOTC_UNROLL(16)
   for (int m = 0; m < MR; ++m) {
     AOTC_UNROLL(3)
     for (int v = 0; v < NV; ++v) {
-      epilogue(m, v, aotc_add(epilogue.initial(m, v), aotc_load(sums[v] + m * 16)));
+      own(m, v, aotc_add(own.initial(m, v), aotc_load(sums[v] + m * 16)));
     }
   }
 }

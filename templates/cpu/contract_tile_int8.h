@@ -24,6 +24,7 @@
 #include "aotc/dot.h"
 #include "aotc/vector.h"
 #include "contract_nest.h"
+#include "epilogue.h"
 
 // Input: any type with `int32_t load4(int m, int64_t offset) const`, four bytes of row m.
 template <int64_t RowStride>
@@ -115,12 +116,13 @@ AOTC_INLINE void aotc_contract_reduce_int8(const Input &input, aotc_panel<int8_t
 template <int MR, int NV, class Input, class Epilogue>
 AOTC_KERNEL void aotc_contract_tile_int8(const Input &input, aotc_panel<int8_t> weights,
                                          const aotc_nest &nest, Epilogue &epilogue) {
+  typename aotc_own_epilogue<Epilogue>::type own = epilogue;
   aotc_vi acc[MR][NV];
   AOTC_UNROLL(128)
-  for (int i = 0; i < MR * NV; ++i) acc[i / NV][i % NV] = epilogue.initial(i / NV, i % NV);
+  for (int i = 0; i < MR * NV; ++i) acc[i / NV][i % NV] = own.initial(i / NV, i % NV);
   aotc_contract_reduce_int8<MR, NV>(input, weights, nest, acc);
   AOTC_UNROLL(128)
-  for (int i = 0; i < MR * NV; ++i) epilogue(i / NV, i % NV, acc[i / NV][i % NV]);
+  for (int i = 0; i < MR * NV; ++i) own(i / NV, i % NV, acc[i / NV][i % NV]);
 }
 
 #endif  // AOTC_CONTRACT_TILE_INT8_H_

@@ -108,9 +108,10 @@ AOTC_INLINE void aotc_depthwise_row_int8(const aotc_window<uint8_t> &window,
 template <int PW, int NV, int KH, int KW, int PixelStep, class Epilogue>
 AOTC_INLINE void aotc_depthwise_tile_int8(const aotc_window<uint8_t> &window,
                                           const aotc_taps<int8_t> &taps, Epilogue &epilogue) {
+  typename aotc_own_epilogue<Epilogue>::type own = epilogue;
   aotc_vi acc[PW][NV];
   AOTC_UNROLL(32)
-  for (int i = 0; i < PW * NV; ++i) acc[i / NV][i % NV] = epilogue.initial(i / NV, i % NV);
+  for (int i = 0; i < PW * NV; ++i) acc[i / NV][i % NV] = own.initial(i / NV, i % NV);
   if (KH == 3) {
     AOTC_UNROLL(3)
     for (int h = 0; h < 3; ++h) {
@@ -124,7 +125,7 @@ AOTC_INLINE void aotc_depthwise_tile_int8(const aotc_window<uint8_t> &window,
     }
   }
   AOTC_UNROLL(32)
-  for (int i = 0; i < PW * NV; ++i) epilogue(i / NV, i % NV, acc[i / NV][i % NV]);
+  for (int i = 0; i < PW * NV; ++i) own(i / NV, i % NV, acc[i / NV][i % NV]);
 }
 
 #endif  // AOTC_DEPTHWISE_TILE_INT8_H_

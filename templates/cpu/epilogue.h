@@ -23,4 +23,18 @@ struct aotc_epilogue {
   enum { rolled = 0 };
 };
 
+// What a tile function works with: a constant epilogue as a copy of its own, so that stores of
+// bytes, which may alias anything, do not make it read the members again and compute addresses from
+// them for each accumulator. One with state is the caller's.
+//
+//   typename aotc_own_epilogue<Epilogue>::type own = epilogue;
+template <class Epilogue>
+struct aotc_own_epilogue {
+  typedef Epilogue &type;
+};
+template <class Epilogue>
+struct aotc_own_epilogue<const Epilogue> {
+  typedef const Epilogue type;
+};
+
 #endif  // AOTC_EPILOGUE_H_
