@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "compiler/ir/expr_evaluate.h"
 #include "compiler/support/literals.h"
@@ -81,6 +82,30 @@ Expr WithTypedOperand(const Expr& e) {
   if (!IsOfLiterals(e.arg(0)) || !IsOfLiterals(e.arg(1))) return e;
   const Expr typed = Expr::Make({.op = ExprOp::kCast, .dtype = DType::kI64, .args = {e.arg(0)}});
   return WithArgs(e, {typed, e.arg(1)});
+}
+
+// u8(round(x) + zero), zero a number of u8 in all lanes or left out.
+struct RoundedByte {
+  Expr x = {};
+  int64_t zero = 0;
+};
+
+std::optional<RoundedByte> RoundedByteOf(const Expr& e) {
+  if (e.lanes() == 1 || e.dtype() != DType::kU8 || e.arg(0).dtype() != DType::kF32) return {};
+  Expr rounded = e.arg(0);
+  RoundedByte byte;
+  if (rounded.op() == ExprOp::kAdd && rounded.arg(1).op() == ExprOp::kBroadcast) {
+    const Expr& zero = rounded.arg(1).arg(0);
+    if (!zero.IsConst()) return {};
+    constexpr double kMost = 255;
+    const double number = zero->float_value;
+    if (!(number >= 0 && number <= kMost) || number != std::floor(number)) return {};
+    byte.zero = static_cast<int64_t>(number);
+    rounded = rounded.arg(0);
+  }
+  if (rounded.op() != ExprOp::kRound) return {};
+  byte.x = rounded.arg(0);
+  return byte;
 }
 
 bool IsSmallestFloat(DType dtype) { return IsFloat(dtype) && BitWidth(dtype) == 8; }
@@ -256,6 +281,9 @@ CExprPrinter::Text CExprPrinter::PrintCast(const Expr& e) const {
   }
   uses_.functions = true;
   uses_.float8 |= IsSmallestFloat(to);
+  if (const std::optional<RoundedByte> byte = RoundedByteOf(e)) {
+    return {StrCat("aotc_round_to_u8(", Print(byte->x), ", ", byte->zero, ")"), kPostfix};
+  }
   return {StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
 }
 

@@ -276,6 +276,22 @@ AOTC_INLINE aotc_vi aotc_to_i8(aotc_vf x) {
   return aotc_to_i32_between(x == x ? x : aotc_vf{}, -128.0f, 127.0f);
 }
 
+// round(x) + zero, saturated, for 0 <= zero <= 255; NaN becomes 0.
+AOTC_INLINE aotc_vi aotc_round_to_u8(aotc_vf x, int32_t zero) {
+#if defined(AOTC_AVX) || defined(AOTC_ISA_X86_64)
+  const aotc_vf bounded = aotc_min_known(aotc_broadcast((float)(255 - zero)), x);
+  aotc_vi rounded;  // ties to even, in the default rounding mode; INT32_MIN where it has no place
+#if defined(AOTC_AVX)
+  __asm__("vcvtps2dq %1, %0" : "=" AOTC_REGISTER(rounded) : AOTC_REGISTER(bounded));
+#else
+  __asm__("cvtps2dq %1, %0" : "=" AOTC_REGISTER(rounded) : AOTC_REGISTER(bounded));
+#endif
+  return aotc_max(rounded + zero, aotc_vi{});
+#else
+  return aotc_to_u8(aotc_round(x) + aotc_broadcast((float)zero));
+#endif
+}
+
 AOTC_INLINE aotc_vf aotc_to_f32(aotc_vi x) { return __builtin_convertvector(x, aotc_vf); }
 
 // ---- Across lanes: a balanced tree, so that the result does not depend on the compiler ---

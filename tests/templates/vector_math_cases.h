@@ -21,6 +21,7 @@ struct VectorMathKernels {
   void (*to_u8)(const float* x, uint8_t* y, int64_t count);
   void (*to_i8)(const float* x, int8_t* y, int64_t count);
   void (*to_i32)(const float* x, int32_t* y, int64_t count);
+  void (*round_to_u8)(const float* x, uint8_t* y, int64_t count, int32_t zero);
   // sum, maximum, minimum of the lanes of one vector
   void (*reduce)(const float* x, float* sum_max_min);
   void (*strided)(const float* x, float* y, int64_t stride);  // y[i * stride] = 2 * x[i * stride]

@@ -68,6 +68,13 @@ static void narrow_bf16(const float* x, uint16_t* y, int64_t count) {
   convert(x, (aotc_bf16*)y, count);
 }
 
+static void round_to_u8(const float* x, uint8_t* y, int64_t count, int32_t zero) {
+  for (int64_t i = 0; i < count; i += AOTC_LANES) {
+    const int64_t left = count - i < AOTC_LANES ? count - i : AOTC_LANES;
+    aotc_store_first(y + i, aotc_round_to_u8(aotc_load_first(x + i, left), zero), left);
+  }
+}
+
 static void reduce(const float* x, float* out) {
   const aotc_vf v = aotc_load(x);
   out[0] = aotc_sum_lanes(v), out[1] = aotc_max_lanes(v), out[2] = aotc_min_lanes(v);
@@ -103,6 +110,7 @@ const VectorMathKernels kernels = {AOTC_LANES,
                                    convert<float, uint8_t>,
                                    convert<float, int8_t>,
                                    convert<float, int32_t>,
+                                   round_to_u8,
                                    reduce,
                                    strided};
 

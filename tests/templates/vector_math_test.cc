@@ -214,6 +214,21 @@ TEST(VectorConvert, FloatsToIntegersAreThoseOfTheScalarCast) {
   }
 }
 
+TEST(VectorConvert, RoundingToBytesIsThatOfTheScalarSteps) {
+  std::vector<float> x = Samples();
+  for (int half = -600; half < 600; ++half) x.push_back(static_cast<float>(half) * 0.5f);
+  std::vector<uint8_t> y(x.size());
+  for (const auto& isa : vector_math_tables) {
+    for (const int32_t zero : {0, 1, 128, 255}) {
+      isa.kernels->round_to_u8(x.data(), y.data(), static_cast<int64_t>(x.size()), zero);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const uint8_t expected = aotc_to_u8(aotc_round(x[i]) + static_cast<float>(zero));
+        ASSERT_EQ(y[i], expected) << isa.name << " " << x[i] << " " << zero;
+      }
+    }
+  }
+}
+
 TEST(Vector, TailsOfFloatsTouchNothingElse) {
   for (const auto& isa : vector_math_tables) {
     for (int64_t count = 1; count <= isa.kernels->lanes; ++count) {
