@@ -87,26 +87,59 @@ std::optional<Constant> Divided(const Constant& constant, double scale) {
   return Constant::Dense(DType::kF32, dense.dims(), std::move(bytes));
 }
 
-// QuantizeLinear(sums * f, s) is QuantizeLinear(sums * (f / s), 1), also where a Relu is between.
+// The constant that a value is a multiple of: factors of a scaled sum, or the scale of what is
+// dequantised; null where it is neither.
+const Constant* FactorsOf(const RewriteSite& site, const Node& node) {
+  const bool is_dequantized = node.op == "DequantizeLinear" &&
+                              site.TypeOf(node.outputs[0]).dtype == DType::kF32 &&
+                              site.TypeOf(node.inputs[1]).dtype == DType::kF32;
+  return is_dequantized || IsScaledSum(site, node) ? site.ConstantOf(node.inputs[1]) : nullptr;
+}
+
+constexpr int kMostLevels = 4;  // of sums of sums
+
+// Whether `value` over `scale` is the same with other constants: multiples as above, constants,
+// sums and differences of those, and what a Relu leaves of them.
+bool TakesScale(const RewriteSite& site, ValueId value, double scale, int levels = kMostLevels) {
+  if (const Constant* constant = site.ConstantOf(value))
+    return Divided(*constant, scale).has_value();
+  const Node* node = site.ProducerOf(value);
+  if (node == nullptr || levels == 0) return false;
+  if (node->op == "Relu" || node->op == "Add" || node->op == "Sub") {
+    const std::vector<ValueId> inputs = node->inputs;
+    return std::ranges::all_of(
+        inputs, [&](ValueId input) { return TakesScale(site, input, scale, levels - 1); });
+  }
+  const Constant* factors = FactorsOf(site, *node);
+  return factors != nullptr && Divided(*factors, scale);
+}
+
+// `value`, which takes the scale, over it.
+ValueId EmitOver(RewriteSite& site, ValueId value, double scale) {
+  if (const Constant* constant = site.ConstantOf(value))
+    return site.EmitConstant("_over", *Divided(*constant, scale));
+  const Node node = *site.ProducerOf(value);
+  std::vector<ValueId> inputs = node.inputs;
+  if (const Constant* factors = FactorsOf(site, node)) {
+    inputs[1] = site.EmitConstant("_factors", *Divided(*factors, scale));
+  } else {
+    for (ValueId& input : inputs) input = EmitOver(site, input, scale);
+  }
+  return site.Emit(node.op, std::move(inputs), node.attributes, site.TypeOf(value));
+}
+
+// QuantizeLinear(x, s) is QuantizeLinear(x / s, 1), where the division is one of constants.
 bool ScaleIntoFactors(RewriteSite& site) {
   const auto grid = GridOf(site, site.node());
   if (site.node().op != "QuantizeLinear" || !grid || grid->scale == 1 || !(grid->scale > 0))
     return false;
   const Node* product = site.Producer(0);
-  if (product == nullptr) return false;
-  const bool clamped = product->op == "Relu";
-  if (clamped) product = site.ProducerOf(product->inputs[0]);
-  if (product == nullptr || !IsScaledSum(site, *product)) return false;
-  const ValueId sums = product->inputs[0];
-  const auto factors = Divided(*site.ConstantOf(product->inputs[1]), grid->scale);
-  if (!factors) return false;
-  const ValueType type = site.InputType(0);
-  ValueId scaled = site.Emit("Mul", {sums, site.EmitConstant("_factors", *factors)}, {}, type);
-  if (clamped) scaled = site.Emit("Relu", {scaled}, {}, type);
-  const ValueId one = site.EmitConstant("_scale", Constant::Splat(DType::kF32, {}, 1));
+  if (product == nullptr || !TakesScale(site, site.node().inputs[0], grid->scale)) return false;
+  // What others read as well is not computed twice, but for one factor.
+  if (FactorsOf(site, *product) == nullptr && site.Readers(0) > 1) return false;
   std::vector<ValueId> inputs = site.node().inputs;
-  inputs[0] = scaled;
-  inputs[1] = one;
+  inputs[0] = EmitOver(site, inputs[0], grid->scale);
+  inputs[1] = site.EmitConstant("_scale", Constant::Splat(DType::kF32, {}, 1));
   return site.ReplaceBy("QuantizeLinear", std::move(inputs), site.node().attributes);
 }
 
