@@ -13,7 +13,8 @@
 // outputs are the operands of a call, in order. An input is a view, or an object whose method gives
 // the element at the tensor's indices (stored types are converted to that of the text). An output
 // is a view, or an epilogue: an object that is called with the indices and the value of each
-// fragment. A call that combines a state among threads has the combiner as its one operand.
+// fragment. A call that combines a state among threads has the combiner as its one operand: the
+// text has a sum over a group of neighbouring threads, for which any combiner may stand.
 //
 // The call is C++ with
 //   $name     the value of a parameter or extent        $I     the type of indices
@@ -79,6 +80,13 @@ struct TileRun {
   std::string_view along_last;
 };
 
+// How many bytes the elements of each operand may be together, where all have one type in memory.
+struct TileSpan {
+  int64_t least = 0;
+  int64_t most = INT64_MAX;
+  std::span<const DType> types = {};
+};
+
 // Types that the elements of an operand may have in memory.
 struct TileStorage {
   std::string_view operand;
@@ -102,6 +110,7 @@ struct TileRow {
   std::string_view through = {};
   Fragment result = Fragment::kVector;
   std::span<const TileStorage> stored = {};  // of operands that may have others than the text's
+  TileSpan moved = {};                       // with types: those that all operands may have alike
   // An operand whose elements are 0 where the text does not read them: groups that are not whole.
   std::string_view zero_where_unread = {};
   std::string_view epilogue_base = {};  // struct that objects of the result derive from

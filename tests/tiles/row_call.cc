@@ -8,6 +8,7 @@
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "tests/tiles/row_state.h"
 
 namespace aotc {
 namespace {
@@ -63,7 +64,7 @@ class CallBuilder {
       AddBuffer(of_.operand(i).name, of_.types[i], i == of_.result());
     }
     if (of_.has_initial) AddBuffer("start", of_.types.back(), false);
-    for (size_t i = 0; i <= of_.result(); ++i) {
+    for (size_t i = 0; i <= of_.result() && !CombinesState(*of_.row); ++i) {
       if (!IsObject(*of_.row, of_.operand(i).name)) {
         call.operands.push_back(View(i));
       } else if (i == of_.result()) {
@@ -72,12 +73,11 @@ class CallBuilder {
         call.operands.push_back(RunAxis(of_, i) ? Runs(i) : Accessor(i));
       }
     }
-    std::vector<Stmt> body = TaskBox();
+    std::vector<Stmt> body = CombinesState(*of_.row) ? State(call) : TaskBox();
     body.push_back(Tile(std::move(call)));
+    if (CombinesState(*of_.row)) body.push_back(StoreState());
     of_.loops.body = Block(std::move(body));
-    if (of_.row->needs != nullptr) {
-      of_.loops.threads = of_.row->needs(of_.params, of_.lanes).threads;
-    }
+    of_.loops.threads = ThreadsOf(of_);
     for (const std::string& name : symbols_) {
       of_.loops.symbols.push_back({.name = name, .var = name, .min = 0, .max = 1 << 20});
     }
@@ -96,6 +96,29 @@ class CallBuilder {
     const TensorId id = of_.loops.buffers.Add({.name = name, .dtype = dtype, .written = written});
     of_.loops.params.push_back(id);
     return id;
+  }
+
+  // Each thread begins with its own element, and stores what it has in the end.
+  std::vector<Stmt> State(TileCall& call) {
+    call.operands = {of_.combiner};
+    const KernelTensor& from = of_.operand(0);
+    const Expr element = Expr::Make({.op = ExprOp::kLoad,
+                                     .dtype = from.dtype,
+                                     .tensor = of_.loops.params[0],
+                                     .args = {Value(from.name + "_at") + Var("thread")}});
+    std::vector<Stmt> body = {Let("mine", element)};
+    for (const Expr& lift : of_.lifts) {
+      call.state.push_back(StrCat("state", call.state.size()));
+      body.push_back(Declare(call.state.back(), lift));
+    }
+    return body;
+  }
+
+  Stmt StoreState() {
+    const KernelTensor& to = of_.operand(of_.result());
+    const std::string last = StrCat("state", of_.lifts.size() - 1);
+    return Store(of_.loops.params[of_.result()], Value(to.name + "_at") + Var("thread"),
+                 Var(last, to.dtype));
   }
 
   // Where the task's box begins; sets how many tasks there are.

@@ -9,6 +9,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "tests/tiles/row_call.h"
+#include "tests/tiles/row_state.h"
 
 namespace aotc {
 namespace {
@@ -111,6 +112,19 @@ std::optional<std::vector<int64_t>> DrawParams(const TileRow& row, const RowMach
   return std::nullopt;
 }
 
+// One in which the call may move what it moves.
+DType DrawMovedType(const RowCase& of, Random& random) {
+  int64_t elements = 1;
+  for (const int64_t dim : of.Dims(of.result(), {})) elements *= dim;
+  std::vector<DType> types;
+  for (const DType type : of.row->moved.types) {
+    const int64_t bytes = elements * ByteWidth(type);
+    if (of.row->moved.least <= bytes && bytes <= of.row->moved.most) types.push_back(type);
+  }
+  AOTC_CHECK(!types.empty()) << of.row->name;
+  return OneOf(types, random);
+}
+
 }  // namespace
 
 RowSizes RowCase::TextSymbols(const RowSizes& sizes) const {
@@ -161,8 +175,11 @@ std::optional<RowCase> DrawRowCase(const TileRow& row, const RowMachine& machine
   const std::optional<std::vector<int64_t>> params = DrawParams(row, machine, random);
   if (!params) return std::nullopt;
   RowCase drawn{.row = &row, .text = KernelOfTile(row), .params = *params, .lanes = machine.lanes};
+  if (CombinesState(row)) DrawCombiner(drawn, random);
+  const DType moved = row.moved.types.empty() ? DType() : DrawMovedType(drawn, random);
   for (size_t i = 0; i < drawn.text.params.size(); ++i) {
-    drawn.types.push_back(OneOf(StoredTypes(row, drawn.operand(i)), random));
+    const bool is_moved = !row.moved.types.empty();
+    drawn.types.push_back(is_moved ? moved : OneOf(StoredTypes(row, drawn.operand(i)), random));
   }
   drawn.has_initial = !row.epilogue_base.empty() && Below(random, 2) == 0;
   for (size_t i = 0; i < drawn.result(); ++i) {

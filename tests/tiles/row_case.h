@@ -33,6 +33,8 @@ struct RowCase {
   int lanes = 1;
   std::vector<DType> types = {};  // of operands in memory
   bool has_initial = false;       // of the epilogue: what lies in %start is added
+  TileCombiner combiner = {};     // of a call that combines a state among threads
+  std::vector<Expr> lifts = {};   // of that state: its values for an element "mine"
   RowSizes constants = {};        // what the call has as a number
   // The call, of a task for each box of the result; its buffers are the operands, then %start.
   LoopFunction loops = {};

@@ -169,6 +169,10 @@ kernel @transpose_tile(in %x: f32[r_end, c_end], out %y: f32[r_end, c_end]) {
 
 constexpr TileParam kPackParams[] = {{"count", kPack}};
 
+constexpr DType kMovedTypes[] = {DType::kU8, DType::kF16, DType::kBF16, DType::kF32, DType::kF64};
+// One access moves them.
+constexpr TileSpan kPackSpan = {.least = 2, .most = 16, .types = kMovedTypes};
+
 constexpr std::string_view kPackText = R"(
 kernel @move_pack(in %x: f32[count], out %y: f32[count]) {
   symbol count in 1..16
@@ -254,6 +258,7 @@ constexpr TileRow kTiles[] = {
      .text = kPackText,
      .params = kPackParams,
      .result = Fragment::kMemory,
+     .moved = kPackSpan,
      .call = "aotc_load_pack<$count>($y, $x)",
      .summary = "neighbours into registers, 16 bytes at a time"},
     {.name = "store_pack",
@@ -261,6 +266,7 @@ constexpr TileRow kTiles[] = {
      .text = kPackText,
      .params = kPackParams,
      .result = Fragment::kMemory,
+     .moved = kPackSpan,
      .call = "aotc_store_pack<$count>($y, $x)",
      .summary = "neighbours out of registers, 16 bytes at a time"},
     {.name = "warp_reduce",
