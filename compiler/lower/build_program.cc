@@ -9,6 +9,8 @@
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/lower/written_types.h"
+#include "compiler/schedule/in_place.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -267,38 +269,9 @@ class ProgramBuilder {
     return weights_[key] = buffer;
   }
 
-  static absl::Status NotWritten(const Kernel& kernel, std::string_view name, DType dtype) {
-    return absl::UnimplementedError(StrCat(StrJoin(kernel.sources, " + "), ": '", name,
-                                           "' has elements of type ", DTypeName(dtype),
-                                           ", which compiled models read, but do not write"));
-  }
-
-  // Elements of less than a byte are read, but not written: threads would share bytes.
-  static absl::Status CheckOutputs(const Kernel& kernel) {
-    for (const KernelTensor& tensor : kernel.tensors) {
-      if (tensor.role != TensorRole::kOutput || !IsSubByte(tensor.dtype)) continue;
-      return NotWritten(kernel, tensor.name, tensor.dtype);
-    }
-    return absl::OkStatus();
-  }
-
-  // The same of what a schedule keeps between stages.
-  static absl::Status CheckStores(const ProgramKernel& kernel) {
-    absl::Status status;
-    for (const KernelVariant& variant : kernel.variants) {
-      VisitStmts(variant.loops.body, [&](const Stmt& stmt) {
-        if (stmt.kind() != StmtKind::kStore) return;
-        const LoopBuffer& buffer = variant.loops.buffers[stmt->buffer];
-        if (!IsSubByte(buffer.dtype)) return;
-        status = NotWritten(kernel.kernel, buffer.name, buffer.dtype);
-      });
-    }
-    return status;
-  }
-
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
   absl::StatusOr<KernelId> KernelOf(const Kernel& kernel) {
-    AOTC_RETURN_IF_ERROR(CheckOutputs(kernel));
+    AOTC_RETURN_IF_ERROR(CheckWrittenTypes(kernel));
     const std::string text = PrintKernelWithoutNames(kernel);
     auto found = by_text_.find(text);
     if (found != by_text_.end()) {
@@ -306,7 +279,7 @@ class ProgramBuilder {
       return found->second;
     }
     AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule_(kernel));
-    AOTC_RETURN_IF_ERROR(CheckStores(scheduled));
+    AOTC_RETURN_IF_ERROR(CheckWrittenTypes(scheduled));
     return by_text_[text] = program_.kernels.Add(std::move(scheduled));
   }
 
@@ -346,37 +319,6 @@ class ProgramBuilder {
       program_.steps.push_back({.kind = StepKind::kCheck, .args = {BufferOf(args.back())}});
     }
     return absl::OkStatus();
-  }
-
-  // An input that is read only at the index that is being written may lend its memory to the
-  // output.
-  static std::vector<std::pair<int, int>> InPlacePairs(const Kernel& kernel) {
-    std::vector<std::pair<int, int>> pairs;
-    const int output = static_cast<int>(kernel.params.size()) - 1;
-    const KernelTensor& to = kernel.tensors[kernel.params.back()];
-    if (kernel.stages.size() != 1 || kernel.stages[0].IsReduction()) return pairs;
-    const Stage& stage = kernel.stages[0];
-    for (int i = 0; i < output; ++i) {
-      const TensorId id = kernel.params[static_cast<size_t>(i)];
-      const KernelTensor& from = kernel.tensors[id];
-      const bool alike = from.role == TensorRole::kInput && from.dtype == to.dtype &&
-                         from.layout == to.layout && SameShape(from.shape, to.shape) &&
-                         from.strides.empty() && to.strides.empty();
-      if (alike && OnlyOwnIndex(stage, id)) pairs.emplace_back(output, i);
-    }
-    return pairs;
-  }
-
-  static bool OnlyOwnIndex(const Stage& stage, TensorId id) {
-    for (const Expr& body : stage.body) {
-      for (const Expr& load : LoadsOf(body)) {
-        if (load->tensor != id) continue;
-        for (size_t axis = 0; axis < load.args().size(); ++axis) {
-          if (!IsOwnIndex(load.arg(axis), stage.axes[axis])) return false;
-        }
-      }
-    }
-    return true;
   }
 
   const Graph& graph_;
