@@ -7,6 +7,7 @@
 #include "compiler/driver/fuse_within_arena.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/driver/recorded_schedules.h"
+#include "compiler/fuse/aliases.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
@@ -16,6 +17,7 @@
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_text.h"
+#include "compiler/layout/aliases.h"
 #include "compiler/lower/build_program.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/plan/plan.h"
@@ -99,6 +101,9 @@ class Compilation {
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
       return absl::InvalidArgumentError(StrCat("--pool: ", target_.refuses_pools));
     }
+    if (!options_.aliases.empty() && !target_.refuses_aliases.empty()) {
+      return absl::InvalidArgumentError(StrCat("--alias: ", target_.refuses_aliases));
+    }
     AOTC_RETURN_IF_ERROR(CheckPoolOptions(options_.pools));
     AOTC_RETURN_IF_ERROR(ReadRecords());
     return CheckPassOptions(options_.passes);
@@ -161,9 +166,10 @@ class Compilation {
   }
 
   absl::Status FuseNodes() {
-    const FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
-                           .veto = Memoized(target_.fusion_veto),
-                           .in_one_pass = target_.in_one_pass};
+    FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
+                     .veto = Memoized(target_.fusion_veto),
+                     .in_one_pass = target_.in_one_pass};
+    AOTC_ASSIGN_OR_RETURN(fuse.aliases, BindAliases(result_.graph, options_.aliases));
     schedule_ = ScheduledOnce(target_.schedule);
     AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, schedule_));
     SplitKernels(result_.graph, fused_, target_.holds);
@@ -173,6 +179,8 @@ class Compilation {
     if (options_.keep_values) {
       AOTC_ASSIGN_OR_RETURN(result_.kept, KeepValues(result_.graph, fused_));
     }
+    OrderForAliases(result_.graph, fused_);
+    NoteCopiedAliases();
     SetStrides(result_.graph, fused_);  // of the kernels that have come since
     fused_text_ = hook_ ? PrintFused(result_.graph, fused_) : "";
     if (!options_.passes.verify_each) return absl::OkStatus();
@@ -185,6 +193,16 @@ class Compilation {
     });
     if (status.ok()) return status;
     return absl::InternalError(StrCat("after fuse: ", status.message()));
+  }
+
+  void NoteCopiedAliases() {
+    for (const Alias& alias : fused_.aliases) {
+      if (!alias.copied) continue;
+      const auto name = [&](ValueId id) { return result_.graph.values[id].name; };
+      diagnostics_.Note(
+          {}, StrCat("--alias: '", name(alias.output), "' is copied to the memory of '",
+                     name(alias.input), "' at the end of a run, which is read until it is made"));
+    }
   }
 
   absl::Status Lower() {

@@ -20,6 +20,7 @@
 #include "compiler/fuse/keep_values.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/ir/program.h"
+#include "compiler/layout/alias_option.h"
 #include "compiler/pass/pass.h"
 #include "compiler/plan/pool_option.h"
 #include "compiler/support/diagnostics.h"
@@ -39,7 +40,8 @@ struct CompileOptions {
   std::vector<std::string> cuda_arch = {};         // "80", "90a": GPUs to run on; empty: 80
   ImportOptions import = {};
   WeightsForm weights = WeightsForm::kIncbin;
-  std::vector<PoolOption> pools = {};  // that the arena is made of, the fastest first; cpu only
+  std::vector<PoolOption> pools = {};     // that the arena is made of, the fastest first; cpu only
+  std::vector<AliasOption> aliases = {};  // outputs that take the memory of inputs
   bool example = false;
   bool templates = true;                          // false: plain loops only
   std::set<std::string> disabled_schedules = {};  // names of targets/registry.h

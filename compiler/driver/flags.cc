@@ -66,6 +66,10 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   AddEach(app, "--pool", texts.pools,
           "a memory that the arena is made of, the fastest first; the last may have no =BYTES")
       ->type_name("NAME=BYTES");
+  AddEach(app, "--alias", texts.aliases,
+          "an output takes an input's memory: h_out=h_in; a cache grows along an axis with room for"
+          " CAPACITY: present_*=past_*:2=1024, * being the same text on both sides")
+      ->type_name("OUTPUT=INPUT[:AXIS=CAPACITY]");
 }
 
 void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {

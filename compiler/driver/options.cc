@@ -24,6 +24,7 @@ constexpr std::string_view kOutputFlags[] = {
     "--bind",   "--cpu",         "--arch",         "--weights", "--example",
     "-O",       "--enable-pass", "--disable-pass", "--config",  "--no-templates",
     "--assume", "--math",        "--winograd",     "--pool",    "--disable-schedule",
+    "--alias",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -187,6 +188,10 @@ class Parser {
     for (const std::string& text : texts_.binds) {
       AOTC_ASSIGN_OR_RETURN(BindOption option, ParseBindOption(text));
       import.binds.push_back(std::move(option));
+    }
+    for (const std::string& text : texts_.aliases) {
+      AOTC_ASSIGN_OR_RETURN(AliasOption option, ParseAliasOption(text));
+      line_.compile.aliases.push_back(std::move(option));
     }
     for (const std::string& text : texts_.pools) {
       AOTC_ASSIGN_OR_RETURN(PoolOption option, ParsePoolOption(text));

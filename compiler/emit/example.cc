@@ -106,6 +106,15 @@ constexpr std::string_view kFiles = R"(
   )";
 
 constexpr std::string_view kMain = R"(
+  size_t bytes_of(const aotc_tensor &tensor) {
+    static const unsigned char bits_of_types[] = {  // by ONNX element type
+        $bits$};
+    if (tensor.dtype < 0 || tensor.dtype >= (int)sizeof(bits_of_types)) return 0;
+    size_t bits = bits_of_types[tensor.dtype];
+    for (int32_t i = 0; i < tensor.rank; ++i) bits *= (size_t)tensor.dims[i];
+    return (bits + 7) / 8;
+  }
+  $strided$
   int fail(const char *what, const char *why) {
     fprintf(stderr, "error: %s: %s\n", what, why);
     return 1;
@@ -135,15 +144,6 @@ constexpr std::string_view kMain = R"(
       value->tensor.dims[i] = dims.empty() ? info.max_dims[i] : dims[(size_t)i];
     }
     return 0;
-  }
-
-  size_t bytes_of(const aotc_tensor &tensor) {
-    static const unsigned char bits_of_types[] = {  // by ONNX element type
-        $bits$};
-    if (tensor.dtype < 0 || tensor.dtype >= (int)sizeof(bits_of_types)) return 0;
-    size_t bits = bits_of_types[tensor.dtype];
-    for (int32_t i = 0; i < tensor.rank; ++i) bits *= (size_t)tensor.dims[i];
-    return (bits + 7) / 8;
   }
 
   }  // namespace
@@ -178,6 +178,7 @@ constexpr std::string_view kMain = R"(
       outputs[i].tensor.data = memory.data();
       outputs[i].tensor.capacity_bytes = model->outputs[i].max_bytes;
     }
+    $share$
 
     Memory instance(model->instance_bytes), arena(model->arena_bytes), weights;
     aotc_status status = model->create(instance.data());
@@ -212,7 +213,7 @@ constexpr std::string_view kMain = R"(
 
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string path = "output_" + std::to_string(i) + ".npy";
-      const aotc_tensor &tensor = outputs[i].tensor;
+      $result$
       if (!write_npy(path, tensor, bytes_of(tensor))) {
         return fail(path.c_str(), "cannot be written");
       }
@@ -233,12 +234,64 @@ std::string BitsOfTypes() {
   return StrJoin(bits, ", ");
 }
 
+// Where inputs and outputs share memory: elements lie there with the strides of the pair.
+constexpr std::string_view kStrided = R"(
+
+  // The pair that an output belongs to; null where it has a memory of its own.
+  const aotc_alias *alias_of(const aotc_model *model, size_t output) {
+    for (int32_t i = 0; i < model->alias_count; ++i) {
+      if (model->aliases[i].output == (int32_t)output) return &model->aliases[i];
+    }
+    return nullptr;
+  }
+
+  // Moves the elements of a tensor between the memory of a pair and memory where they lie together.
+  void move(const aotc_tensor &tensor, const aotc_alias &alias, char *strided, char *dense, bool out) {
+    size_t count = 1;
+    for (int32_t i = 0; i < tensor.rank; ++i) count *= (size_t)tensor.dims[i];
+    const size_t width = count == 0 ? 0 : bytes_of(tensor) / count;
+    for (size_t element = 0; element < count; ++element) {
+      size_t rest = element, place = 0;
+      for (int32_t i = tensor.rank; i-- > 0; rest /= (size_t)tensor.dims[i]) {
+        place += rest % (size_t)tensor.dims[i] * (size_t)alias.strides[i];
+      }
+      char *there = strided + place * width, *here = dense + element * width;
+      memcpy(out ? here : there, out ? there : here, width);
+    }
+  }
+  )";
+
+constexpr std::string_view kShare = R"(
+    // Both of a pair are the input's memory.
+    for (int32_t i = 0; i < model->alias_count; ++i) {
+      const aotc_alias &alias = model->aliases[i];
+      aotc_tensor &input = inputs[(size_t)alias.input].tensor;
+      const std::string content((const char *)input.data, bytes_of(input));
+      input.capacity_bytes = model->inputs[alias.input].max_bytes;
+      outputs[(size_t)alias.output].tensor = input;
+      move(input, alias, (char *)input.data, (char *)content.data(), false);
+    })";
+
+constexpr std::string_view kResult = R"(
+      aotc_tensor tensor = outputs[i].tensor;
+      Memory dense(bytes_of(tensor));
+      if (const aotc_alias *alias = alias_of(model, i)) {
+        move(tensor, *alias, (char *)tensor.data, (char *)dense.data(), true);
+        tensor.data = dense.data();
+      })";
+
 }  // namespace
 
 std::string EmitExample(const EmitContext& context) {
+  const bool shares = !context.interface.aliases.empty();
   CodeWriter w;
   for (std::string_view part : {kOpening, kFiles, kMain}) {
-    w.Emit(part, {{"name", context.interface.prefix}, {"bits", BitsOfTypes()}});
+    w.Emit(part, {{"name", context.interface.prefix},
+                  {"bits", BitsOfTypes()},
+                  {"strided", shares ? std::string(kStrided) : ""},
+                  {"share", shares ? std::string(kShare) : ""},
+                  {"result", shares ? std::string(kResult)
+                                    : "const aotc_tensor &tensor = outputs[i].tensor;"}});
   }
   return w.Take();
 }

@@ -89,8 +89,7 @@ class HeaderWriter {
       /* Inputs and outputs at their largest, in bytes. */)");
     for (const auto* ports : {&m_.inputs, &m_.outputs}) {
       for (const TensorPort& port : *ports) {
-        w_.Line(
-            StrCat("#define ", port.macro, " ", Bytes(context_.program.buffers[port.id].bytes)));
+        w_.Line(StrCat("#define ", port.macro, " ", Bytes(port.bytes)));
       }
     }
     w_.Line();
@@ -126,12 +125,25 @@ class HeaderWriter {
   void Ports(const std::string& what, const std::vector<TensorPort>& ports, bool constant) {
     const bool dims = constant && !m_.dims.empty();
     auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_", what, ";\n"));
-    for (const TensorPort& port : ports) {
-      w_.Line(StrCat(constant ? "const " : "", port.type, " *", port.member, "; /* ",
-                     CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const TensorPort& port = ports[i];
+      const AliasPort* alias = constant ? m_.AliasOfInput(i) : m_.AliasOfOutput(i);
+      if (alias != nullptr) w_.Line(Shared(*alias, constant));
+      w_.Line(StrCat(constant && alias == nullptr ? "const " : "", port.type, " *", port.member,
+                     "; /* ", CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
     }
     if (dims) w_.Line(StrCat(m_.prefix, "_dims dims;"));
     if (ports.empty() && !dims) w_.Line("char unused_;");
+  }
+
+  // What is said of a tensor that shares its memory with another.
+  std::string Shared(const AliasPort& alias, bool is_input) const {
+    const TensorPort& input = m_.inputs[static_cast<size_t>(alias.input)];
+    const TensorPort& output = m_.outputs[static_cast<size_t>(alias.output)];
+    return StrCat("/* The memory of ", is_input ? "the output " : "the input ",
+                  CommentText(StrCat("'", is_input ? output.name : input.name, "'")),
+                  ": one pointer for both, to ", output.macro,
+                  " bytes. Strides in elements: ", alias.text, ". */");
   }
 
   void LoadedWeights() {

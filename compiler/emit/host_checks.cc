@@ -37,6 +37,7 @@ class ChecksWriter {
     }
     for (const TensorPort& port : m_.inputs) CheckPointer("in", port);
     for (const TensorPort& port : m_.outputs) CheckPointer("out", port);
+    for (const AliasPort& alias : m_.aliases) CheckSame(alias);
     w_.Line("return AOTC_OK;");
   }
 
@@ -56,10 +57,11 @@ class ChecksWriter {
     BindDims();
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
       const TensorPort& port = m_.inputs[i];
-      w_.Line(
-          StrCat("in->", port.member, " = (const ", port.type, " *)inputs[", i, "].tensor.data;"));
+      w_.Line(StrCat("in->", port.member, " = (", m_.AliasOfInput(i) == nullptr ? "const " : "",
+                     port.type, " *)inputs[", i, "].tensor.data;"));
     }
     for (size_t i = 0; i < m_.outputs.size(); ++i) BindOutput(i);
+    for (const AliasPort& alias : m_.aliases) CheckRoom(alias);
     w_.Line("return AOTC_OK;");
   }
 
@@ -87,6 +89,14 @@ class ChecksWriter {
                    ")) return AOTC_ERROR_POINTER;"));
   }
 
+  // Input and output of a pair are one memory.
+  void CheckSame(const AliasPort& alias) {
+    const TensorPort& input = m_.inputs[static_cast<size_t>(alias.input)];
+    const TensorPort& output = m_.outputs[static_cast<size_t>(alias.output)];
+    w_.Line(StrCat("if (in->", input.member, " != out->", output.member,
+                   ") return AOTC_ERROR_POINTER;"));
+  }
+
   void Infos(const std::string& name, const std::vector<TensorPort>& ports) {
     if (ports.empty()) return;
     w_.Line(
@@ -110,6 +120,16 @@ class ChecksWriter {
       }
     }
     return "nullptr";
+  }
+
+  // Strides reach beyond what the dims alone would need, also of an input without elements.
+  void CheckRoom(const AliasPort& alias) {
+    const std::string macro = m_.outputs[static_cast<size_t>(alias.output)].macro;
+    for (const std::string& value :
+         {StrCat("inputs[", alias.input, "]"), StrCat("outputs[", alias.output, "]")}) {
+      w_.Line(StrCat("if (", value, ".tensor.capacity_bytes < ", macro,
+                     ") return AOTC_ERROR_CAPACITY;"));
+    }
   }
 
   void BindInputs() {

@@ -22,9 +22,11 @@ Expr UsePlainDivision(const Expr& e, const Bounds& bounds) {
   });
 }
 
-const std::string* MemberOf(const std::vector<TensorPort>& ports, BufferId id) {
-  const auto found = std::find_if(ports.begin(), ports.end(),
-                                  [&](const TensorPort& port) { return port.id == id; });
+// Of what is no view; ports may be views of it.
+const std::string* MemberOf(const Program& program, const std::vector<TensorPort>& ports,
+                            BufferId id) {
+  const auto found = std::ranges::find_if(
+      ports, [&](const TensorPort& port) { return BaseOf(program, port.id) == id; });
   return found == ports.end() ? nullptr : &found->member;
 }
 
@@ -60,13 +62,13 @@ namespace {
 std::string PlaceOf(const EmitContext& context, BufferId id, const std::string& type) {
   const Buffer& buffer = context.program.buffers[id];
   if (buffer.kind == BufferKind::kHost) return StrCat("&", buffer.name);
-  if (const std::string* input = MemberOf(context.interface.inputs, id)) {
-    context.uses.inputs = true;
-    return StrCat("in->", *input);
-  }
-  if (const std::string* output = MemberOf(context.interface.outputs, id)) {
+  if (const std::string* output = MemberOf(context.program, context.interface.outputs, id)) {
     context.uses.outputs = true;
     return StrCat("out->", *output);
+  }
+  if (const std::string* input = MemberOf(context.program, context.interface.inputs, id)) {
+    context.uses.inputs = true;
+    return StrCat("in->", *input);
   }
   if (buffer.kind != BufferKind::kWeights) {
     return StrCat("(", type, ")(", ArenaPlace(context, buffer), ")");

@@ -12,8 +12,22 @@ std::string NothingGiven(const ModelInterface& m) {
   return wrong.empty() ? "false" : StrJoin(wrong, " || ");
 }
 
+namespace {
+
+void EmitAliases(const ModelInterface& m, CodeWriter& w) {
+  if (m.aliases.empty()) return;
+  w.Line("// Inputs and outputs in one memory, and how they lie there.");
+  const auto block = w.Block("const aotc_alias aliases[] = {", "};\n");
+  for (const AliasPort& alias : m.aliases) {
+    w.Line(StrCat("{", alias.input, ", ", alias.output, ", {", alias.text, "}},"));
+  }
+}
+
+}  // namespace
+
 void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w) {
   const ModelInterface& m = context.interface;
+  EmitAliases(m, w);
   w.Emit(R"(
     const aotc_model table = {
         AOTC_ABI_VERSION,
@@ -33,6 +47,8 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
         $pool_destroy$,
         aotc_status_text,
         $set_weights$,
+        $alias_count$,
+        $aliases$,
     };
 
     }  // namespace
@@ -49,7 +65,9 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
           {"instance", rows.instance_bytes},
           {"pool_create", rows.pool_create},
           {"pool_destroy", rows.pool_destroy},
-          {"set_weights", rows.set_weights}});
+          {"set_weights", rows.set_weights},
+          {"alias_count", StrCat(m.aliases.size())},
+          {"aliases", m.aliases.empty() ? "nullptr" : "aliases"}});
 }
 
 }  // namespace aotc

@@ -4,6 +4,7 @@
 
 #include "compiler/emit/c_expr.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/program_access.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -47,6 +48,7 @@ class Describer {
       interface_.outputs.push_back(std::move(port));
     }
     for (DimPort& dim : interface_.dims) AOTC_RETURN_IF_ERROR(Locate(dim));
+    for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
     return std::move(interface_);
   }
 
@@ -64,11 +66,28 @@ class Describer {
     TensorPort port{.id = id, .name = buffer.value, .member = members.Unique(buffer.value)};
     port.macro = UniqueMacro(role, port.member);
     port.type = MemberType(buffer.dtype);
+    port.bytes = program_.buffers[BaseOf(program_, id)].bytes;
     port.element_align = std::max(1, ByteWidth(buffer.dtype));
     const auto print = [&](const Expr& dim) { return PrintUserDim(dim, program_.symbols); };
     port.text = StrCat(DTypeName(buffer.dtype), "[", StrJoin(buffer.shape, ", ", print), "]");
     for (const Expr& dim : buffer.shape) port.ranges.push_back(RangeOf(dim, bounds_));
     return port;
+  }
+
+  void AddAlias(size_t input) {
+    const BufferId id = program_.inputs[input];
+    if (!IsShared(program_, id)) return;
+    const BufferId base = BaseOf(program_, id);
+    const Buffer& buffer = program_.buffers[base];
+    const auto output = std::ranges::find_if(
+        program_.outputs, [&](BufferId other) { return BaseOf(program_, other) == base; });
+    AliasPort alias{.input = static_cast<int>(input),
+                    .output = static_cast<int>(output - program_.outputs.begin())};
+    for (const Expr& stride : RowMajorStrides(StorageShape(buffer.layout, buffer.shape))) {
+      alias.strides.push_back(RangeOf(stride, bounds_).max);
+    }
+    alias.text = StrJoin(alias.strides, ", ");
+    interface_.aliases.push_back(std::move(alias));
   }
 
   // Members that differ in their case alone would share one.
@@ -108,6 +127,16 @@ class Describer {
 };
 
 }  // namespace
+
+const AliasPort* ModelInterface::AliasOfInput(size_t input) const {
+  const auto found = std::ranges::find(aliases, static_cast<int>(input), &AliasPort::input);
+  return found == aliases.end() ? nullptr : &*found;
+}
+
+const AliasPort* ModelInterface::AliasOfOutput(size_t output) const {
+  const auto found = std::ranges::find(aliases, static_cast<int>(output), &AliasPort::output);
+  return found == aliases.end() ? nullptr : &*found;
+}
 
 absl::StatusOr<ModelInterface> DescribeInterface(const Program& program) {
   return Describer(program).Run();

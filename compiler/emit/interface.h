@@ -19,6 +19,7 @@ namespace aotc {
 // A graph input or output.
 struct TensorPort {
   BufferId id = {};
+  int64_t bytes = 0;                  // of its memory at the largest dims
   std::string name = {};              // as in the ONNX graph
   std::string member = {};            // of the inputs or outputs struct
   std::string macro = {};             // the bytes at the largest dims
@@ -38,12 +39,24 @@ struct DimPort {
   int64_t offset = 0;
 };
 
+// An input and an output in one memory.
+struct AliasPort {
+  int input = 0, output = 0;          // which of the ports
+  std::vector<int64_t> strides = {};  // in elements, of both
+  std::string text = {};              // "786432, 65536, 64, 1"
+};
+
 struct ModelInterface {
   std::string prefix = {};  // "mobilenet"
   std::string macro = {};   // "MOBILENET"
   std::vector<TensorPort> inputs = {};
   std::vector<TensorPort> outputs = {};
   std::vector<DimPort> dims = {};
+  std::vector<AliasPort> aliases = {};
+
+  // Null where the input or output has a memory of its own.
+  const AliasPort* AliasOfInput(size_t input) const;
+  const AliasPort* AliasOfOutput(size_t output) const;
 };
 
 absl::StatusOr<ModelInterface> DescribeInterface(const Program& program);

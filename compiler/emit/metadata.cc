@@ -46,6 +46,16 @@ Json Ports(const EmitContext& context, const std::vector<TensorPort>& ports) {
   return list;
 }
 
+Json Aliases(const ModelInterface& interface) {
+  Json list = Json::array();
+  for (const AliasPort& alias : interface.aliases) {
+    list.push_back({{"input", interface.inputs[static_cast<size_t>(alias.input)].name},
+                    {"output", interface.outputs[static_cast<size_t>(alias.output)].name},
+                    {"strides", alias.strides}});
+  }
+  return list;
+}
+
 Json Symbols(const std::vector<Symbol>& symbols) {
   Json list = Json::array();
   for (const Symbol& symbol : symbols) {
@@ -198,6 +208,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"steps", Steps(context.program, context.options.host.has_device)},
       {"passes", from.passes},
   };
+  if (!context.interface.aliases.empty()) metadata["aliases"] = Aliases(context.interface);
   // Beside the flags, which state no paths.
   if (!from.limits.empty()) {
     metadata["limits"] = {{context.options.host.target, Json::parse(from.limits)}};

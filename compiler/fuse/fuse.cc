@@ -8,6 +8,7 @@
 
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/copies.h"
+#include "compiler/fuse/grown_outputs.h"
 #include "compiler/fuse/merge_beside.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
@@ -31,9 +32,11 @@ class Fuser {
         options_(options),
         uses_(UseCounts(graph)),
         places_(graph),
+        grown_(graph, graph.regions[region], options.aliases, places_),
         bound_(BoundValues(graph, graph.regions[region])) {}
 
   absl::StatusOr<FusedGraph> Run() {
+    if (&region_ == &graph_.main_region()) result_.aliases = options_.aliases;
     for (NodeId id : region_.nodes) {
       const Node& node = graph_.nodes[id];
       if (!node.regions.empty()) {
@@ -42,11 +45,13 @@ class Fuser {
         continue;
       }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
-      if (std::optional<ValueView> view = AsView(graph_, fused); view && StaysFlat(view->base)) {
+      if (std::optional<ValueView> view = AsView(graph_, fused); view && MayBeView(*view)) {
         AddView(*view);
         view_kernels_.emplace(view->value, std::move(fused));
         continue;
       }
+      AOTC_ASSIGN_OR_RETURN(const bool is_grown, grown_.Place(fused, result_.decisions));
+      if (is_grown) continue;
       if (options_.enabled && (PlaceOperands(fused) || PlaceSlice(fused))) continue;
       if (options_.enabled && !IsLeftToReaders(fused)) fused = Absorb(std::move(fused));
       Place(std::move(fused));
@@ -74,8 +79,10 @@ class Fuser {
   }
 
   // A view of neighbouring elements can be had of what is dense wherever it lies.
-  bool StaysFlat(ValueId base) const {
-    return !places_.IsPart(base) || places_.IsDenseIn(base, places_.ViewOf(base).base);
+  bool MayBeView(const ValueView& view) const {
+    if (grown_.IsWritten(view.value)) return false;
+    return !places_.IsPart(view.base) ||
+           places_.IsDenseIn(view.base, places_.ViewOf(view.base).base);
   }
 
   // Lets the operands of a Concat lie in its result, which is no kernel then. Where that would only
@@ -83,14 +90,8 @@ class Fuser {
   bool PlaceOperands(const FusedKernel& fused) {
     const std::optional<Join> join = ReadJoin(fused.kernel);
     if (!join) return false;
-    std::vector<Part> parts;
-    for (const JoinPart& part : join->parts) {
-      const auto param = std::ranges::find(fused.kernel.params, part.tensor);
-      parts.push_back(
-          {fused.args[static_cast<size_t>(param - fused.kernel.params.begin())], part.start});
-    }
     const ValueId whole = fused.args.back();
-    parts = places_.Joined(join->axis, parts);
+    const std::vector<Part> parts = places_.Joined(join->axis, PartsOf(fused, *join));
     const absl::Status status = CheckPlaces(fused, join->axis, parts);
     result_.decisions.push_back(
         StrCat(fused.kernel.name, ": its operands ",
@@ -329,6 +330,7 @@ class Fuser {
              });
     };
     std::ranges::for_each(region_.outputs, note);
+    std::ranges::for_each(grown_.Inputs(), note);
     for (size_t i = placed_.size(); i-- > 0;) {
       if (!placed_[i]) continue;
       const FusedKernel& fused = *placed_[i];
@@ -377,6 +379,7 @@ class Fuser {
   std::map<ValueId, FusedKernel> view_kernels_;  // by the view
   std::map<ValueId, size_t> producer_;           // value -> index in placed_
   Places places_;
+  GrownOutputs grown_;
   const std::set<ValueId> bound_;
 };
 

@@ -31,6 +31,7 @@ struct FuseOptions {
   std::function<bool(const Kernel& kernel)> in_one_pass = {};
   bool places = true;                   // false: no operand of a Concat lies in its result
   std::set<std::string> unplaced = {};  // names of results in which none lies
+  std::vector<Alias> aliases = {};      // outputs in the memory of inputs
 };
 
 // A node as a kernel of its own, whose params are graph values with their layouts.

@@ -32,7 +32,8 @@ std::vector<Expr> StridesOf(const Value& value) {
 
 // The strides of a box in `base`; empty where they are those of a dense tensor.
 std::vector<Expr> BoxStrides(const Value& box, const Value& base) {
-  const std::vector<Expr> dense = StridesOf(box), strides = StridesOf(base);
+  const std::vector<Expr> dense = StridesOf(box);
+  std::vector<Expr> strides = StridesOf(base);
   const Shape extents = StorageShape(box.layout, box.type.dims);
   for (size_t i = 0; i < strides.size(); ++i) {
     if (!extents[i].IsInt(1) && !ProveEqual(dense[i], strides[i])) return strides;
@@ -41,6 +42,16 @@ std::vector<Expr> BoxStrides(const Value& box, const Value& base) {
 }
 
 }  // namespace
+
+std::vector<Part> PartsOf(const FusedKernel& fused, const Join& join) {
+  std::vector<Part> parts;
+  for (const JoinPart& part : join.parts) {
+    const auto param = std::ranges::find(fused.kernel.params, part.tensor);
+    const auto number = static_cast<size_t>(param - fused.kernel.params.begin());
+    parts.push_back({fused.args[number], part.start});
+  }
+  return parts;
+}
 
 std::vector<ValueId> Places::PartsOf(ValueId value, size_t axis) const {
   const auto whole = wholes_.find(value);
@@ -132,6 +143,12 @@ void Places::PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& par
   for (const Part& part : parts) {
     parts_[part.value] = {whole, axis, part.start};
     values.push_back(part.value);
+  }
+}
+
+void Places::PlaceAlias(const Alias& alias) {
+  for (ValueId value : {alias.output, alias.input}) {
+    parts_[value] = {alias.root, *alias.axis, Expr(0)};
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/ir/fused_graph.h"
+#include "compiler/schedule/join.h"
 
 namespace aotc {
 
@@ -24,6 +25,8 @@ struct Part {
   ValueId value = {};
   Expr start = 0;
 };
+
+std::vector<Part> PartsOf(const FusedKernel& fused, const Join& join);
 
 class Places {
  public:
@@ -38,6 +41,9 @@ class Places {
   absl::Status CheckParts(ValueId whole, size_t axis, const std::vector<Part>& parts) const;
   // They must have passed the check.
   void PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& parts);
+
+  // Lets an output and the input in whose memory it grows be boxes in their root.
+  void PlaceAlias(const Alias& alias);
 
   // The same of a part of what kernels make as a whole.
   absl::Status CheckSlice(ValueId whole, size_t axis, const Part& part) const;

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,10 +42,25 @@ struct ValueView {
   bool IsBox() const { return !start.empty(); }
 };
 
+// An output of the graph that lies in the memory of an input.
+struct Alias {
+  ValueId output = {};
+  ValueId input = {};
+  // Where the output is the input and new elements behind it: the axis that grows, and a value
+  // that no node makes, with room for the largest, in which both are boxes. Else they are of one
+  // type.
+  std::optional<size_t> axis = {};
+  ValueId root = {};
+  // Of one type: what makes the output would destroy what is still read. It is made elsewhere, and
+  // copied when all is done.
+  bool copied = false;
+};
+
 struct FusedGraph {
   std::vector<FusedKernel> kernels = {};  // in execution order
   std::vector<ValueView> views = {};      // base is never itself a view
   std::vector<ValueId> checks = {};       // bools that must be true after a run
+  std::vector<Alias> aliases = {};        // of the main graph
   std::vector<std::string> decisions = {};
   // Per node with regions: a graph for each region, by name.
   std::map<NodeId, std::vector<FusedGraph>> bodies = {};

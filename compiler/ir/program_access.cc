@@ -11,6 +11,12 @@ BufferId BaseOf(const Program& program, BufferId buffer) {
   return found.kind == BufferKind::kView ? found.base : buffer;
 }
 
+bool IsShared(const Program& program, BufferId port) {
+  const Buffer& buffer = program.buffers[port];
+  return buffer.kind == BufferKind::kView && program.buffers.Contains(buffer.base) &&
+         program.buffers[buffer.base].kind == BufferKind::kOutput;
+}
+
 std::vector<BufferAccess> StepAccesses(const Program& program, const Step& step) {
   std::vector<BufferAccess> accesses;
   for (size_t i = 0; i < step.args.size(); ++i) {

@@ -20,6 +20,9 @@ struct BufferAccess {
 // The buffer whose memory `buffer` uses: itself, or the base of a view.
 BufferId BaseOf(const Program& program, BufferId buffer);
 
+// Whether an input or output of the program is a view: of memory that the caller gives for both.
+bool IsShared(const Program& program, BufferId port);
+
 // One per argument in order, then the scratch (written) where there is one.
 std::vector<BufferAccess> StepAccesses(const Program& program, const Step& step);
 

@@ -29,6 +29,9 @@ class Verifier {
   absl::Status Run() {
     AOTC_RETURN_IF_ERROR(CheckBuffers());
     AOTC_RETURN_IF_ERROR(CheckInterface());
+    for (BufferId id : program_.inputs) {
+      if (IsShared(program_, id)) shared_.insert(BaseOf(program_, id));
+    }
     for (const ProgramKernel& kernel : program_.kernels) {
       AOTC_RETURN_IF_ERROR(CheckVariants(kernel));
     }
@@ -132,7 +135,7 @@ class Verifier {
                                      std::pair(&program_.outputs, BufferKind::kOutput)}) {
       for (BufferId id : *list) {
         if (!program_.buffers.Contains(id)) return Wrong("an input or output does not exist");
-        if (program_.buffers[id].kind != kind) {
+        if (program_.buffers[id].kind != kind && !IsShared(program_, id)) {
           return Wrong("%", program_.buffers[id].name, " is listed as what it is not");
         }
       }
@@ -204,7 +207,28 @@ class Verifier {
     for (const BufferAccess& access : accesses) {
       if (access.written) AOTC_RETURN_IF_ERROR(CheckWrite(index, access.buffer));
     }
+    AOTC_RETURN_IF_ERROR(CheckSharing(index, step, accesses));
     return CheckInPlace(index, step, accesses);
+  }
+
+  // A step that reads an input and writes its memory does so element by element.
+  absl::Status CheckSharing(size_t index, const Step& step,
+                            const std::vector<BufferAccess>& accesses) const {
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      const BufferId input = accesses[i].buffer;
+      if (accesses[i].written || !shared_.contains(BaseOf(program_, input))) continue;
+      for (size_t j = 0; j < accesses.size(); ++j) {
+        const BufferId output = accesses[j].buffer;
+        const bool meet = accesses[j].written &&
+                          BaseOf(program_, input) == BaseOf(program_, output) &&
+                          !AreApart(program_, input, output);
+        const std::pair<int, int> pair(static_cast<int>(j), static_cast<int>(i));
+        if (!meet || std::ranges::count(step.in_place, pair) > 0) continue;
+        return Wrong("step ", index, " destroys %", program_.buffers[input].name,
+                     " while it reads it");
+      }
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CheckArguments(size_t index, const Step& step) {
@@ -227,6 +251,9 @@ class Verifier {
     const bool same_elements = plain
                                    ? SameShape({ElementCount(from.shape)}, {ElementCount(to.shape)})
                                    : SameShape(from.shape, to.shape) && from.layout == to.layout;
+    if (!from.start.empty() || !to.start.empty()) {
+      return Wrong("step ", index, ": copy of a box, whose elements may lie apart");
+    }
     if (from.dtype != to.dtype || !same_elements) {
       return Wrong("step ", index, ": copy of %", from.name, " to %", to.name,
                    ", which is of another type");
@@ -280,10 +307,22 @@ class Verifier {
 
   absl::Status CheckRead(size_t index, BufferId id) {
     const Buffer& base = program_.buffers[BaseOf(program_, id)];
-    const bool given =
-        base.kind == BufferKind::kInput || base.kind == BufferKind::kWeights || base.bytes == 0;
+    const bool given = base.kind == BufferKind::kInput || base.kind == BufferKind::kWeights ||
+                       base.bytes == 0 || shared_.contains(BaseOf(program_, id));
+    if (std::ranges::count(program_.inputs, id) > 0) AOTC_RETURN_IF_ERROR(CheckIsThere(index, id));
     if (!given && !written_.count(BaseOf(program_, id))) {
       return Wrong("step ", index, " reads %", program_.buffers[id].name, " before any writes it");
+    }
+    return absl::OkStatus();
+  }
+
+  // An input in the memory of an output, whose elements nobody has destroyed.
+  absl::Status CheckIsThere(size_t index, BufferId input) const {
+    for (BufferId id : overwritten_) {
+      if (BaseOf(program_, id) != BaseOf(program_, input) || AreApart(program_, id, input))
+        continue;
+      return Wrong("step ", index, " reads %", program_.buffers[input].name, " behind a write of %",
+                   program_.buffers[id].name);
     }
     return absl::OkStatus();
   }
@@ -294,6 +333,7 @@ class Verifier {
       return Wrong("step ", index, " writes %", base.name, ", which is constant");
     }
     written_.insert(BaseOf(program_, id));
+    overwritten_.insert(id);
     const Expr offset = ElementOffset(program_.buffers[id]);
     for (Open& open : open_) {
       if (!open.counter.empty() && UsesVar(offset, open.counter)) {
@@ -317,7 +357,9 @@ class Verifier {
 
   absl::Status CheckOutputsWritten() {
     for (BufferId id : program_.outputs) {
-      if (!written_.count(id) && program_.buffers[id].bytes > 0) {
+      const BufferId base = BaseOf(program_, id);
+      const bool is_known = written_.contains(base) || shared_.contains(base);
+      if (!is_known && program_.buffers[id].bytes > 0) {
         return Wrong("output %", program_.buffers[id].name, " is never written");
       }
     }
@@ -327,36 +369,13 @@ class Verifier {
   const Program& program_;
   const Bounds bounds_;
   std::set<BufferId> written_;
+  std::set<BufferId> shared_;       // outputs in which inputs lie
+  std::set<BufferId> overwritten_;  // whatever some way through the program writes
   std::vector<Open> open_;
 };
-
-// The loops take and write what the kernel says.
-absl::Status CheckSameParams(const ProgramKernel& program_kernel, const LoopFunction& loops) {
-  const Kernel& kernel = program_kernel.kernel;
-  bool same = kernel.params.size() == loops.params.size();
-  for (size_t i = 0; same && i < kernel.params.size(); ++i) {
-    const KernelTensor tensor = StoredTensor(kernel, program_kernel.packing, kernel.params[i]);
-    const LoopBuffer& buffer = loops.buffers[loops.params[i]];
-    same = tensor.dtype == buffer.dtype && (tensor.role == TensorRole::kOutput) == buffer.written;
-  }
-  if (same) return absl::OkStatus();
-  return Wrong("loops @", loops.name, " has other parameters than kernel @", kernel.name);
-}
 
 }  // namespace
 
 absl::Status VerifyProgram(const Program& program) { return Verifier(program).Run(); }
-
-absl::Status VerifyVariants(const Program& program) {
-  KernelVerifier verifier;
-  for (const ProgramKernel& kernel : program.kernels) {
-    AOTC_RETURN_IF_ERROR(verifier.Verify(kernel.kernel));
-    for (const KernelVariant& variant : kernel.variants) {
-      AOTC_RETURN_IF_ERROR(VerifyLoops(variant.loops));
-      AOTC_RETURN_IF_ERROR(CheckSameParams(kernel, variant.loops));
-    }
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace aotc

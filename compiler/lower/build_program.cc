@@ -31,18 +31,44 @@ class ProgramBuilder {
       for (const ValueView& view : part.views) views_[view.value] = view;
     });
     const Region& main = graph_.main_region();
-    for (ValueId id : main.inputs) {
-      program_.inputs.push_back(AddBuffer(id, BufferKind::kInput));
-      buffers_[id] = program_.inputs.back();
+    program_.inputs.resize(main.inputs.size());
+    program_.outputs.resize(main.outputs.size());
+    for (size_t i = 0; i < main.inputs.size(); ++i) {
+      const bool is_shared = std::ranges::count(fused.aliases, main.inputs[i], &Alias::input) > 0;
+      if (is_shared) continue;
+      buffers_[main.inputs[i]] = program_.inputs[i] = AddBuffer(main.inputs[i], BufferKind::kInput);
     }
-    for (ValueId id : main.outputs) {
-      program_.outputs.push_back(AddBuffer(id, BufferKind::kOutput));
+    const auto is_grown = [](const Alias& alias) { return alias.axis.has_value(); };
+    for (size_t i = 0; i < main.outputs.size(); ++i) {
+      const auto alias = std::ranges::find(fused.aliases, main.outputs[i], &Alias::output);
+      if (alias != fused.aliases.end() && is_grown(*alias)) continue;
+      program_.outputs[i] = AddBuffer(main.outputs[i], BufferKind::kOutput);
     }
+    for (const Alias& alias : fused.aliases) Share(alias);
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), main.outputs, program_.outputs));
     return std::move(program_);
   }
 
  private:
+  static size_t IndexOf(const std::vector<ValueId>& values, ValueId value) {
+    return static_cast<size_t>(std::ranges::find(values, value) - values.begin());
+  }
+
+  // Lets an input lie in the memory of an output: both are boxes in their root, or it is a view.
+  void Share(const Alias& alias) {
+    const Region& main = graph_.main_region();
+    BufferId& input = program_.inputs[IndexOf(main.inputs, alias.input)];
+    BufferId& output = program_.outputs[IndexOf(main.outputs, alias.output)];
+    if (alias.axis) {
+      buffers_[alias.root] = AddBuffer(alias.root, BufferKind::kOutput);
+      output = BufferOf(alias.output);
+      input = BufferOf(alias.input);
+      return;
+    }
+    buffers_[alias.input] = input = AddView(alias.input, output, 0);
+    if (alias.copied) copied_.insert(output);
+  }
+
   // The steps of a region, whose results are to be in the buffers of `targets`; an invalid one is
   // not wanted.
   absl::Status AddBody(FusedGraph fused, const std::vector<ValueId>& results,
@@ -59,8 +85,24 @@ class ProgramBuilder {
                                ? AddControl(kernel, std::move(fused.bodies.at(kernel.control)))
                                : AddKernel(kernel, checks));
     }
-    for (const auto& [value, target] : copies) AddCopy(ReadBuffer(value), target);
+    std::vector<BufferId> sources;
+    for (const auto& [value, target] : copies) sources.push_back(SafeSource(value, target));
+    for (size_t i = 0; i < copies.size(); ++i) {
+      if (sources[i] != copies[i].second) AddCopy(sources[i], copies[i].second);
+    }
     return absl::OkStatus();
+  }
+
+  // What is copied to the target at the end: the target itself where the value is there already. An
+  // input in the memory of another output is brought to safety first.
+  BufferId SafeSource(ValueId value, BufferId target) {
+    const BufferId from = ReadBuffer(value);
+    const BufferId base = BaseOf(program_, from);
+    if (from == target || base == target) return target;
+    if (!copied_.contains(base)) return from;
+    const BufferId safe = AddBuffer(value, BufferKind::kArena);
+    AddCopy(from, safe);
+    return safe;
   }
 
   // Has the value, or what it is a view of, written straight to where it is to be. False where
@@ -68,6 +110,7 @@ class ProgramBuilder {
   bool WriteInto(ValueId value, BufferId target) {
     const BufferKind kind = program_.buffers[target].kind;
     if (kind == BufferKind::kView || kind == BufferKind::kHost) return false;
+    if (copied_.contains(target)) return false;
     const ValueId home = HomeOf(value);
     if (buffers_.contains(home) || views_.contains(home)) return false;
     if (graph_.values[home].constant) return false;
@@ -329,6 +372,7 @@ class ProgramBuilder {
   std::map<std::string, KernelId> by_text_;
   std::map<ValueId, ValueView> views_;
   std::map<ValueId, BufferId> buffers_;
+  std::set<BufferId> copied_;  // outputs in memory that is read until the end
   std::map<std::tuple<ValueId, std::string, DType>, BufferId> weights_;
 };
 

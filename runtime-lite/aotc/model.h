@@ -1,7 +1,7 @@
 /* The table through which a host runs any compiled model without knowing its own header.
  *
- * The same for every model and target, C99 and C++. It is ABI: the order of declarations below
- * changes only together with AOTC_ABI_VERSION.
+ * The same for every model and target, C99 and C++. It is ABI: members are only ever appended to
+ * aotc_model, each time with a new AOTC_ABI_VERSION.
  *
  *   const aotc_model *model = mobilenet_model();
  *   aotc_value in[1], out[1];             // fill data, dims ... from model->inputs[0].max_bytes
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define AOTC_ABI_VERSION 1
+#define AOTC_ABI_VERSION 2
 #define AOTC_MAX_RANK 8
 
 /* 0 is success, everything else one of AOTC_ERROR_... */
@@ -77,6 +77,13 @@ typedef struct aotc_value_info {
   size_t max_bytes; /* room that one tensor of it needs at most */
 } aotc_value_info;
 
+/* An input and an output in one memory: `data` is the same for both, with room for max_bytes. They
+ * lie there row-major with these strides, in elements. */
+typedef struct aotc_alias {
+  int32_t input, output;
+  int64_t strides[AOTC_MAX_RANK];
+} aotc_alias;
+
 /* Threads that the caller lends for the length of one run. */
 typedef struct aotc_parallel {
   void *context;
@@ -103,6 +110,8 @@ typedef struct aotc_model {
   const char *(*status_text)(aotc_status status);                   /* never returns NULL */
   /* NULL unless the weights are a file of their own: called after create, before run. */
   aotc_status (*set_weights)(void *instance, const void *data, size_t bytes);
+  int32_t alias_count; /* version 2: pairs that share memory */
+  const aotc_alias *aliases;
 } aotc_model;
 
 #ifdef __cplusplus

@@ -47,6 +47,10 @@ ValueInfo._fields_ = [("name", C.c_char_p), ("kind", I32), ("child_count", I32),
                       ("dim_names", C.c_char_p * 8), ("max_bytes", SIZE)]
 
 
+class Alias(C.Structure):
+    _fields_ = [("input", I32), ("output", I32), ("strides", I64 * 8)]
+
+
 class Parallel(C.Structure):
     _fields_ = [("context", PTR), ("workers", I32), ("run", PTR)]
 
@@ -61,7 +65,8 @@ class Table(C.Structure):
                 ("destroy", C.CFUNCTYPE(I32, PTR)),
                 ("pool_create", C.CFUNCTYPE(I32, I32, C.POINTER(Parallel))),
                 ("pool_destroy", C.CFUNCTYPE(None, C.POINTER(Parallel))),
-                ("status_text", C.CFUNCTYPE(C.c_char_p, I32))]
+                ("status_text", C.CFUNCTYPE(C.c_char_p, I32)), ("set_weights", PTR),
+                ("alias_count", I32), ("aliases", C.POINTER(Alias))]
 
 
 def pack(halves):
@@ -88,6 +93,11 @@ class Memory:
     def address(self):
         return self.raw.ctypes.data + self.start if self.size else None
 
+    def tensor(self, dtype, shape, strides):
+        """Elements of the memory as a tensor, `strides` of elements apart."""
+        steps = [np.dtype(dtype).itemsize * stride for stride in strides[:len(shape)]]
+        return np.lib.stride_tricks.as_strided(self.bytes.view(dtype), shape, steps)
+
     def verify(self):
         before, after = self.raw[:self.start], self.raw[self.start + self.size:]
         if (before != GUARD).any() or (after != GUARD).any():
@@ -102,10 +112,11 @@ class CompiledModel:
         entry = getattr(self.library, f"{name}_model")
         entry.restype = C.POINTER(Table)
         self.table = entry().contents
-        if self.table.abi_version != 1:
+        if self.table.abi_version != 2:
             raise Failure(f"ABI version {self.table.abi_version}")
         self.inputs = self.table.inputs[:self.table.input_count]
         self.outputs = self.table.outputs[:self.table.output_count]
+        self.aliases = self.table.aliases[:self.table.alias_count]
         self.instance = Memory(self.table.instance_bytes, 0xFF, "the instance")
         self.check(self.table.create(self.instance.address), "create")
 
@@ -143,6 +154,8 @@ class Run:
             held = self.hold(f"output {info.name.decode()}", info.max_bytes, fill)
             value.tensor = Tensor(held.address, info.max_bytes)
         self.inputs = {n: m.bytes.copy() for n, m in self.memory.items() if n.startswith("input")}
+        for alias in model.aliases:
+            self.share(alias, arrays[model.inputs[alias.input].name.decode()])
         self.pool = Parallel()
         if workers > 1:
             model.check(model.table.pool_create(workers, C.byref(self.pool)), "pool_create")
@@ -159,6 +172,15 @@ class Run:
         held.bytes[:] = data
         dims = (I64 * 8)(*array.shape)
         value.tensor = Tensor(held.address, data.nbytes, dims, array.ndim, info.dtype)
+
+    def share(self, alias, array):
+        """Puts an input, with the strides of the pair, into the memory of the output."""
+        name = self.model.inputs[alias.input].name.decode()
+        held = self.memory[f"output {self.model.outputs[alias.output].name.decode()}"]
+        held.tensor(array.dtype, array.shape, alias.strides)[...] = array
+        tensor = self.given[alias.input].tensor
+        tensor.data, tensor.capacity_bytes = held.address, held.size
+        del self.inputs[f"input {name}"]
 
     def call(self):
         parallel = C.byref(self.pool) if self.workers > 1 else None
@@ -177,10 +199,12 @@ class Run:
         for name, before in self.inputs.items():
             if (self.memory[name].bytes != before).any():
                 raise Failure(f"the model changed {name}")
-        pairs = zip(self.model.outputs, self.lent)
-        return {info.name.decode(): self.result(info, value.tensor) for info, value in pairs}
+        strides = {alias.output: alias.strides for alias in self.model.aliases}
+        pairs = enumerate(zip(self.model.outputs, self.lent))
+        return {info.name.decode(): self.result(info, value.tensor, strides.get(i))
+                for i, (info, value) in pairs}
 
-    def result(self, info, tensor):
+    def result(self, info, tensor, strides):
         name = info.name.decode()
         if tensor.dtype != info.dtype or not 0 <= tensor.rank <= 8:
             raise Failure(f"output {name}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
@@ -190,6 +214,8 @@ class Run:
         size = (count + 1) // 2 if packed else count * dtype.itemsize
         if min(shape, default=0) < 0 or size > info.max_bytes:
             raise Failure(f"output {name}: dims {shape} after the run")
+        if strides is not None:
+            return self.memory[f"output {name}"].tensor(dtype, shape, strides).copy()
         data = self.memory[f"output {name}"].bytes[:size]
         data = unpack(data, count) if packed else data
         if dtype == bool and data.size and data.max() > 1:
