@@ -134,7 +134,7 @@ class Fuser {
 
   // Lets a slice of blocks lie in what it is a slice of.
   bool PlaceSlice(const FusedKernel& fused) {
-    const std::optional<Cut> cut = ReadCut(fused.kernel);
+    const std::optional<JoinCut> cut = ReadCut(fused.kernel);
     if (!cut) return false;
     const ValueId whole = fused.args[0], value = fused.args[1];
     const Part part = {value, cut->start};

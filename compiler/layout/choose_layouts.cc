@@ -167,7 +167,7 @@ class LayoutChooser {
 
   // A slice can lie in what it is a slice of likewise.
   void ShareWithSlice(const NodeFacts& facts) {
-    const std::optional<Cut> cut = facts.kernel ? ReadCut(facts.kernel->kernel) : std::nullopt;
+    const std::optional<JoinCut> cut = facts.kernel ? ReadCut(facts.kernel->kernel) : std::nullopt;
     if (!cut) return;
     const ValueId whole = facts.kernel->inputs[0], slice = facts.kernel->outputs[0];
     LayoutNeed shared = NeedOf(whole);

@@ -65,7 +65,7 @@ class JoinReader {
 
 }  // namespace
 
-std::optional<Cut> ReadCut(const Kernel& kernel) {
+std::optional<JoinCut> ReadCut(const Kernel& kernel) {
   if (kernel.params.size() != 2 || kernel.stages.size() != 1) return std::nullopt;
   const Stage& stage = kernel.stages[0];
   const Expr& load = stage.body[0];
@@ -74,7 +74,7 @@ std::optional<Cut> ReadCut(const Kernel& kernel) {
   if (!reads) return std::nullopt;
   const Shape& from = kernel.tensors[kernel.params[0]].shape;
   const Bounds bounds = StageBounds(kernel, stage);
-  std::optional<Cut> cut;
+  std::optional<JoinCut> cut;
   for (size_t i = 0; i < stage.axes.size(); ++i) {
     const Axis& axis = stage.axes[i];
     Expr start = Simplify(load.arg(i) - Var(axis.name), bounds);

@@ -27,11 +27,11 @@ struct Join {
 };
 
 // A kernel whose one result is a part of its one operand along an axis, all of it along the others.
-struct Cut {
+struct JoinCut {
   size_t axis = 0;
   Expr start = 0;
 };
-std::optional<Cut> ReadCut(const Kernel& kernel);
+std::optional<JoinCut> ReadCut(const Kernel& kernel);
 
 // Nothing where the kernel is no join: parts must cover the result, be whole and keep their type.
 std::optional<Join> ReadJoin(const Kernel& kernel);

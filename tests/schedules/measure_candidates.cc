@@ -5,7 +5,9 @@
 //       [--candidates N] [--seed S] [--rounds N] [--limits FILE] [--times FILE]
 //
 // Of each of N kernels, drawn with a seed, all candidates (or as many drawn) must give the same
-// numbers. --rounds 0: no times. --times keeps what was measured from run to run.
+// numbers. --rounds 0: no times. --times keeps what was measured from run to run. --assert: within
+// each kernel costs must order times (rank correlation 0.7 in the median, 0.3 at least), and the
+// choice must be within 1.15 of the best in the median, 1.5 at worst.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -40,7 +42,7 @@ struct Options {
   size_t kernels = 40, candidates = 50;
   uint64_t seed = 1;
   int rounds = 15;
-  bool verbose = false;
+  bool verbose = false, asserts = false, measure = false;
 };
 
 struct Subject {
@@ -79,10 +81,12 @@ class Times {
 
 absl::StatusOr<CompileResult> CompileModel(const std::string& argument, const Options& given) {
   const std::vector<std::string> words = absl::StrSplit(argument, ',');
+  static const std::string measured = given.measure ? MeasureLimits() : "";
   CompileOptions options{.model_path = words[0],
                          .target = given.target,
                          .cpu = given.cpu,
-                         .limits_path = given.limits};
+                         .limits_path = given.limits,
+                         .limits = given.measure ? measured : ""};
   options.passes.stop_after = "lower";
   for (size_t i = 1; i < words.size(); ++i) {
     AOTC_ASSIGN_OR_RETURN(const DimOption dim, ParseDimOption(words[i]));
@@ -230,6 +234,14 @@ double Median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
+absl::Status CheckBars(const std::vector<double>& correlations,
+                       const std::vector<double>& choices) {
+  const bool holds = Median(correlations) >= 0.7 &&
+                     *std::ranges::min_element(correlations) >= 0.3 && Median(choices) <= 1.15 &&
+                     *std::ranges::max_element(choices) <= 1.5;
+  return holds ? absl::OkStatus() : absl::InternalError("costs order the times too badly");
+}
+
 absl::Status Run(const Options& options) {
   std::vector<Subject> subjects;
   std::vector<std::string> known;
@@ -275,7 +287,8 @@ absl::Status Run(const Options& options) {
            Median(choices), *std::ranges::max_element(choices), Median(cheapests),
            *std::ranges::max_element(cheapests));
   }
-  return wrong == 0 ? absl::OkStatus() : absl::InternalError("numbers differ");
+  if (wrong > 0) return absl::InternalError("numbers differ");
+  return options.asserts ? CheckBars(correlations, choices) : absl::OkStatus();
 }
 
 }  // namespace
@@ -295,6 +308,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed);
   app.add_option("--rounds", options.rounds, "0: numbers alone");
   app.add_flag("--verbose", options.verbose);
+  app.add_flag("--assert", options.asserts);
+  app.add_flag("--measure-limits", options.measure, "costs are those of this machine");
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = aotc::Run(options);
   if (!status.ok()) fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());

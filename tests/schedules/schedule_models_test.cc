@@ -42,7 +42,7 @@ class ModelKernels : public testing::TestWithParam<Model> {
   void SetUp() override {
     const std::string path = StrCat("../shared/models/", GetParam().name, ".onnx");
     if (access(path.c_str(), R_OK) != 0) GTEST_SKIP() << path << " is not here";
-    CompileOptions options{.model_path = path};
+    CompileOptions options{.model_path = path, .target = target_name_};
     options.passes.stop_after = "lower";
     for (const std::string& dim : GetParam().dims) {
       const absl::StatusOr<DimOption> option = ParseDimOption(dim);
@@ -53,6 +53,7 @@ class ModelKernels : public testing::TestWithParam<Model> {
     absl::StatusOr<CompileResult> result = Compile(options, diagnostics);
     ASSERT_TRUE(result.ok()) << result.status();
     program_ = std::move(result->program);
+    target_ = std::move(result->target);
   }
 
   const Isa& IsaOf(const KernelVariant& variant) const {
@@ -63,6 +64,8 @@ class ModelKernels : public testing::TestWithParam<Model> {
     return all_.front();
   }
 
+  std::string target_name_ = "cpu";
+  Target target_;
   Program program_;
   const std::vector<std::string_view> used_ = {"vnni", "amx"};
   std::vector<Isa> all_ = IsasFor(*ParseCpuList(std::string(kDefaultCpuList)), used_);
@@ -124,6 +127,38 @@ TEST_P(ModelKernels, HaveCandidatesThatAreLegal) {
   }
 }
 
+// The same on CUDA, by the target's record.
+class ModelKernelsOnCuda : public ModelKernels {
+ protected:
+  ModelKernelsOnCuda() { target_name_ = "cuda"; }
+};
+
+TEST_P(ModelKernelsOnCuda, HaveTheLoopsThatTheTextOfTheirScheduleGives) {
+  for (const ProgramKernel& kernel : program_.kernels) {
+    for (const KernelVariant& variant : kernel.variants) {
+      const absl::StatusOr<Schedule> schedule = ParseSchedule(variant.schedule);
+      ASSERT_TRUE(schedule.ok()) << variant.schedule << ": " << schedule.status();
+      EXPECT_EQ(PrintSchedule(*schedule), variant.schedule);
+      const auto again = target_.realise(kernel.kernel, variant, variant.schedule);
+      ASSERT_TRUE(again.ok()) << variant.schedule << ": " << again.status();
+      EXPECT_EQ(PrintLoops(again->loops), PrintLoops(variant.loops)) << variant.schedule;
+    }
+  }
+}
+
+TEST_P(ModelKernelsOnCuda, HaveCandidatesAmongWhichTheirScheduleIs) {
+  for (const ProgramKernel& kernel : program_.kernels) {
+    for (const KernelVariant& variant : kernel.variants) {
+      const auto candidates = target_.candidates(kernel.kernel, variant);
+      EXPECT_EQ(std::ranges::count(candidates, variant.schedule, &ScheduleCandidate::schedule), 1)
+          << variant.schedule;
+      for (const ScheduleCandidate& candidate : candidates) EXPECT_GT(candidate.seconds, 0);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernelsOnCuda, testing::ValuesIn(kModels),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernels, testing::ValuesIn(kModels),
                          [](const auto& info) { return info.param.name; });
 

@@ -1,5 +1,6 @@
 // Attention in one pass: a block of rows walks blocks of keys, and no score leaves the block.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -9,7 +10,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/attention_parts.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 #include "compiler/targets/cuda/tiles.h"
 
 namespace aotc {
@@ -46,17 +47,40 @@ std::optional<int64_t> LegalFrom(std::string_view param, int64_t least) {
 
 class AttentionRule {
  public:
-  AttentionRule(Attention a, const CudaLimits& limits) : a_(std::move(a)), limits_(limits) {}
+  AttentionRule(Attention a, int64_t sms) : a_(std::move(a)), sms_(sms) {}
 
-  absl::StatusOr<KernelVariant> Run() {
+  absl::Status Read() {
     const int64_t rows = Most(a_.rows().extent);
     if (rows < kLeastRows) return Refuse(StrCat("attention of ", rows, " rows"));
-    AOTC_RETURN_IF_ERROR(Choose());
-    KernelVariant variant{.realisation = "attention",
-                          .schedule = PrintSchedule(ScheduleOf()),
-                          .reason = "rows that attend to keys, in blocks of both"};
-    variant.loops = Loops();
-    return variant;
+    return Choose();
+  }
+
+  Schedule Chosen() const { return ScheduleOf(); }
+
+  std::vector<Schedule> Candidates() const {
+    std::vector<Schedule> schedules = {ScheduleOf()};
+    AttentionRule other = *this;
+    for (const int64_t rows : {64, 32, 16}) {
+      for (const int64_t keys : {64, 32, 16}) {
+        other.schedule_.rows = rows;
+        other.schedule_.keys = keys;
+        const bool is_new = other.ScheduleOf() != schedules[0];
+        if (is_new && FitsBlock("attention_tile", other.schedule_.params())) {
+          schedules.push_back(other.ScheduleOf());
+        }
+      }
+    }
+    return schedules;
+  }
+
+  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
+    const SchedulePart& part = HeartOf(schedule);
+    if (part.by != "attention_tile") return CheckSchedule(schedule, ScheduleOf());
+    AttentionRule other = *this;
+    other.schedule_.rows = part.params[0];
+    other.schedule_.keys = part.params[1];
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    return other.Loops();
   }
 
  private:
@@ -76,7 +100,7 @@ class AttentionRule {
                  .values_by_key = a_.value.row_step.IsInt(1) && !value_step.IsInt(1)};
     std::optional<AttentionSchedule> best;
     for (const int64_t rows : {64, 32, 16}) {
-      const bool is_busy = best && Blocks(best->rows) >= limits_.sms;
+      const bool is_busy = best && Blocks(best->rows) >= sms_;
       if (is_busy) break;
       if (std::optional<AttentionSchedule> fits = WithRows(rows)) best = fits;
     }
@@ -95,14 +119,12 @@ class AttentionRule {
   }
 
   std::optional<AttentionSchedule> WithRows(int64_t rows) const {
-    const TileRow& row = *FindTile(CudaTiles(), "attention_tile");
-    const TileLimits limits{.shared_bytes = kSharedOfEveryBlock};
     for (const int64_t keys : {64, 32, 16}) {
       AttentionSchedule schedule = schedule_;
       schedule.rows = rows;
       schedule.keys = keys;
       const bool is_padding = keys > 16 && keys / 2 >= Most(a_.keys);
-      if (!is_padding && LegalParams(row, schedule.params(), 1, limits).ok()) return schedule;
+      if (!is_padding && FitsBlock("attention_tile", schedule.params())) return schedule;
     }
     return std::nullopt;
   }
@@ -233,16 +255,18 @@ class AttentionRule {
     return nest;
   }
 
-  const Attention a_;
-  const CudaLimits& limits_;
+  Attention a_;
+  const int64_t sms_;  // multiprocessors
   AttentionSchedule schedule_;
 };
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options) {
+absl::StatusOr<CudaWay> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(Attention a, AnalyzeAttention(kernel));
-  return AttentionRule(std::move(a), options.limits).Run();
+  const auto rule = std::make_shared<AttentionRule>(std::move(a), options.limits.sms);
+  AOTC_RETURN_IF_ERROR(rule->Read());
+  return WayOf<AttentionRule>("attention", "rows that attend to keys, in blocks of both", rule);
 }
 
 }  // namespace aotc

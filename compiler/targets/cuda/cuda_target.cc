@@ -4,101 +4,23 @@
 
 #include "absl/strings/numbers.h"
 #include "compiler/fuse/split_kernels.h"
-#include "compiler/lower/index_width.h"
-#include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
-#include "compiler/lower/tidy_loops.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
 
-constexpr int64_t kThreads = 128;
-constexpr int kTensorCoreArch = 80;  // the first with mma.sync m16n8k16 and cp.async
-
-constexpr int64_t kMostLocalBytes = 128 * 1024;
-
-// Temps of a thread's row live in its local memory.
-absl::Status UseLocalMemory(LoopFunction& function) {
-  int64_t bytes = 0;
-  for (LoopBuffer& buffer : function.buffers) {
-    if (buffer.place != BufferPlace::kScratch) continue;
-    buffer.place = BufferPlace::kLocal;
-    bytes += buffer.elements * ByteWidth(buffer.dtype);
-  }
-  function.scratch_bytes = 0;
-  if (bytes <= kMostLocalBytes) return absl::OkStatus();
-  return absl::UnimplementedError(
-      StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
-}
-
-// Blocks lie in the first dimension of the grid, the only one that holds more than 65535.
-absl::Status CheckGrid(const LoopFunction& function) {
-  constexpr int64_t kMostBlocks = INT32_MAX;
-  const int64_t blocks = RangeOf(function.tasks, BoundsOf(function.symbols)).max;
-  if (blocks <= kMostBlocks) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", blocks,
-                                         " blocks, and a grid has at most ", kMostBlocks));
-}
-
-absl::Status CheckShared(const LoopFunction& function, const CudaLimits& limits) {
-  const int64_t bytes = SharedBytes(function);
-  if (bytes <= limits.shared_per_block) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", bytes,
-                                         " bytes of shared memory, and a block has ",
-                                         limits.shared_per_block));
-}
-
-// What both kinds of variants end with.
-absl::Status Finish(KernelVariant& variant, const CudaLimits& limits) {
-  AOTC_RETURN_IF_ERROR(CheckGrid(variant.loops));
-  AOTC_RETURN_IF_ERROR(CheckShared(variant.loops, limits));
-  TidyLoops(variant.loops);
-  const std::string wide = UseNarrowIndices(variant.loops);
-  if (!wide.empty()) StrAppend(&variant.reason, "; 64-bit indices: ", wide);
-  return absl::OkStatus();
-}
-
-// A thread to each iteration of the outermost loops that its stages share.
-std::string ThreadsText(const Kernel& kernel) {
-  std::vector<Cut> cuts;
-  if (const absl::StatusOr<Nest> nest = BuildNest(kernel); nest.ok() && !nest->outer.empty()) {
-    std::vector<NestAxis> axes = nest->outer;
-    if (nest->HasStatistics()) axes.resize(axes.size() - nest->stages.back().over.size());
-    if (!axes.empty()) cuts.push_back({WalksOf(axes), kThreads});
-  }
-  return PrintSchedule(
-      WholeKernel(kernel, std::move(cuts), StageMemory::kScratch, "threads", {kThreads}));
-}
-
-absl::StatusOr<KernelVariant> ThreadsOnCuda(const Kernel& kernel, std::string reason,
-                                            const CudaLimits& limits) {
-  KernelVariant variant{
-      .realisation = "loops", .schedule = ThreadsText(kernel), .reason = std::move(reason)};
-  AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToThreads(kernel, kThreads));
-  AOTC_RETURN_IF_ERROR(UseLocalMemory(variant.loops));
-  AOTC_RETURN_IF_ERROR(Finish(variant, limits));
-  return variant;
-}
-
 // The first tile that can compute the kernel's contraction; of the refusals the last.
-absl::StatusOr<KernelVariant> TileOnCuda(const Kernel& kernel, const CudaOptions& options) {
+absl::StatusOr<CudaWay> TileOnCuda(const Kernel& kernel, const CudaOptions& options) {
   if (kernel.stages.empty() || !IsContraction(kernel.stages.front())) {
     return absl::FailedPreconditionError("no contraction");
   }
   if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
-  absl::StatusOr<KernelVariant> depthwise = DepthwiseTileOnCuda(kernel, options);
+  absl::StatusOr<CudaWay> depthwise = DepthwiseTileOnCuda(kernel, options);
   return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel, options);
-}
-
-// Row-major outputs without halos, as all but tiles of contractions take for granted.
-bool WritesPlainTensors(const Kernel& kernel) {
-  return std::all_of(kernel.params.begin(), kernel.params.end(), [&](TensorId id) {
-    const KernelTensor& tensor = kernel.tensors[id];
-    return tensor.role != TensorRole::kOutput || tensor.layout.IsPlain();
-  });
 }
 
 bool ReadsConstants(const Kernel& kernel, const Stage& stage) {
@@ -140,47 +62,6 @@ bool RowsStayInCache(const Kernel& kernel) {
          RowBytes(*nest) <= kMostBytes;
 }
 
-// A rule, and the least compute capability whose devices run what it gives, times ten.
-struct RuleRow {
-  CudaRule rule;
-  int arch = 0;
-};
-
-// The rules that may apply, best first.
-std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) {
-  if (kernel.stages.empty() || !options.templates) return {};
-  const bool plain = WritesPlainTensors(kernel);
-  if (HasSubByteTensor(kernel)) {  // tiles and packs move whole bytes
-    return HasReduction(kernel) && plain ? std::vector<RuleRow>{{RowsOnCuda}}
-                                         : std::vector<RuleRow>{};
-  }
-  std::vector<RuleRow> rules;
-  if (IsContraction(kernel.stages.front())) {
-    if (plain) rules = {{DepthwiseTileOnCuda}, {MatrixVectorOnCuda}};
-    if (std::max(options.least_arch, options.most_arch) >= kTensorCoreArch) {
-      rules.push_back({MmaTileOnCuda, kTensorCoreArch});
-    }
-    rules.push_back({MatmulTileOnCuda});
-  }
-  if (HasReduction(kernel) && plain) {
-    rules.insert(rules.begin(), {AttentionOnCuda});
-    rules.push_back({RowsOnCuda});
-  }
-  if (rules.empty() && plain) rules = {{TransposeTileOnCuda}, {PackedElementwiseOnCuda}};
-  return rules;
-}
-
-// What the rule gives, unless it is disabled or no GPU of the list has room for it.
-absl::StatusOr<KernelVariant> Tried(const CudaRule rule, const Kernel& kernel,
-                                    const CudaOptions& options) {
-  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, rule(kernel, options));
-  if (options.disabled.contains(variant.realisation)) {
-    return absl::FailedPreconditionError(StrCat(variant.realisation, " is disabled"));
-  }
-  AOTC_RETURN_IF_ERROR(Finish(variant, options.limits));
-  return variant;
-}
-
 std::string Veto(const Kernel& producer, const Kernel& consumer, const Kernel& merged,
                  const CudaOptions& options) {
   if (IsOnePassOnCuda(merged, options)) return "";
@@ -195,7 +76,7 @@ std::string Veto(const Kernel& producer, const Kernel& consumer, const Kernel& m
     if (!rows.empty() && had_rows) return rows;
     if (rows.empty() && RowsStayInCache(merged)) return "";
   }
-  const absl::StatusOr<KernelVariant> tiled = TileOnCuda(merged, options);
+  const absl::StatusOr<CudaWay> tiled = TileOnCuda(merged, options);
   if (tiled.ok() || (!TileOnCuda(producer, options).ok() && !TileOnCuda(consumer, options).ok()))
     return "";
   return StrCat("the contraction would lose its tile: ", std::string(tiled.status().message()));
@@ -229,34 +110,6 @@ absl::StatusOr<int> LeastArch(const std::vector<std::string>& archs) {
 absl::StatusOr<int> MostArch(const std::vector<std::string>& archs) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<int> numbers, ArchNumbers(archs));
   return *std::ranges::max_element(numbers);
-}
-
-absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
-  ProgramKernel result{.kernel = kernel};
-  std::string reason = options.templates ? "no rule for it" : "no templates are wanted";
-  for (const RuleRow& row : RulesFor(kernel, options)) {
-    absl::StatusOr<KernelVariant> variant = Tried(row.rule, kernel, options);
-    if (!variant.ok()) {
-      reason = std::string(variant.status().message());
-      continue;
-    }
-    const bool runs_anywhere = row.arch <= options.least_arch;
-    if (!runs_anywhere) {
-      variant->feature = StrCat("sm_", row.arch);
-      StrAppend(&variant->loops.name, "_sm_", row.arch);
-    }
-    result.variants.push_back(*std::move(variant));
-    if (runs_anywhere) return result;
-  }
-  AOTC_ASSIGN_OR_RETURN(KernelVariant variant,
-                        ThreadsOnCuda(kernel, std::move(reason), options.limits));
-  result.variants.push_back(std::move(variant));
-  return result;
-}
-
-bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options) {
-  return options.templates && WritesPlainTensors(kernel) && !HasSubByteTensor(kernel) &&
-         Tried(AttentionOnCuda, kernel, options).ok();
 }
 
 bool CudaHolds(const Kernel& kernel, const CudaOptions& options) {

@@ -37,28 +37,12 @@ absl::StatusOr<int> MostArch(const std::vector<std::string>& archs);
 // asked for by its compute capability.
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options);
 
-// A schedule rule. Error: why it does not apply.
-using CudaRule = absl::StatusOr<KernelVariant> (*)(const Kernel& kernel,
-                                                   const CudaOptions& options);
-
-// Elementwise kernels whose threads move 16 bytes at a time.
-absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel,
-                                                      const CudaOptions& options);
-// Elementwise kernels that read along another axis than they write along.
-absl::StatusOr<KernelVariant> TransposeTileOnCuda(const Kernel& kernel, const CudaOptions& options);
-// Rows that attend to keys, in one pass over them. Error: why it does not apply.
-absl::StatusOr<KernelVariant> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options);
-// Reductions, softmax, normalisations: a warp, a part of one or a block to each row.
-absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel, const CudaOptions& options);
-// Shared-memory tiled contraction, dense or convolution by implicit GEMM. Error: why it does not
-// apply.
-absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel, const CudaOptions& options);
-// Contraction of f16 on tensor cores, for sm_80 and newer. Error: why it does not apply.
-absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& options);
-// Matrix times vector: a row of the matrix by a warp or a block. Error: why it does not apply.
-absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options);
-// Depthwise convolution with a run of outputs per thread. Error: why it does not apply.
-absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel, const CudaOptions& options);
+// What could stand in the place of one of these variants, and the variant with such a schedule.
+// Error: the text is no schedule of the kernel, and why.
+std::vector<ScheduleCandidate> CudaCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
+                                                const CudaOptions& options);
+absl::StatusOr<KernelVariant> CudaVariantBy(const Kernel& kernel, const KernelVariant& variant,
+                                            std::string_view text, const CudaOptions& options);
 
 // Whether the kernel is computed in one pass, though a part of it alone would not be.
 bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options);

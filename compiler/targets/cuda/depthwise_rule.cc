@@ -1,5 +1,6 @@
 // Depthwise convolutions: contractions whose operands share the channel, summed over a small window
 // only.
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -11,13 +12,12 @@
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
 
 constexpr int64_t kThreads = 128;
-constexpr int64_t kOutputs = 4;  // neighbouring results of a thread
 constexpr int64_t kLargestWindow = 7;
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
@@ -44,15 +44,32 @@ class DepthwiseRule {
   explicit DepthwiseRule(const Kernel& kernel)
       : kernel_(kernel), stage_(WithAxesOf(kernel.stages.front(), kernel.stages.back())) {}
 
-  absl::StatusOr<KernelVariant> Run() {
+  absl::Status Read() {
     AOTC_RETURN_IF_ERROR(Match());
     AOTC_ASSIGN_OR_RETURN(nest_, BuildNest(kernel_));
     if (!nest_.is_point || nest_.HasStatistics()) return Refuse("the epilogue has other axes");
-    KernelVariant variant{.realisation = "depthwise_tile",
-                          .schedule = PrintSchedule(ScheduleOf()),
-                          .reason = "operands share the channel"};
-    AOTC_ASSIGN_OR_RETURN(variant.loops, Loops());
-    return variant;
+    return Loops().status();
+  }
+
+  Schedule Chosen() const { return ScheduleOf(); }
+
+  std::vector<Schedule> Candidates() const {
+    std::vector<Schedule> schedules = {ScheduleOf()};
+    DepthwiseRule other = *this;
+    for (const int64_t outputs : {8, 2, 1}) {
+      other.outputs_ = outputs;
+      schedules.push_back(other.ScheduleOf());
+    }
+    return schedules;
+  }
+
+  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
+    const SchedulePart& part = HeartOf(schedule);
+    if (part.by != "depthwise_tile") return CheckSchedule(schedule, ScheduleOf());
+    DepthwiseRule other = *this;
+    other.outputs_ = part.params.back();
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    return other.Loops();
   }
 
  private:
@@ -100,25 +117,25 @@ class DepthwiseRule {
 
   std::vector<int64_t> Params() const {
     return {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1), slide_.stride,
-            slide_.dilation, kOutputs};
+            slide_.dilation, outputs_};
   }
 
   Schedule ScheduleOf() const {
-    return WholeKernel(kernel_, {{WalksOf(nest_.outer), kThreads * kOutputs}},
+    return WholeKernel(kernel_, {{WalksOf(nest_.outer), kThreads * outputs_}},
                        StageMemory::kFragment, "depthwise_tile", Params());
   }
 
-  absl::StatusOr<LoopFunction> Loops() {
+  absl::StatusOr<LoopFunction> Loops() const {
     LoopFunction function = StartFunction(kernel_, nest_);
     std::vector<NestAxis> points = nest_.outer;
     const NestAxis w = points.back();
-    points.back() = {.name = "run", .extent = Simplify(CeilDiv(w.extent, kOutputs), nest_.bounds)};
+    points.back() = {.name = "run", .extent = Simplify(CeilDiv(w.extent, outputs_), nest_.bounds)};
     const Expr count = CountOf(points);
     function.tasks = Simplify(CeilDiv(count, kThreads), nest_.bounds);
     function.threads = kThreads;
     std::vector<Stmt> body = DecodeAxes(points, Var("point"));
     TileCall call{
-        .tile = "depthwise_tile", .params = Params(), .extents = {Var("run") * kOutputs, w.extent}};
+        .tile = "depthwise_tile", .params = Params(), .extents = {Var("run") * outputs_, w.extent}};
     AOTC_ASSIGN_OR_RETURN(TileObject input, Input(w));
     call.operands = {std::move(input), Filter(), Epilogue(w)};
     body.push_back(Tile(std::move(call)));
@@ -133,7 +150,7 @@ class DepthwiseRule {
     Bounds bounds = StageBounds(kernel_, stage);
     const Expr reach = (w.extent - 1) * slide_.stride + (columns_.extent - 1) * slide_.dilation;
     bounds.Add("x", 0, RangeOf(reach, bounds).max);
-    const Expr counted = reach + (kOutputs - 1) * slide_.stride;  // and compared with the end
+    const Expr counted = reach + (outputs_ - 1) * slide_.stride;  // and compared with the end
     const Expr walked = WalkByX(Substitute(stage.body[0].arg(0), OneTaps()), w.name, bounds);
     if (UsesVar(walked, w.name) || UsesVar(walked, columns_.name))
       return Refuse("the window does not slide evenly");
@@ -195,13 +212,15 @@ class DepthwiseRule {
   std::vector<Axis> window_;
   Axis rows_, columns_;
   Slide slide_;
+  int64_t outputs_ = 4;  // neighbouring results of a thread
 };
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> DepthwiseTileOnCuda(const Kernel& kernel,
-                                                  const CudaOptions& /*options*/) {
-  return DepthwiseRule(kernel).Run();
+absl::StatusOr<CudaWay> DepthwiseTileOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
+  const auto rule = std::make_shared<DepthwiseRule>(kernel);
+  AOTC_RETURN_IF_ERROR(rule->Read());
+  return WayOf<DepthwiseRule>("depthwise_tile", "operands share the channel", rule);
 }
 
 }  // namespace aotc

@@ -1,6 +1,7 @@
 // Elementwise kernels by packs: a thread moves runs of up to 16 bytes and computes element by
 // element in registers.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -10,7 +11,7 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
@@ -34,24 +35,57 @@ class ElementwiseRule {
  public:
   explicit ElementwiseRule(const Kernel& kernel) : kernel_(kernel) {}
 
-  absl::StatusOr<KernelVariant> Run() {
+  absl::Status Read() {
     AOTC_ASSIGN_OR_RETURN(nest_, BuildNest(kernel_));
     if (!nest_.is_point || nest_.outer.empty()) return Refuse("no elements of one shape");
     MergeAxes(nest_);
     AOTC_RETURN_IF_ERROR(ChoosePack());
-    AOTC_RETURN_IF_ERROR(FindLoads());
-    KernelVariant variant{.realisation = "packed_elementwise"};
-    variant.loops = Loops();
-    variant.schedule =
-        PrintSchedule(WholeKernel(kernel_, {{WalksOf(nest_.outer), pack_ * kThreads}},
-                                  StageMemory::kFragment, "packs", {pack_, kThreads}));
-    variant.reason = "neighbouring elements lie together";
-    if (grid_) variant.reason += ", and threads stride over the grid";
-    return variant;
+    return FindLoads();
+  }
+
+  std::string Reason() const {
+    return StrCat("neighbouring elements lie together",
+                  UsesGrid() ? ", and threads stride over the grid" : "");
+  }
+
+  Schedule Chosen() const { return ScheduleOf(); }
+
+  // Packs of the chosen size and, down to two elements, of less.
+  std::vector<Schedule> Candidates() const {
+    std::vector<Schedule> schedules;
+    ElementwiseRule other = *this;
+    for (; other.pack_ > 1; other.pack_ /= 2) schedules.push_back(other.ScheduleOf());
+    return schedules;
+  }
+
+  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
+    const SchedulePart& part = HeartOf(schedule);
+    if (part.by != "packs" || pack_ % part.params[0] != 0) {
+      return CheckSchedule(schedule, ScheduleOf());
+    }
+    ElementwiseRule other = *this;
+    other.pack_ = part.params[0];
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    return other.Loops();
   }
 
  private:
   const NestAxis& Last() const { return nest_.outer.back(); }
+
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, {{WalksOf(nest_.outer), pack_ * kThreads}}, StageMemory::kFragment,
+                       "packs", {pack_, kThreads});
+  }
+
+  // Innermost runs of a pack's length, in place of elements.
+  std::vector<NestAxis> Runs() const {
+    std::vector<NestAxis> runs = nest_.outer;
+    runs.back() = {.name = "run", .extent = Simplify(FloorDiv(Last().extent, pack_), nest_.bounds)};
+    return runs;
+  }
+
+  Expr Blocks() const { return Simplify(CeilDiv(CountOf(Runs()), kThreads), nest_.bounds); }
+  bool UsesGrid() const { return RangeOf(Blocks(), nest_.bounds).max > 2 * kGridBlocks; }
 
   // Elements that fill one access of the widest type, a divisor of the innermost extent.
   absl::Status ChoosePack() {
@@ -163,13 +197,10 @@ class ElementwiseRule {
 
   LoopFunction Loops() {
     LoopFunction function = StartFunction(kernel_, nest_);
-    std::vector<NestAxis> runs = nest_.outer;
-    runs.back() = {.name = "run", .extent = Simplify(FloorDiv(Last().extent, pack_), nest_.bounds)};
-    const Expr count = CountOf(runs);
-    const Expr blocks = Simplify(CeilDiv(count, kThreads), nest_.bounds);
-    grid_ = RangeOf(blocks, nest_.bounds).max > 2 * kGridBlocks;
+    const std::vector<NestAxis> runs = Runs();
+    const Expr count = CountOf(runs), blocks = Blocks();
     function.threads = kThreads;
-    function.tasks = grid_ ? Simplify(Min(blocks, kGridBlocks), nest_.bounds) : blocks;
+    function.tasks = UsesGrid() ? Simplify(Min(blocks, kGridBlocks), nest_.bounds) : blocks;
     std::vector<Stmt> body = DecodeAxes(runs, Var("point"));
     for (PackedLoad& load : loads_) {
       load.pack = AddPack(function, load.tensor);
@@ -180,7 +211,7 @@ class ElementwiseRule {
     std::vector<Stmt> stores;
     body.push_back(For("e", 0, pack_, Elements(function, stores), LoopKind::kUnrolled));
     for (Stmt& store : stores) body.push_back(std::move(store));
-    if (grid_) {
+    if (UsesGrid()) {
       function.body = Block({For("point", 0, count, std::move(body), LoopKind::kGrid)});
     } else {
       function.body = Block({Let("point", Var("task") * kThreads + Var("thread")),
@@ -221,15 +252,16 @@ class ElementwiseRule {
   const Kernel& kernel_;
   Nest nest_;
   int64_t pack_ = 1;
-  bool grid_ = false;
   std::vector<PackedLoad> loads_;
 };
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> PackedElementwiseOnCuda(const Kernel& kernel,
-                                                      const CudaOptions& /*options*/) {
-  return ElementwiseRule(kernel).Run();
+absl::StatusOr<CudaWay> PackedElementwiseOnCuda(const Kernel& kernel,
+                                                const CudaOptions& /*options*/) {
+  const auto rule = std::make_shared<ElementwiseRule>(kernel);
+  AOTC_RETURN_IF_ERROR(rule->Read());
+  return WayOf<ElementwiseRule>("packed_elementwise", rule->Reason(), rule);
 }
 
 }  // namespace aotc

@@ -1,12 +1,13 @@
 // Contractions on CUDA cores, in tiles of shared memory.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/contraction_operands.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
@@ -23,17 +24,59 @@ class MatmulRule {
  public:
   explicit MatmulRule(const Kernel& kernel) : kernel_(kernel) {}
 
-  absl::StatusOr<KernelVariant> Run() {
+  absl::Status Read() {
     AOTC_ASSIGN_OR_RETURN(c_, ReadCudaContraction(kernel_));
     Choose();
-    KernelVariant variant{.realisation = "matmul_tile",
-                          .schedule = PrintSchedule(ScheduleOf()),
-                          .reason = "a contraction, tiled in shared memory"};
-    variant.loops = Loops();
-    return variant;
+    return absl::OkStatus();
+  }
+
+  Schedule Chosen() const { return ScheduleOf(); }
+
+  // Blocks and tiles of threads of many sizes; statistics of a row ask for the chosen ones.
+  std::vector<Schedule> Candidates() const {
+    std::vector<Schedule> schedules = {ScheduleOf()};
+    MatmulRule other = *this;
+    for (const auto& [m, n] : {std::pair(128, 128),
+                               {128, 64},
+                               {64, 128},
+                               {64, 64},
+                               {64, 32},
+                               {32, 64},
+                               {32, 32},
+                               {128, 16},
+                               {16, 128},
+                               {16, 64},
+                               {16, 16}}) {
+      for (const auto& [rows, columns] :
+           {std::pair(8, 8), {8, 4}, {4, 4}, {4, 2}, {2, 4}, {2, 2}}) {
+        for (const int64_t k : {16, 32}) {
+          other.schedule_ = schedule_;
+          other.schedule_.block_m = m, other.schedule_.block_n = n, other.schedule_.block_k = k;
+          other.schedule_.thread_m = rows, other.schedule_.thread_n = columns;
+          const bool is_new = other.ScheduleOf() != schedules[0] && !c_.nest.HasStatistics();
+          if (is_new && other.Fits()) schedules.push_back(other.ScheduleOf());
+        }
+      }
+    }
+    return schedules;
+  }
+
+  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
+    const std::vector<int64_t>& p = HeartOf(schedule).params;
+    if (HeartOf(schedule).by != "matmul_tile") return CheckSchedule(schedule, ScheduleOf());
+    MatmulRule other = *this;
+    other.schedule_ = {p[0], p[1], p[2], p[3], p[4], p[5] != 0, p[6] != 0};
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    return other.Loops();
   }
 
  private:
+  bool Fits() const {
+    constexpr int64_t kWarp = 32;
+    const int64_t threads = schedule_.threads();
+    return threads >= kWarp && threads % kWarp == 0 && FitsBlock("matmul_tile", Params());
+  }
+
   void Choose() {
     const int64_t m = CountOf(c_.m).AsInt().value_or(64), n = CountOf(c_.n).AsInt().value_or(64);
     if (n <= 16)
@@ -103,9 +146,10 @@ class MatmulRule {
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> MatmulTileOnCuda(const Kernel& kernel,
-                                               const CudaOptions& /*options*/) {
-  return MatmulRule(kernel).Run();
+absl::StatusOr<CudaWay> MatmulTileOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
+  const auto rule = std::make_shared<MatmulRule>(kernel);
+  AOTC_RETURN_IF_ERROR(rule->Read());
+  return WayOf<MatmulRule>("matmul_tile", "a contraction, tiled in shared memory", rule);
 }
 
 }  // namespace aotc

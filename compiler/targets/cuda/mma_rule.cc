@@ -1,12 +1,13 @@
 // Contractions of f16 on tensor cores, dense or convolutions by implicit GEMM.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/contraction_operands.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
@@ -49,19 +50,61 @@ bool IsZero(const Expr& e) { return e.IsConst() && IsFloat(e.dtype()) && e->floa
 
 class MmaRule {
  public:
-  MmaRule(const Kernel& kernel, const CudaLimits& limits, CudaContraction c)
-      : kernel_(kernel), limits_(limits), c_(std::move(c)) {}
+  MmaRule(const Kernel& kernel, int64_t sms, CudaContraction c)
+      : kernel_(kernel), sms_(sms), c_(std::move(c)) {}
 
-  absl::StatusOr<KernelVariant> Run() {
+  absl::Status Read() {
     AOTC_RETURN_IF_ERROR(CheckOperands());
     Orient();
     AOTC_RETURN_IF_ERROR(CheckShape());
     ChooseTile();
-    KernelVariant variant{.realisation = "mma_tile",
-                          .schedule = PrintSchedule(ScheduleOf()),
-                          .reason = "a contraction of f16, on tensor cores"};
-    variant.loops = Loops();
-    return variant;
+    return absl::OkStatus();
+  }
+
+  Schedule Chosen() const { return ScheduleOf(); }
+
+  // Blocks and warps of many sizes. For statistics a row of the tile lies in one warp.
+  std::vector<Schedule> Candidates() const {
+    std::vector<Schedule> schedules = {ScheduleOf()};
+    MmaRule other = *this;
+    for (const auto& [m, n] : {std::pair(128, 128),
+                               {128, 64},
+                               {64, 128},
+                               {64, 64},
+                               {64, 32},
+                               {32, 64},
+                               {32, 32},
+                               {16, 64},
+                               {64, 16},
+                               {16, 16}}) {
+      for (const auto& [rows, columns] :
+           {std::pair(64, 32), {32, 64}, {32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 8}}) {
+        for (const int64_t k : {16, 32}) {
+          MmaSchedule& s = other.schedule_;
+          s = schedule_;
+          s.block_m = m, s.block_n = n, s.warp_m = rows, s.warp_n = columns, s.block_k = k;
+          const bool is_new = other.ScheduleOf() != schedules[0];
+          const bool one_warp = !c_.nest.HasStatistics() || columns == n;
+          const bool is_whole = m % rows == 0 && n % columns == 0;
+          if (is_new && one_warp && is_whole && FitsBlock("mma_tile", other.Params())) {
+            schedules.push_back(other.ScheduleOf());
+          }
+        }
+      }
+    }
+    return schedules;
+  }
+
+  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
+    const std::vector<int64_t>& p = HeartOf(schedule).params;
+    if (HeartOf(schedule).by != "mma_tile") return CheckSchedule(schedule, ScheduleOf());
+    MmaRule other = *this;
+    MmaSchedule& s = other.schedule_;
+    s.block_m = p[0], s.block_n = p[1], s.block_k = p[2], s.warp_m = p[3], s.warp_n = p[4];
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    if (c_.nest.HasStatistics() && s.warp_n != s.block_n)
+      return Refuse("rows lie in several warps");
+    return other.Loops();
   }
 
  private:
@@ -145,7 +188,7 @@ class MmaRule {
     const int64_t tiles = (m + 127) / 128 * ((n + 127) / 128);
     const bool statistics = c_.nest.HasStatistics();
     MmaSchedule& s = schedule_;
-    if (m > 64 && n > 64 && tiles >= limits_.sms && !statistics) {
+    if (m > 64 && n > 64 && tiles >= sms_ && !statistics) {
       s.block_m = 128, s.block_n = 128, s.warp_m = 64, s.warp_n = 32;
     }
     if (m <= 32) s.block_m = 32, s.warp_m = 16;
@@ -223,16 +266,18 @@ class MmaRule {
   }
 
   const Kernel& kernel_;
-  const CudaLimits& limits_;
+  const int64_t sms_;  // multiprocessors
   CudaContraction c_;
   MmaSchedule schedule_;
 };
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& options) {
+absl::StatusOr<CudaWay> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadCudaContraction(kernel));
-  return MmaRule(kernel, options.limits, std::move(c)).Run();
+  const auto rule = std::make_shared<MmaRule>(kernel, options.limits.sms, std::move(c));
+  AOTC_RETURN_IF_ERROR(rule->Read());
+  return WayOf<MmaRule>("mma_tile", "a contraction of f16, on tensor cores", rule);
 }
 
 }  // namespace aotc

@@ -8,7 +8,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/contraction_operands.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
@@ -64,9 +64,30 @@ std::vector<Cut> CutsOf(const Nest& nest, const RowGroups& groups) {
   return {{WalksOf(nest.outer), groups.threads / groups.group}};
 }
 
+Schedule ScheduleOf(const Kernel& kernel, const Nest& nest, const RowGroups& groups) {
+  return WholeKernel(kernel, CutsOf(nest, groups), StageMemory::kScratch, "row_groups",
+                     {groups.group, groups.threads});
+}
+
+// Groups of many sizes: parts of a warp with one block of threads or another, or whole blocks.
+std::vector<Schedule> CandidatesOf(const Kernel& kernel, const Nest& nest,
+                                   const RowGroups& chosen) {
+  constexpr int64_t kWarp = 32;
+  std::vector<Schedule> schedules = {ScheduleOf(kernel, nest, chosen)};
+  const auto add = [&](const RowGroups& groups) {
+    Schedule schedule = ScheduleOf(kernel, nest, groups);
+    if (std::ranges::count(schedules, schedule) == 0) schedules.push_back(std::move(schedule));
+  };
+  for (const int64_t threads : {32, 64, 128, 256}) {
+    for (const int64_t group : {4, 8, 16, 32}) add({.group = group, .threads = threads});
+    if (threads > kWarp) add({.group = threads, .threads = threads});
+  }
+  return schedules;
+}
+
 }  // namespace
 
-absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
+absl::StatusOr<CudaWay> RowsOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
   if (nest.HasStatistics()) return absl::FailedPreconditionError("statistics of points");
   MergeAxes(nest);
@@ -78,16 +99,22 @@ absl::StatusOr<KernelVariant> RowsOnCuda(const Kernel& kernel, const CudaOptions
   if (rows >= kManyRows && RowsLieTogether(nest))
     return absl::FailedPreconditionError("rows are many and lie side by side");
   const RowGroups groups = Choose(length, rows);
-  KernelVariant variant{
+  AOTC_RETURN_IF_ERROR(LowerToRowGroups(kernel, nest, groups).status());
+  return CudaWay{
       .realisation = "row_groups",
-      .schedule = PrintSchedule(WholeKernel(kernel, CutsOf(nest, groups), StageMemory::kScratch,
-                                            "row_groups", {groups.group, groups.threads})),
-      .reason = StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length)};
-  AOTC_ASSIGN_OR_RETURN(variant.loops, LowerToRowGroups(kernel, std::move(nest), groups));
-  return variant;
+      .reason = StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length),
+      .chosen = ScheduleOf(kernel, nest, groups),
+      .candidates = [&kernel, nest, groups] { return CandidatesOf(kernel, nest, groups); },
+      .apply = [&kernel, nest](const Schedule& schedule) -> absl::StatusOr<LoopFunction> {
+        const SchedulePart& part = HeartOf(schedule);
+        if (part.by != "row_groups") return absl::InvalidArgumentError("no row_groups");
+        const RowGroups given{.group = part.params[0], .threads = part.params[1]};
+        AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, ScheduleOf(kernel, nest, given)));
+        return LowerToRowGroups(kernel, nest, given);
+      }};
 }
 
-absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options) {
+absl::StatusOr<CudaWay> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const CudaContraction c, ReadCudaContraction(kernel));
   const bool is_vector = CountOf(c.m).IsInt(1) || CountOf(c.n).IsInt(1);
   const bool by_k = InnermostStep(c, c.a, c.k) == 1 && InnermostStep(c, c.b, c.k) == 1;
@@ -95,10 +122,10 @@ absl::StatusOr<KernelVariant> MatrixVectorOnCuda(const Kernel& kernel, const Cud
   const int64_t depth = RangeOf(CountOf(c.k), c.nest.bounds).max;
   if (!is_vector || !by_k || depth < kLeastDepth)
     return absl::FailedPreconditionError("no long rows of a matrix times a vector");
-  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, RowsOnCuda(kernel, options));
-  variant.realisation = "matrix_vector_tile";
-  variant.reason = StrCat("a matrix times a vector, ", variant.reason);
-  return variant;
+  AOTC_ASSIGN_OR_RETURN(CudaWay way, RowsOnCuda(kernel, options));
+  way.realisation = "matrix_vector_tile";
+  way.reason = StrCat("a matrix times a vector, ", way.reason);
+  return way;
 }
 
 }  // namespace aotc

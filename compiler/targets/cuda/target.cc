@@ -38,6 +38,13 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   target.in_one_pass = [cuda](const Kernel& kernel) { return IsOnePassOnCuda(kernel, cuda); };
   target.holds = [cuda](const Kernel& kernel) { return CudaHolds(kernel, cuda); };
   target.schedule = [cuda](const Kernel& kernel) { return ScheduleOnCuda(kernel, cuda); };
+  target.candidates = [cuda](const Kernel& kernel, const KernelVariant& variant) {
+    return CudaCandidatesOf(kernel, variant, cuda);
+  };
+  target.realise = [cuda](const Kernel& kernel, const KernelVariant& variant,
+                          std::string_view schedule) {
+    return CudaVariantBy(kernel, variant, schedule, cuda);
+  };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CudaKernelFiles;
   target.refuses_pools =

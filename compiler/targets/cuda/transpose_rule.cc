@@ -1,5 +1,6 @@
 // Kernels that read along another axis than they write along: tiles of 32x32 elements turn in
 // shared memory.
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -8,13 +9,12 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/cuda/cuda_schedules.h"
 
 namespace aotc {
 namespace {
 
 constexpr int64_t kTile = 32;
-constexpr int64_t kRows = 8;          // of threads
 constexpr int64_t kLeastExtent = 16;  // of either axis: half of a tile
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
@@ -23,18 +23,37 @@ class TransposeRule {
  public:
   explicit TransposeRule(const Kernel& kernel) : kernel_(kernel) {}
 
-  absl::StatusOr<KernelVariant> Run() {
+  absl::Status Read() {
     AOTC_ASSIGN_OR_RETURN(nest_, BuildNest(kernel_));
     if (!nest_.is_point || nest_.outer.size() < 2) return Refuse("no two axes");
     MergeAxes(nest_);
     AOTC_RETURN_IF_ERROR(FindLoad());
-    AOTC_RETURN_IF_ERROR(FindAxis());
-    KernelVariant variant{
-        .realisation = "transpose_tile",
-        .schedule = PrintSchedule(ScheduleOf()),
-        .reason = StrCat("read along ", columns_.name, ", written along ", rows_.name)};
-    variant.loops = Loops();
-    return variant;
+    return FindAxis();
+  }
+
+  std::string Reason() const {
+    return StrCat("read along ", columns_.name, ", written along ", rows_.name);
+  }
+
+  Schedule Chosen() const { return ScheduleOf(); }
+
+  std::vector<Schedule> Candidates() const {
+    std::vector<Schedule> schedules = {ScheduleOf()};
+    TransposeRule other = *this;
+    for (const int64_t rows : {4, 16, 32}) {
+      other.thread_rows_ = rows;
+      schedules.push_back(other.ScheduleOf());
+    }
+    return schedules;
+  }
+
+  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
+    const SchedulePart& part = HeartOf(schedule);
+    if (part.by != "transpose_tile") return CheckSchedule(schedule, ScheduleOf());
+    TransposeRule other = *this;
+    other.thread_rows_ = part.params[0];
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    return other.Loops();
   }
 
  private:
@@ -80,7 +99,8 @@ class TransposeRule {
       const bool turns = axis.name == rows_.name || axis.name == columns_.name;
       cuts.push_back({axis.walks, turns ? kTile : 1});
     }
-    return WholeKernel(kernel_, std::move(cuts), StageMemory::kFragment, "transpose_tile", {kRows});
+    return WholeKernel(kernel_, std::move(cuts), StageMemory::kFragment, "transpose_tile",
+                       {thread_rows_});
   }
 
   LoopFunction Loops() const {
@@ -92,7 +112,7 @@ class TransposeRule {
     tasks.push_back({.name = "tile_row", .extent = Simplify(CeilDiv(rows_.extent, kTile))});
     tasks.push_back({.name = "tile_column", .extent = Simplify(CeilDiv(columns_.extent, kTile))});
     function.tasks = CountOf(tasks);
-    function.threads = kTile * kRows;
+    function.threads = kTile * thread_rows_;
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
     const std::vector<FunctorParam> place = {{.name = rows_.name, .most = rows_.extent - 1},
                                              {.name = columns_.name, .most = columns_.extent - 1}};
@@ -100,7 +120,7 @@ class TransposeRule {
     store.params.push_back({"element", load_.dtype()});
     store.body = StoreStatements();
     TileCall call{.tile = "transpose_tile",
-                  .params = {kRows},
+                  .params = {thread_rows_},
                   .extents = {Var("tile_row") * kTile, Var("tile_column") * kTile, rows_.extent,
                               columns_.extent}};
     call.operands = {TileObject{.name = "load", .methods = {{.params = place, .result = load_}}},
@@ -127,13 +147,15 @@ class TransposeRule {
   Nest nest_;
   NestAxis rows_, columns_;  // written along, read along
   Expr load_;
+  int64_t thread_rows_ = 8;
 };
 
 }  // namespace
 
-absl::StatusOr<KernelVariant> TransposeTileOnCuda(const Kernel& kernel,
-                                                  const CudaOptions& /*options*/) {
-  return TransposeRule(kernel).Run();
+absl::StatusOr<CudaWay> TransposeTileOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
+  const auto rule = std::make_shared<TransposeRule>(kernel);
+  AOTC_RETURN_IF_ERROR(rule->Read());
+  return WayOf<TransposeRule>("transpose_tile", rule->Reason(), rule);
 }
 
 }  // namespace aotc

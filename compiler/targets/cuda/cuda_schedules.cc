@@ -1,0 +1,248 @@
+#include "compiler/targets/cuda/cuda_schedules.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ir/program_access.h"
+#include "compiler/lower/index_width.h"
+#include "compiler/lower/lower_loops.h"
+#include "compiler/lower/nest.h"
+#include "compiler/lower/tidy_loops.h"
+#include "compiler/schedule/stage_kinds.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+#include "compiler/targets/cuda/tiles.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kThreads = 128;
+constexpr int kTensorCoreArch = 80;  // the first with mma.sync m16n8k16 and cp.async
+
+// Temps of a thread's row live in its local memory.
+absl::Status UseLocalMemory(LoopFunction& function) {
+  int64_t bytes = 0;
+  for (LoopBuffer& buffer : function.buffers) {
+    if (buffer.place != BufferPlace::kScratch) continue;
+    buffer.place = BufferPlace::kLocal;
+    bytes += buffer.elements * ByteWidth(buffer.dtype);
+  }
+  function.scratch_bytes = 0;
+  if (bytes <= kMostLocalBytes) return absl::OkStatus();
+  return absl::UnimplementedError(
+      StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
+}
+
+// Blocks lie in the first dimension of the grid, the only one that holds more than 65535.
+absl::Status CheckGrid(const LoopFunction& function) {
+  constexpr int64_t kMostBlocks = INT32_MAX;
+  const int64_t blocks = RangeOf(function.tasks, BoundsOf(function.symbols)).max;
+  if (blocks <= kMostBlocks) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", blocks,
+                                         " blocks, and a grid has at most ", kMostBlocks));
+}
+
+absl::Status CheckShared(const LoopFunction& function, const CudaLimits& limits) {
+  const int64_t bytes = SharedBytes(function);
+  if (bytes <= limits.shared_per_block) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", bytes,
+                                         " bytes of shared memory, and a block has ",
+                                         limits.shared_per_block));
+}
+
+// What both kinds of variants end with.
+absl::Status Finish(KernelVariant& variant, const CudaLimits& limits) {
+  AOTC_RETURN_IF_ERROR(CheckGrid(variant.loops));
+  AOTC_RETURN_IF_ERROR(CheckShared(variant.loops, limits));
+  TidyLoops(variant.loops);
+  const std::string wide = UseNarrowIndices(variant.loops);
+  if (!wide.empty()) StrAppend(&variant.reason, "; 64-bit indices: ", wide);
+  return absl::OkStatus();
+}
+
+// A thread to each iteration of the outermost loops that its stages share.
+Schedule ThreadsSchedule(const Kernel& kernel, int64_t threads) {
+  std::vector<Cut> cuts;
+  if (const absl::StatusOr<Nest> nest = BuildNest(kernel); nest.ok() && !nest->outer.empty()) {
+    std::vector<NestAxis> axes = nest->outer;
+    if (nest->HasStatistics()) axes.resize(axes.size() - nest->stages.back().over.size());
+    if (!axes.empty()) cuts.push_back({WalksOf(axes), threads});
+  }
+  return WholeKernel(kernel, std::move(cuts), StageMemory::kScratch, "threads", {threads});
+}
+
+// Row-major outputs without halos, as all but tiles of contractions take for granted.
+bool WritesPlainTensors(const Kernel& kernel) {
+  return std::all_of(kernel.params.begin(), kernel.params.end(), [&](TensorId id) {
+    const KernelTensor& tensor = kernel.tensors[id];
+    return tensor.role != TensorRole::kOutput || tensor.layout.IsPlain();
+  });
+}
+
+// A rule, and the least compute capability whose devices run what it gives, times ten.
+struct RuleRow {
+  CudaRule rule;
+  int arch = 0;
+};
+
+// The rules that may apply, best first.
+std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) {
+  if (kernel.stages.empty() || !options.templates) return {};
+  const bool plain = WritesPlainTensors(kernel);
+  if (HasSubByteTensor(kernel)) {  // tiles and packs move whole bytes
+    return HasReduction(kernel) && plain ? std::vector<RuleRow>{{RowsOnCuda}}
+                                         : std::vector<RuleRow>{};
+  }
+  std::vector<RuleRow> rules;
+  if (IsContraction(kernel.stages.front())) {
+    if (plain) rules = {{DepthwiseTileOnCuda}, {MatrixVectorOnCuda}};
+    if (std::max(options.least_arch, options.most_arch) >= kTensorCoreArch) {
+      rules.push_back({MmaTileOnCuda, kTensorCoreArch});
+    }
+    rules.push_back({MatmulTileOnCuda});
+  }
+  if (HasReduction(kernel) && plain) {
+    rules.insert(rules.begin(), {AttentionOnCuda});
+    rules.push_back({RowsOnCuda});
+  }
+  if (rules.empty() && plain) rules = {{TransposeTileOnCuda}, {PackedElementwiseOnCuda}};
+  return rules;
+}
+
+// The variant that the way gives with this schedule; its names and guard are the caller's.
+absl::StatusOr<KernelVariant> VariantBy(const CudaWay& way, const Kernel& kernel,
+                                        const Schedule& schedule, const CudaOptions& options) {
+  AOTC_RETURN_IF_ERROR(VerifySchedule(kernel, schedule, CudaTiles()));
+  KernelVariant variant{
+      .realisation = way.realisation, .schedule = PrintSchedule(schedule), .reason = way.reason};
+  AOTC_ASSIGN_OR_RETURN(variant.loops, way.apply(schedule));
+  AOTC_RETURN_IF_ERROR(Finish(variant, options.limits));
+  return variant;
+}
+
+// What the rule gives, unless it is disabled or no GPU of the list has room for it.
+absl::StatusOr<KernelVariant> Tried(const CudaRule rule, const Kernel& kernel,
+                                    const CudaOptions& options) {
+  AOTC_ASSIGN_OR_RETURN(const CudaWay way, rule(kernel, options));
+  if (options.disabled.contains(way.realisation)) {
+    return absl::FailedPreconditionError(StrCat(way.realisation, " is disabled"));
+  }
+  return VariantBy(way, kernel, way.chosen, options);
+}
+
+std::string FeatureOf(const RuleRow& row, const CudaOptions& options) {
+  return row.arch <= options.least_arch ? "" : StrCat("sm_", row.arch);
+}
+
+bool Contains(const std::vector<ScheduleCandidate>& candidates, const std::string& schedule) {
+  return std::ranges::count(candidates, schedule, &ScheduleCandidate::schedule) > 0;
+}
+
+// The ways that GPUs of the variant have, plain loops last.
+std::vector<CudaWay> WaysOf(const Kernel& kernel, const KernelVariant& variant,
+                            const CudaOptions& options) {
+  std::vector<RuleRow> rows = RulesFor(kernel, options);
+  rows.push_back({ThreadsOnCuda});
+  std::vector<CudaWay> ways;
+  for (const RuleRow& row : rows) {
+    const std::string feature = FeatureOf(row, options);
+    if (!feature.empty() && feature != variant.feature) continue;
+    absl::StatusOr<CudaWay> way = row.rule(kernel, options);
+    if (way.ok() && !options.disabled.contains(way->realisation)) ways.push_back(*std::move(way));
+  }
+  return ways;
+}
+
+}  // namespace
+
+absl::Status CheckSchedule(const Schedule& given, const Schedule& due) {
+  if (given == due) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("it should be ", PrintSchedule(due)));
+}
+
+bool FitsBlock(std::string_view tile, std::span<const int64_t> params) {
+  constexpr int64_t kMostThreads = 1024;
+  const TileLimits limits{.shared_bytes = kSharedOfEveryBlock, .threads = kMostThreads};
+  return LegalParams(*FindTile(CudaTiles(), tile), params, 1, limits).ok();
+}
+
+absl::StatusOr<CudaWay> ThreadsOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
+  const auto candidates = [&kernel] {
+    std::vector<Schedule> schedules;
+    for (const int64_t threads : {kThreads, 2 * kThreads, kThreads / 2}) {
+      schedules.push_back(ThreadsSchedule(kernel, threads));
+    }
+    return schedules;
+  };
+  const auto apply = [&kernel](const Schedule& schedule) -> absl::StatusOr<LoopFunction> {
+    const SchedulePart& part = HeartOf(schedule);
+    if (part.by != "threads") return CheckSchedule(schedule, ThreadsSchedule(kernel, kThreads));
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, ThreadsSchedule(kernel, part.params[0])));
+    AOTC_ASSIGN_OR_RETURN(LoopFunction loops, LowerToThreads(kernel, part.params[0]));
+    AOTC_RETURN_IF_ERROR(UseLocalMemory(loops));
+    return loops;
+  };
+  return CudaWay{.realisation = "loops",
+                 .chosen = ThreadsSchedule(kernel, kThreads),
+                 .candidates = candidates,
+                 .apply = apply};
+}
+
+absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {
+  ProgramKernel result{.kernel = kernel};
+  std::string reason = options.templates ? "no rule for it" : "no templates are wanted";
+  for (const RuleRow& row : RulesFor(kernel, options)) {
+    absl::StatusOr<KernelVariant> variant = Tried(row.rule, kernel, options);
+    if (!variant.ok()) {
+      reason = std::string(variant.status().message());
+      continue;
+    }
+    variant->feature = FeatureOf(row, options);
+    const bool runs_anywhere = variant->feature.empty();
+    if (!runs_anywhere) StrAppend(&variant->loops.name, "_", variant->feature);
+    result.variants.push_back(*std::move(variant));
+    if (runs_anywhere) return result;
+  }
+  AOTC_ASSIGN_OR_RETURN(CudaWay threads, ThreadsOnCuda(kernel, options));
+  threads.reason = std::move(reason);
+  AOTC_ASSIGN_OR_RETURN(KernelVariant variant, VariantBy(threads, kernel, threads.chosen, options));
+  result.variants.push_back(std::move(variant));
+  return result;
+}
+
+absl::StatusOr<KernelVariant> CudaVariantBy(const Kernel& kernel, const KernelVariant& variant,
+                                            std::string_view text, const CudaOptions& options) {
+  AOTC_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(text));
+  absl::StatusOr<KernelVariant> other = absl::NotFoundError("no rule has such a schedule");
+  for (const CudaWay& way : WaysOf(kernel, variant, options)) {
+    if (HeartOf(way.chosen).by != HeartOf(schedule).by) continue;
+    other = VariantBy(way, kernel, schedule, options);
+    if (other.ok()) break;
+  }
+  AOTC_RETURN_IF_ERROR(other.status());
+  other->guard = variant.guard;
+  other->feature = variant.feature;
+  other->loops.name = variant.loops.name;
+  return other;
+}
+
+std::vector<ScheduleCandidate> CudaCandidatesOf(const Kernel& kernel, const KernelVariant& variant,
+                                                const CudaOptions& options) {
+  std::vector<ScheduleCandidate> candidates;
+  for (const CudaWay& way : WaysOf(kernel, variant, options)) {
+    for (const Schedule& schedule : way.candidates()) {
+      const absl::StatusOr<KernelVariant> other = VariantBy(way, kernel, schedule, options);
+      if (!other.ok() || Contains(candidates, other->schedule)) continue;
+      candidates.push_back(
+          {other->schedule, CudaCost(kernel, schedule, other->loops, options.limits)});
+    }
+  }
+  return candidates;
+}
+
+bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options) {
+  return options.templates && WritesPlainTensors(kernel) && !HasSubByteTensor(kernel) &&
+         Tried(AttentionOnCuda, kernel, options).ok();
+}
+
+}  // namespace aotc
