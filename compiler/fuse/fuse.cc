@@ -236,11 +236,12 @@ class Fuser {
     return *std::move(merged);
   }
 
-  // The producer, which is no gain alone, together with one of its own producers.
+  // The producer, which is no gain alone, together with one of its own producers: however few the
+  // rows are.
   std::optional<FusedKernel> TryMergeBoth(const FusedKernel& source, const FusedKernel& consumer,
                                           ValueId value) {
     if (!options_.in_one_pass) return std::nullopt;
-    const absl::StatusOr<FusedKernel> first = MergeKernels(source, consumer, value);
+    const absl::StatusOr<FusedKernel> first = MergeKernels(source, consumer, value, {}, 1);
     if (!first.ok()) return std::nullopt;
     for (const ValueId operand : source.args) {
       const auto producer = producer_.find(operand);
@@ -248,7 +249,7 @@ class Fuser {
       const FusedKernel& before = *placed_[producer->second];
       if (before.control.valid() || uses_[operand] > 1 || HasOtherReaders(before, operand))
         continue;
-      absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand);
+      absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand, {}, 1);
       if (!both.ok() || !CheckMerged(both->kernel).ok() || !options_.in_one_pass(both->kernel))
         continue;
       result_.decisions.push_back(StrCat(before.kernel.name, " and ", source.kernel.name, " into ",

@@ -121,7 +121,8 @@ absl::StatusOr<FusedKernel> MergeInlined(const FusedKernel& producer, const Fuse
 // element that the consumer reads belongs to the row it is at, and the rows are enough to share the
 // work out by.
 absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKernel& consumer,
-                                      ValueId value, const std::set<ValueId>& kept) {
+                                      ValueId value, const std::set<ValueId>& kept,
+                                      int64_t fewest_rows) {
   Joiner joiner = Join(producer, consumer, kept);
   const TensorId edge = joiner.TensorOf(value);
   const size_t rank = joiner.kernel().tensors[edge].shape.size();
@@ -129,7 +130,6 @@ absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKe
     AOTC_RETURN_IF_ERROR(InlineStages(joiner.kernel(), producer.kernel.stages.size(), edge));
   }
   FusedKernel merged = Finish(std::move(joiner), producer, consumer);
-  constexpr int64_t kFewestRows = 16;
   const Shape rows = SharedExtents(merged.kernel);
   if (rows.size() + 1 < rank) {
     return absl::FailedPreconditionError("its value is read by other rows than its own");
@@ -139,14 +139,15 @@ absl::StatusOr<FusedKernel> MergeRows(const FusedKernel& producer, const FusedKe
   if (ReadsRounded(producer, consumer) && !in_memory) {
     return absl::FailedPreconditionError("a cast rounds its value");
   }
-  if (MaxElements(rows, BoundsOf(merged.kernel.symbols)).value_or(INT64_MAX) < kFewestRows) {
+  if (MaxElements(rows, BoundsOf(merged.kernel.symbols)).value_or(INT64_MAX) < fewest_rows) {
     return absl::FailedPreconditionError("few rows would hold all of the work");
   }
   return merged;
 }
 
 absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel& consumer,
-                                  ValueId value, const std::set<ValueId>& kept) {
+                                  ValueId value, const std::set<ValueId>& kept,
+                                  int64_t fewest_rows) {
   Joiner joiner = Join(producer, consumer, kept);
   const bool rounds = ReadsRounded(producer, consumer);
   if (!rounds && ReadsAtOwnIndex(joiner.kernel(), joiner.TensorOf(value))) {
@@ -157,13 +158,13 @@ absl::StatusOr<FusedKernel> Merge(const FusedKernel& producer, const FusedKernel
   if (HasReduction(producer.kernel)) {
     std::optional<FusedKernel> turned;
     if (kept.empty()) turned = TurnRows(producer, consumer, value);
-    return turned ? *std::move(turned) : MergeRows(producer, consumer, value, kept);
+    return turned ? *std::move(turned) : MergeRows(producer, consumer, value, kept, fewest_rows);
   }
   absl::StatusOr<FusedKernel> inlined =
       kept.empty() ? MergeInlined(producer, consumer, value)
                    : absl::FailedPreconditionError("its value has other readers");
   if (inlined.ok() || !HasReduction(consumer.kernel)) return inlined;
-  absl::StatusOr<FusedKernel> rows = MergeRows(producer, consumer, value, kept);
+  absl::StatusOr<FusedKernel> rows = MergeRows(producer, consumer, value, kept, fewest_rows);
   return rows.ok() ? rows : inlined;
 }
 
@@ -176,10 +177,11 @@ absl::Status CheckNodeCount(size_t nodes) {
 }  // namespace
 
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
-                                         ValueId value, const std::set<ValueId>& kept) {
+                                         ValueId value, const std::set<ValueId>& kept,
+                                         int64_t fewest_rows) {
   AOTC_RETURN_IF_ERROR(
       CheckNodeCount(producer.kernel.sources.size() + consumer.kernel.sources.size()));
-  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value, kept));
+  AOTC_ASSIGN_OR_RETURN(FusedKernel merged, Merge(producer, consumer, value, kept, fewest_rows));
   AOTC_RETURN_IF_ERROR(CheckMerged(merged.kernel));
   return merged;
 }

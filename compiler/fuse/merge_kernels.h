@@ -24,13 +24,18 @@ int64_t BytesOf(const FusedKernel& fused, ValueId value);
 // over its elements; 1 where each is read once.
 double ReadsPerElement(const Kernel& kernel, TensorId tensor);
 
+// Fewer rows are not worth a kernel that computes several of their stages: they would hold all of
+// the work, and tasks are rows.
+inline constexpr int64_t kFewestRows = 16;
+
 // Stages of `producer` that define `value` become part of `consumer`: kept as stages where all
 // readers are at the same index (the accumulator's epilogue) or in the same row (scores in front of
 // their softmax), substituted into the readers where the producer is pointwise. Error (with the
 // reason): neither is possible, or elements would be computed repeatedly.
 // The producer's results stay outputs if `kept` has them.
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
-                                         ValueId value, const std::set<ValueId>& kept = {});
+                                         ValueId value, const std::set<ValueId>& kept = {},
+                                         int64_t fewest_rows = kFewestRows);
 
 // Error, with the reason: a kernel that no target should be given, as it holds too much, or writes
 // outputs in layouts that do not go together.

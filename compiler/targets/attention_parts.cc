@@ -71,7 +71,7 @@ std::pair<Expr, Expr> Factors(const Expr& product, const std::string& variable) 
   return {product.arg(is_first ? 0 : 1), product.arg(is_first ? 1 : 0)};
 }
 
-// The leading axis that queries alone are read at, the longest.
+// The leading axis that queries alone are read at, the longest; the last one of single rows.
 absl::StatusOr<size_t> RowAxis(const Attention& a) {
   std::optional<size_t> best;
   int64_t most = 1;
@@ -79,11 +79,12 @@ absl::StatusOr<size_t> RowAxis(const Attention& a) {
     const NestAxis& axis = a.scores.outer[i];
     const int64_t extent = RangeOf(axis.extent, a.scores.bounds).max;
     const bool moves = UsesVar(a.key.offset, axis.name) || UsesVar(a.value.offset, axis.name);
-    if (moves || extent <= most) continue;
+    if (moves || extent < most) continue;
+    if (extent == most && extent > 1) continue;
     best = i;
     most = extent;
   }
-  if (!best) return Refuse("there is one row for each of the keys' matrices");
+  if (!best) return Refuse("queries have no rows of their own");
   return *best;
 }
 

@@ -12,6 +12,9 @@
 //
 //   s[j][i] = sum over d of  k[j][d] * q[d][i]       // q: the block's rows, transposed once
 //   y[e][i] += sum over j of  v[j][e] * p[j][i]      // after y and sum were scaled to the new top
+//
+// A single row, as a step of decoding has it, is a task of its own (`i:1`): keys are the lanes of
+// its softmax, and the products are those of row_dots and row_products.
 #ifndef AOTC_COMPILER_TARGETS_CPU_ATTENTION_H_
 #define AOTC_COMPILER_TARGETS_CPU_ATTENTION_H_
 
@@ -27,11 +30,19 @@
 namespace aotc {
 
 struct AttentionTiling {
-  int64_t block = 32;                        // rows of a task
+  int64_t block = 32;                        // rows of a task; 1: keys are the lanes
   int64_t keys = 112;                        // of a block
   int64_t score_rows = 14, value_rows = 14;  // of the register tiles: keys, columns of the values
   int64_t vectors = 2;
 };
+
+// The product of a row with a matrix whose rows are the results and whose columns are the terms:
+// row_dots where those lie together, row_products where the results do. Null where neither does.
+SchedulePart RowProductPart(const AttentionRows& matrix);
+// Whether there is one row for each of the keys' matrices, as in a step of decoding.
+bool HasSingleRows(const Attention& attention);
+// Error: single rows whose keys or values lie apart.
+absl::Status CheckRowAttention(const Attention& attention);
 
 // Whether a schedule is one of attention in one pass.
 bool IsAttention(const Schedule& schedule);

@@ -32,6 +32,17 @@ AttentionTiling TilingFor(const Attention& a, int64_t keys, int64_t vectors, con
   return tiling;
 }
 
+// Enough keys that what a block costs beside its products is little.
+AttentionTiling TilingOfRow(const Attention& a, int64_t keys) {
+  const int64_t most = std::max<int64_t>(RangeOf(a.keys, a.scores.bounds).max, 1);
+  return {.block = 1, .keys = std::min(most, keys), .vectors = 1};
+}
+
+// The values as a matrix whose rows are the columns of the result.
+AttentionRows Transposed(const AttentionRows& rows) {
+  return {rows.tensor, rows.offset, rows.step, rows.row_step};
+}
+
 // The names of the results of stages first to last - 1.
 std::vector<std::string> NamesOf(const Kernel& kernel, size_t first, size_t last) {
   std::vector<std::string> names;
@@ -68,10 +79,34 @@ Schedule ScheduleOf(const Attention& a, const AttentionTiling& tiling, int lanes
        .params = {tiling.value_rows, tiling.vectors, 1},
        .is_partial = true},
   };
+  if (tiling.block > 1) return schedule;
+  for (const auto& [part, matrix] : {std::pair(0, a.key), std::pair(2, Transposed(a.value))}) {
+    const SchedulePart product = RowProductPart(matrix);
+    schedule.parts[part].by = product.by;
+    schedule.parts[part].params = product.params;
+  }
   return schedule;
 }
 
 }  // namespace
+
+SchedulePart RowProductPart(const AttentionRows& matrix) {
+  if (matrix.step.IsInt(1)) return {.by = "row_dots", .params = {1}};
+  constexpr int64_t kColumnVectors = 4;
+  if (matrix.row_step.IsInt(1)) return {.by = "row_products", .params = {1, kColumnVectors}};
+  return {};
+}
+
+bool HasSingleRows(const Attention& a) {
+  return RangeOf(a.rows().extent, a.scores.bounds).max == 1;
+}
+
+absl::Status CheckRowAttention(const Attention& a) {
+  if (!HasSingleRows(a)) return absl::OkStatus();
+  const bool lie_together =
+      !RowProductPart(a.key).by.empty() && !RowProductPart(Transposed(a.value)).by.empty();
+  return lie_together ? absl::OkStatus() : Refuse("keys or values of a single row lie apart");
+}
 
 bool IsAttention(const Schedule& schedule) { return schedule.parts.back().is_partial; }
 
@@ -83,18 +118,22 @@ absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& a, const Sche
   }
   AttentionTiling tiling{.block = schedule.tasks[a.row].block, .keys = schedule.loops[0].block};
   for (const size_t part : {0, 2}) {
-    if (schedule.parts[part].by != "contract_tile") return Refuse("products are by contract_tile");
+    if (tiling.block > 1 && schedule.parts[part].by != "contract_tile")
+      return Refuse("products are by contract_tile");
   }
-  tiling.score_rows = schedule.parts[0].params[0];
-  tiling.value_rows = schedule.parts[2].params[0];
-  tiling.vectors = schedule.parts[0].params[1];
-  if (tiling.block != tiling.vectors * lanes) return Refuse("a block has the rows of a tile");
+  if (tiling.block > 1) {
+    tiling.score_rows = schedule.parts[0].params[0];
+    tiling.value_rows = schedule.parts[2].params[0];
+    tiling.vectors = schedule.parts[0].params[1];
+    if (tiling.block != tiling.vectors * lanes) return Refuse("a block has the rows of a tile");
+  }
   if (schedule == ScheduleOf(a, tiling, lanes)) return tiling;
   return Refuse(StrCat("it should be ", PrintSchedule(ScheduleOf(a, tiling, lanes))));
 }
 
 absl::StatusOr<Schedule> ChooseAttention(const Attention& a, const Isa& isa) {
-  constexpr int64_t kKeys = 112;
+  constexpr int64_t kKeys = 112, kKeysOfRow = 256;
+  if (HasSingleRows(a)) return ScheduleOf(a, TilingOfRow(a, kKeysOfRow), isa.lanes);
   const int64_t rows = RangeOf(a.rows().extent, a.scores.bounds).max;
   if (rows < isa.lanes) return Refuse("there are fewer rows than lanes");
   return ScheduleOf(a, TilingFor(a, kKeys, kVectors, isa), isa.lanes);
@@ -102,6 +141,10 @@ absl::StatusOr<Schedule> ChooseAttention(const Attention& a, const Isa& isa) {
 
 std::vector<Schedule> AttentionCandidates(const Attention& a, const Isa& isa) {
   std::vector<Schedule> schedules;
+  for (const int64_t keys : {32, 64, 128, 256, 512}) {
+    if (HasSingleRows(a)) schedules.push_back(ScheduleOf(a, TilingOfRow(a, keys), isa.lanes));
+  }
+  if (HasSingleRows(a)) return schedules;
   for (const int64_t vectors : {kVectors, int64_t{1}, int64_t{3}}) {
     for (const int64_t keys : {28, 56, 84, 112, 168, 224}) {
       AttentionTiling tiling = TilingFor(a, keys, vectors, isa);

@@ -134,6 +134,10 @@ const absl::StatusOr<Attention>& CpuReading::attention() const {
   if (!attention_ && !attention_allowed_.ok()) attention_ = attention_allowed_;
   if (!attention_ && HasTile()) attention_ = Refuse("a tile takes it");
   if (!attention_) attention_ = AnalyzeAttention(*kernel_);
+  if (attention_->ok()) {
+    if (const absl::Status status = CheckRowAttention(**attention_); !status.ok())
+      attention_ = status;
+  }
   return *attention_;
 }
 

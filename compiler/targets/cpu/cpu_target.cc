@@ -121,6 +121,12 @@ bool CpuHolds(const Kernel& kernel) {
   return nest.ok() && TempBytes(*nest) <= kMostScratchBytes;
 }
 
+bool IsOnePassOnCpu(const Kernel& kernel, const CpuOptions& options) {
+  if (!ReadAttention(kernel)) return false;
+  const CpuReading reading(kernel, options);
+  return reading.attention().ok() && HasSingleRows(*reading.attention());
+}
+
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
   const CpuReading reading(merged);
   if (!reading.HasTile() && (CpuReading(producer).HasTile() || CpuReading(consumer).HasTile())) {

@@ -39,6 +39,9 @@ absl::StatusOr<KernelVariant> CpuVariantBy(const Kernel& kernel, const KernelVar
 // Whether what the kernel keeps between its stages, for a row of its loops, stays in a cache.
 bool CpuHolds(const Kernel& kernel);
 
+// Whether single rows attend to keys, which all instruction sets compute in one pass.
+bool IsOnePassOnCpu(const Kernel& kernel, const CpuOptions& options);
+
 // Why `merged` must not replace its parts: a contraction would lose its tile, or the temps of a row
 // would leave the cache. "" where it may.
 std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);

@@ -39,6 +39,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
                 .scales_weights = options.templates,
                 .host = CpuHost()};
   target.fusion_veto = CpuFusionVeto;
+  target.in_one_pass = [cpu](const Kernel& kernel) { return IsOnePassOnCpu(kernel, cpu); };
   target.holds = CpuHolds;
   target.schedule = [cpu](const Kernel& kernel) { return ScheduleOnCpu(kernel, cpu); };
   target.candidates = [cpu](const Kernel& kernel, const KernelVariant& variant) {

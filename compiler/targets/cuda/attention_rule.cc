@@ -264,6 +264,9 @@ class AttentionRule {
 
 absl::StatusOr<CudaWay> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(Attention a, AnalyzeAttention(kernel));
+  if (RangeOf(a.rows().extent, a.scores.bounds).max == 1) {
+    return absl::FailedPreconditionError("there is one row for each of the keys' matrices");
+  }
   const auto rule = std::make_shared<AttentionRule>(std::move(a), options.limits.sms);
   AOTC_RETURN_IF_ERROR(rule->Read());
   return WayOf<AttentionRule>("attention", "rows that attend to keys, in blocks of both", rule);
