@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Outputs that take the memory of inputs (--alias), on the CPU.
+"""Outputs that take the memory of inputs (--alias), on the CPU and on CUDA under emulation.
 
     tests/models/check_aliases.py               # every check
     tests/models/check_aliases.py decoder       # those whose name begins so
@@ -108,17 +108,22 @@ def require(holds, what):
         raise Failure(what)
 
 
-def build(path, folder, flags, dims=None):
-    outdir = compile_model(path, "cpu", folder, dims or {}, flags)
-    build_library(outdir, "cpu", folder / "model.so")
+def build(path, folder, flags, dims=None, target="cpu"):
+    outdir = compile_model(path, target, folder, dims or {}, flags)
+    build_library(outdir, target, folder / "model.so")
     return outdir, CompiledModel(folder / "model.so", model_name(outdir))
 
 
-def build_decoder(folder, flags=(f"--alias=present_*=past_*:2={ROOM}",), count=1, past="past"):
+def workers_of(model):
+    return (1, 2) if model.has_threads else (1,)
+
+
+def build_decoder(folder, flags=(f"--alias=present_*=past_*:2={ROOM}",), count=1, past="past",
+                  target="cpu"):
     folder.mkdir(exist_ok=True)
     path = decoder(folder / "decoder.onnx", count, past)
     dims = {"past": f"0..{ROOM - count}"} if past == "past" else {}
-    return path, *build(path, folder, flags, dims)
+    return path, *build(path, folder, flags, dims, target)
 
 
 def compare(found, expected, limit=1e-5):
@@ -140,13 +145,13 @@ def changed_bytes(model, inputs):
     return sum(int(np.count_nonzero(differs)) for differs in changed.values())
 
 
-def decoder_steps(folder):
-    path, outdir, model = build_decoder(folder)
+def decoder_steps(folder, target="cpu"):
+    path, outdir, model = build_decoder(folder, target=target)
     counts = set()
     for past in (0, 1, 16, 1000, ROOM - 1):
         inputs = reference.make_inputs(path, {"past": past}, past)
         expected, _ = reference.expected_outputs(path, inputs)
-        for workers in (1, 2):
+        for workers in workers_of(model):
             compare(model.run(inputs, workers), expected)
         counts.add(changed_bytes(model, inputs))
     require(counts == {NEW_BYTES}, f"{counts} bytes change, of which {NEW_BYTES} are new")
@@ -158,6 +163,10 @@ def decoder_steps(folder):
     require(re.search(rf"^ *float \*{PAST};", header, re.M), f"{PAST} is const in the header")
     require(", ".join(map(str, strides)) in header, "no strides in the header")
     model.close()
+
+
+def decoder_steps_on_cuda(folder):
+    decoder_steps(folder, "cuda-races")
 
 
 def decoder_prompt_and_steps(folder):
@@ -190,8 +199,8 @@ def status_of(run):
                                run.memory["arena"].address, None)
 
 
-def decoder_statuses(folder):
-    path, _, model = build_decoder(folder)
+def decoder_statuses(folder, target="cpu"):
+    path, _, model = build_decoder(folder, target=target)
     index = [info.name.decode() for info in model.inputs].index(PAST)
     for past in (0, 5):
         inputs = reference.make_inputs(path, {"past": past}, 1)
@@ -210,6 +219,10 @@ def decoder_statuses(folder):
             old = held.tensor(np.float32, inputs[name].shape, alias.strides[:4])
             require((old == inputs[name]).all(), f"{name} is not intact after an error")
     model.close()
+
+
+def decoder_statuses_on_cuda(folder):
+    decoder_statuses(folder, "cuda")
 
 
 def decoder_default_capacity(folder):
@@ -274,18 +287,22 @@ STATES = {"overwritten": (overwritten, ("h",), 0), "multiplied": (multiplied, ("
           "passed": (passed, ("h",), 0)}
 
 
-def states(folder):
+def states(folder, target="cpu"):
     for name, (make, names, copies) in STATES.items():
         path = state_net(folder / f"{name}.onnx", make, names)
-        _, model = build(path, folder / name, ["--alias=*_out=*_in"])
+        _, model = build(path, folder / name, ["--alias=*_out=*_in"], target=target)
         inputs = reference.make_inputs(path, {}, 4)
         expected, _ = reference.expected_outputs(path, inputs)
-        for workers in (1, 2):
+        for workers in workers_of(model):
             compare(model.run(inputs, workers), expected)
         words = [build_folder() / "aotc", path, "-o", folder / "again", "--alias=*_out=*_in"]
         notes = subprocess.run(words, capture_output=True, text=True, timeout=100).stderr
         require(notes.count("is copied") == copies, f"{name}: {copies} copies, but: {notes}")
         model.close()
+
+
+def states_on_cuda(folder):
+    states(folder, "cuda")
 
 
 def window(net):
@@ -338,8 +355,9 @@ def refusals(folder):
         require(done.returncode in (1, 2) and words in done.stderr and "hint:" in done.stderr, text)
 
 
-CHECKS = [decoder_steps, decoder_prompt_and_steps, decoder_statuses, decoder_default_capacity,
-          decoder_verified, states, refusals]
+CHECKS = [decoder_steps, decoder_steps_on_cuda, decoder_prompt_and_steps, decoder_statuses,
+          decoder_statuses_on_cuda, decoder_default_capacity, decoder_verified, states,
+          states_on_cuda, refusals]
 
 
 def main():

@@ -71,13 +71,15 @@ class CudaHostWriter {
     const auto block = w_.Block("namespace staged {", "}  // namespace staged\n");
     w_.Line("constexpr size_t padded(size_t bytes) { return (bytes + 255) / 256 * 256; }");
     std::string end = "0";
-    for (const auto& [ports, role] :
-         {std::pair(&m_.inputs, "in_"), std::pair(&m_.outputs, "out_")}) {
-      for (const TensorPort& port : *ports) {
-        w_.Line(StrCat("constexpr size_t ", role, port.member, " = ", end, ";"));
-        end = StrCat(role, port.member, " + padded(", port.macro, ")");
-      }
+    const auto stage = [&](const std::string& name, const TensorPort& port) {
+      w_.Line(StrCat("constexpr size_t ", name, " = ", end, ";"));
+      end = StrCat(name, " + padded(", port.macro, ")");
+    };
+    for (size_t i = 0; i < m_.inputs.size(); ++i) {
+      const TensorPort& port = m_.inputs[i];
+      if (m_.AliasOfInput(i) == nullptr) stage("in_" + port.member, port);
     }
+    for (const TensorPort& port : m_.outputs) stage("out_" + port.member, port);
     w_.Line(StrCat("constexpr size_t bytes = ", end, ";"));
   }
 
@@ -259,12 +261,10 @@ class CudaHostWriter {
       w_.Line("uint8_t *staging = (uint8_t *)self->staging;");
       w_.Line("(void)staging, (void)in, (void)out, (void)stream;");
       if (!m_.dims.empty()) w_.Line("(void)dims;");
-      for (size_t i = 0; i < m_.inputs.size(); ++i) StageInput(i);
-      for (size_t i = 0; i < m_.outputs.size(); ++i) {
-        const TensorPort& port = m_.outputs[i];
-        w_.Line(StrCat("if (self->outputs_on_host[", i, "]) out->", port.member, " = (", port.type,
-                       " *)(staging + staged::out_", port.member, ");"));
+      for (size_t i = 0; i < m_.inputs.size(); ++i) {
+        if (m_.AliasOfInput(i) == nullptr) StageInput(i);
       }
+      for (size_t i = 0; i < m_.outputs.size(); ++i) StageOutput(i);
       w_.Line("return AOTC_OK;");
     }
     w_.Line("// Copies outputs from where stage() put them to host memory.");
@@ -278,17 +278,39 @@ class CudaHostWriter {
     for (size_t i = 0; i < m_.outputs.size(); ++i) {
       const TensorPort& port = m_.outputs[i];
       Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member,
-               "from->" + port.member, port.id);
+               "from->" + port.member, BytesOf(i));
     }
     w_.Line("return AOTC_OK;");
   }
 
   void Transfer(const std::string& condition, const std::string& to, const std::string& from,
-                BufferId id) {
+                const std::string& bytes) {
     const auto block = w_.Block(StrCat("if (", condition, ") {"));
     w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(", to, ", ", from,
-                   ", (size_t)(", ActualBytes(context_, id), "), stream);"));
+                   ", (size_t)(", bytes, "), stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
+  }
+
+  // Of an output; where it shares its memory, all of that.
+  std::string BytesOf(size_t output) const {
+    const TensorPort& port = m_.outputs[output];
+    return m_.AliasOfOutput(output) == nullptr ? ActualBytes(context_, port.id) : port.macro;
+  }
+
+  // What an output shares with an input goes to the device as a whole.
+  void StageOutput(size_t index) {
+    const TensorPort& port = m_.outputs[index];
+    const std::string on_host = StrCat("self->outputs_on_host[", index, "]");
+    const std::string copy = StrCat("(", port.type, " *)(staging + staged::out_", port.member, ")");
+    const AliasPort* alias = m_.AliasOfOutput(index);
+    if (alias == nullptr) {
+      w_.Line(StrCat("if (", on_host, ") out->", port.member, " = ", copy, ";"));
+      return;
+    }
+    w_.Line(StrCat("if (self->inputs_on_host[", alias->input, "] != ", on_host,
+                   ") return AOTC_ERROR_POINTER;"));
+    Transfer(on_host, copy, "out->" + port.member, port.macro);
+    w_.Line(StrCat("if (", on_host, ") out->", port.member, " = ", copy, ";"));
   }
 
   void StageInput(size_t index) {

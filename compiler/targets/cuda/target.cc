@@ -49,8 +49,6 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   target.kernel_files = CudaKernelFiles;
   target.refuses_pools =
       "a program for cuda has one device arena; hint: leave it out, or --target cpu";
-  target.refuses_aliases =
-      "a program for cuda does not share memory of inputs and outputs yet; hint: --target cpu";
   target.emulation_flags = {"-DAOTC_CUDA_EMULATE"};
   return target;
 }
