@@ -9,9 +9,11 @@
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/copies.h"
 #include "compiler/fuse/grown_outputs.h"
+#include "compiler/fuse/kernel_uses.h"
 #include "compiler/fuse/merge_beside.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
+#include "compiler/fuse/parts_in_turn.h"
 #include "compiler/fuse/places.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/join.h"
@@ -45,7 +47,8 @@ class Fuser {
         continue;
       }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
-      if (std::optional<ValueView> view = AsView(graph_, fused); view && MayBeView(*view)) {
+      if (std::optional<ValueView> view = AsView(graph_, fused);
+          view && MayBeView(*view) && !IsPartInTurn(graph_, region_, fused)) {
         AddView(*view);
         view_kernels_.emplace(view->value, std::move(fused));
         continue;
@@ -91,34 +94,35 @@ class Fuser {
     const std::optional<Join> join = ReadJoin(fused.kernel);
     if (!join) return false;
     const ValueId whole = fused.args.back();
-    const std::vector<Part> parts = places_.Joined(join->axis, PartsOf(fused, *join));
-    const absl::Status status = CheckPlaces(fused, join->axis, parts);
+    const PartAxis along = {.axis = join->axis, .step = join->step};
+    const std::vector<Part> parts = places_.Joined(along, PartsOf(fused, *join));
+    const absl::Status status = CheckPlaces(fused, along, parts);
     result_.decisions.push_back(
         StrCat(fused.kernel.name, ": its operands ",
                status.ok() ? "lie in its result" : StrCat("are copied, ", status.message())));
-    if (status.ok()) places_.PlaceParts(whole, join->axis, parts);
+    if (status.ok()) places_.PlaceParts(whole, along, parts);
     return status.ok();
   }
 
-  absl::Status CheckPlaces(const FusedKernel& join, size_t axis,
+  absl::Status CheckPlaces(const FusedKernel& join, const PartAxis& along,
                            const std::vector<Part>& parts) const {
     const ValueId whole = join.args.back();
     if (!options_.places || options_.unplaced.contains(graph_.values[whole].name))
       return absl::FailedPreconditionError("the peak of memory would rise");
     for (const Part& part : parts) {
-      const std::string reason = WhyNoPart(part.value, whole);
+      const std::string reason = WhyNoPart(part.value, whole, along);
       if (reason.empty()) continue;
       return absl::FailedPreconditionError(
           StrCat("%", graph_.values[part.value].name, " ", reason));
     }
-    AOTC_RETURN_IF_ERROR(places_.CheckParts(whole, axis, parts));
+    AOTC_RETURN_IF_ERROR(places_.CheckParts(whole, along, parts));
     if (IsTakenIn(join)) return absl::FailedPreconditionError("its reader joins them");
     if (std::ranges::any_of(parts, [&](const Part& part) { return IsStored(part.value, join); }))
       return absl::OkStatus();
     return absl::FailedPreconditionError("one kernel makes and joins them");
   }
 
-  std::string WhyNoPart(ValueId value, ValueId whole) const {
+  std::string WhyNoPart(ValueId value, ValueId whole, const PartAxis& along) const {
     if (graph_.values[value].constant) return "is a constant";
     if (bound_.contains(value)) return "has to lie by itself";
     const bool is_made = producer_.contains(value) && placed_[producer_.at(value)] &&
@@ -127,7 +131,8 @@ class Fuser {
     for (const ValueView& view : result_.views) {
       ValueId at = view.base;
       while (at.valid() && at != value) at = places_.WholeOf(at);
-      if (at == value && !places_.IsDenseIn(view.base, whole)) return "has views";
+      const bool is_dense = along.step == 1 && places_.IsDenseIn(view.base, whole);
+      if (at == value && !is_dense) return "has views";
     }
     return "";
   }
@@ -148,22 +153,29 @@ class Fuser {
   bool IsStored(ValueId value, const FusedKernel& join) const {
     if (uses_[value] > 1 || places_.IsWhole(value)) return true;
     const FusedKernel& source = *placed_[producer_.at(value)];
-    return HasOtherReaders(source, value) ||
+    return HasOtherReaders(source, value, uses_) || IsWrittenAgain(source) ||
            !MergeIfAllowed(source, join, value, options_.veto).ok();
   }
 
-  // One kernel reads the result of the Concat, and can read what that joins instead.
+  // A kernel that gives what another makes once more: that one can write it here as well.
+  bool IsWrittenAgain(const FusedKernel& fused) const {
+    if (!IsPointwiseOfOne(fused.kernel) || !OnlyMoves(fused.kernel)) return false;
+    const ValueId source = fused.args[0];
+    const bool is_made = producer_.contains(source) && placed_[producer_.at(source)];
+    return is_made && uses_[source] > 1 && !places_.IsWhole(source) &&
+           fused.kernel.tensors[fused.kernel.params[0]].layout ==
+               fused.kernel.tensors[fused.kernel.params[1]].layout &&
+           !OnlyMoves(placed_[producer_.at(source)]->kernel);
+  }
+
+  // One kernel reads the result of the Concat, and can read what that joins instead. One that only
+  // moves elements may have it as a part, or read it where it is.
   bool IsTakenIn(const FusedKernel& join) const {
     const ValueId value = join.args.back();
     if (uses_[value] != 1 || bound_.contains(value)) return false;
-    for (NodeId id : region_.nodes) {
-      const Node& node = graph_.nodes[id];
-      if (std::ranges::find(node.inputs, value) == node.inputs.end()) continue;
-      const absl::StatusOr<FusedKernel> reader = KernelOfNode(graph_, node);
-      return reader.ok() && !AsView(graph_, *reader) &&
-             MergeIfAllowed(join, *reader, value, options_.veto).ok();
-    }
-    return false;
+    const std::optional<FusedKernel> reader = KernelOfReader(graph_, region_, value);
+    return reader && !AsView(graph_, *reader) && !OnlyMoves(reader->kernel) &&
+           MergeIfAllowed(join, *reader, value, options_.veto).ok();
   }
 
   // Readers dequantise for themselves: the integers are what lies in memory.
@@ -216,7 +228,7 @@ class Fuser {
       result_.decisions.push_back(StrCat(what, "no, its value has other readers"));
       return std::nullopt;
     }
-    if (HasOtherReaders(source, value)) {
+    if (HasOtherReaders(source, value, uses_)) {
       result_.decisions.push_back(StrCat(what, "no, the producer's other results have readers"));
       return std::nullopt;
     }
@@ -247,7 +259,7 @@ class Fuser {
       const auto producer = producer_.find(operand);
       if (operand == value || producer == producer_.end() || !placed_[producer->second]) continue;
       const FusedKernel& before = *placed_[producer->second];
-      if (before.control.valid() || uses_[operand] > 1 || HasOtherReaders(before, operand))
+      if (before.control.valid() || uses_[operand] > 1 || HasOtherReaders(before, operand, uses_))
         continue;
       absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand, {}, 1);
       if (!both.ok() || !CheckMerged(both->kernel).ok() || !options_.in_one_pass(both->kernel))
@@ -292,16 +304,6 @@ class Fuser {
     result_.decisions.push_back(StrCat(what, "yes, it reads what the copy reads"));
     ++uses_[source];
     return *std::move(merged);
-  }
-
-  // Another result may be wanted before the consumer runs.
-  bool HasOtherReaders(const FusedKernel& producer, ValueId value) const {
-    for (size_t i = 0; i < producer.args.size(); ++i) {
-      const TensorRole role = producer.kernel.tensors[producer.kernel.params[i]].role;
-      const bool other = role == TensorRole::kOutput && producer.args[i] != value;
-      if (other && uses_[producer.args[i]] > 0) return true;
-    }
-    return false;
   }
 
   void Place(FusedKernel fused) {

@@ -36,14 +36,14 @@ absl::StatusOr<bool> GrownOutputs::Place(const FusedKernel& fused,
   std::vector<Part> parts;
   if (join) {
     parts = PartsOf(fused, *join);
-    status = places_.CheckParts(alias.output, join->axis, {parts.begin() + 1, parts.end()});
+    status = places_.CheckParts(alias.output, {.axis = join->axis}, {parts.begin() + 1, parts.end()});
   }
   if (!status.ok()) {
     return absl::InvalidArgumentError(
         StrCat("--alias: '", graph_.values[alias.output].name, "' cannot lie in the memory of '",
                input, "': ", std::string(status.message()), "; hint: leave it out"));
   }
-  places_.PlaceParts(alias.output, join->axis, parts);
+  places_.PlaceParts(alias.output, {.axis = join->axis}, parts);
   decisions.push_back(StrCat(fused.kernel.name, ": what is new lies behind %", input));
   return true;
 }

@@ -4,6 +4,16 @@
 
 namespace aotc {
 
+bool HasOtherReaders(const FusedKernel& producer, ValueId value,
+                     const IdVector<ValueId, int>& uses) {
+  for (size_t i = 0; i < producer.args.size(); ++i) {
+    const bool other =
+        IsOutput(producer.kernel, producer.kernel.params[i]) && producer.args[i] != value;
+    if (other && uses[producer.args[i]] > 0) return true;
+  }
+  return false;
+}
+
 KernelUses::KernelUses(const Region& region, const std::vector<ValueView>& views,
                        const KernelSlots& kernels)
     : kernels_(kernels), stored_(region.outputs.begin(), region.outputs.end()) {

@@ -17,6 +17,11 @@ namespace aotc {
 // Kernels of a region in execution order, nothing where one has gone.
 using KernelSlots = std::vector<std::optional<FusedKernel>>;
 
+// Whether the producer has a result other than `value` that is read `uses` times, once at least: it
+// may be wanted before the reader of `value` runs.
+bool HasOtherReaders(const FusedKernel& producer, ValueId value,
+                     const IdVector<ValueId, int>& uses);
+
 class KernelUses {
  public:
   // Refers to `kernels`, whatever becomes of them.

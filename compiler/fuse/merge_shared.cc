@@ -62,7 +62,9 @@ class SharedMerger {
     for (size_t i = 0; i < source.args.size(); ++i) {
       if (!IsOutput(source.kernel, source.kernel.params[i])) continue;
       const std::set<size_t>& readers = uses_.Readers(source.args[i]);
-      if (!readers.empty() && *readers.begin() < consumer) return false;  // wants it earlier
+      // Those in front of the producer read other parts of what this is a part of.
+      const auto next = readers.upper_bound(producer);
+      if (next != readers.end() && *next < consumer) return false;  // wants it earlier
       const bool others = readers.size() > 1 || !readers.contains(consumer);
       if (uses_.IsStored(source.args[i]) || (others && !readers.empty())) {
         kept.insert(source.args[i]);

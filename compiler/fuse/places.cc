@@ -26,14 +26,30 @@ int64_t BlockOf(const Layout& layout, size_t axis) {
   return block;
 }
 
+bool HasHaloAlong(const Layout& layout, size_t axis) {
+  return axis < layout.halo.size() && layout.halo[axis] != Halo{};
+}
+
+// That of a part: where parts take turns, each has its share of the whole's halo.
+Layout PartLayout(Layout whole, const PartAxis& along) {
+  if (along.step == 1 || !HasHaloAlong(whole, along.axis)) return whole;
+  Halo& halo = whole.halo[along.axis];
+  if (halo.before % along.step == 0 && halo.after % along.step == 0)
+    halo = {halo.before / along.step, halo.after / along.step};
+  if (!whole.HasHalo()) whole.halo.clear();
+  return whole;
+}
+
 std::vector<Expr> StridesOf(const Value& value) {
   return RowMajorStrides(StorageShape(value.layout, value.type.dims));
 }
 
 // The strides of a box in `base`; empty where they are those of a dense tensor.
-std::vector<Expr> BoxStrides(const Value& box, const Value& base) {
+std::vector<Expr> BoxStrides(const Value& box, const Value& base,
+                             const std::vector<int64_t>& step) {
   const std::vector<Expr> dense = StridesOf(box);
   std::vector<Expr> strides = StridesOf(base);
+  for (size_t i = 0; i < step.size(); ++i) strides[i] = strides[i] * step[i];
   const Shape extents = StorageShape(box.layout, box.type.dims);
   for (size_t i = 0; i < strides.size(); ++i) {
     if (!extents[i].IsInt(1) && !ProveEqual(dense[i], strides[i])) return strides;
@@ -56,7 +72,8 @@ std::vector<Part> PartsOf(const FusedKernel& fused, const Join& join) {
 std::vector<ValueId> Places::PartsOf(ValueId value, size_t axis) const {
   const auto whole = wholes_.find(value);
   if (whole != wholes_.end()) {
-    return whole->second.first == axis ? whole->second.second : std::vector<ValueId>();
+    const auto& [along, parts] = whole->second;
+    return along.axis == axis && along.step == 1 ? parts : std::vector<ValueId>();
   }
   const auto slices = slices_.find(value);
   if (slices == slices_.end()) return {};
@@ -66,7 +83,7 @@ std::vector<ValueId> Places::PartsOf(ValueId value, size_t axis) const {
     if (ProveEqual(end, graph_.values[value].type.dims[axis])) return parts;
     const auto next = std::ranges::find_if(slices->second, [&](ValueId slice) {
       const Box& box = parts_.at(slice);
-      return box.axis == axis && ProveEqual(box.start, end);
+      return box.along.axis == axis && ProveEqual(box.start, end);
     });
     if (next == slices->second.end()) return {};
     parts.push_back(*next);
@@ -81,7 +98,8 @@ void Places::AddLeaves(ValueId value, size_t axis, std::vector<ValueId>& leaves)
   for (ValueId part : parts) AddLeaves(part, axis, leaves);
 }
 
-std::vector<Part> Places::Joined(size_t axis, const std::vector<Part>& parts) const {
+std::vector<Part> Places::Joined(const PartAxis& along, const std::vector<Part>& parts) const {
+  if (along.step != 1) return parts;
   std::vector<Part> joined;
   for (size_t i = 0; i < parts.size();) {
     Part part = parts[i];
@@ -89,7 +107,7 @@ std::vector<Part> Places::Joined(size_t axis, const std::vector<Part>& parts) co
     // The largest of the wholes that begin with this one.
     for (ValueId whole = WholeOf(part.value); whole.valid(); whole = WholeOf(whole)) {
       std::vector<ValueId> leaves;
-      AddLeaves(whole, axis, leaves);
+      AddLeaves(whole, along.axis, leaves);
       const bool fits =
           leaves.size() <= parts.size() - i &&
           std::equal(leaves.begin(), leaves.end(), parts.begin() + static_cast<long>(i),
@@ -104,32 +122,35 @@ std::vector<Part> Places::Joined(size_t axis, const std::vector<Part>& parts) co
   return joined;
 }
 
-absl::Status Places::CheckParts(ValueId whole, size_t axis, const std::vector<Part>& parts) const {
+absl::Status Places::CheckParts(ValueId whole, const PartAxis& along,
+                                const std::vector<Part>& parts) const {
   const Value& to = graph_.values[whole];
   if (IsSubByte(to.type.dtype)) return Refuse("its elements are less than a byte");
-  const std::vector<Halo>& halo = to.layout.halo;
-  if (axis < halo.size() && halo[axis] != Halo{}) return Refuse("it has a halo along the axis");
+  if (along.step == 1 && HasHaloAlong(to.layout, along.axis))
+    return Refuse("it has a halo along the axis");
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto same = [&](const Part& other) { return other.value == parts[i].value; };
     if (std::any_of(parts.begin(), parts.begin() + static_cast<long>(i), same)) {
       return Refuse("%", graph_.values[parts[i].value].name, " occurs twice");
     }
     const Expr end = i + 1 < parts.size() ? parts[i + 1].start : Expr();
-    AOTC_RETURN_IF_ERROR(CheckPart(parts[i], end, whole, axis));
+    AOTC_RETURN_IF_ERROR(CheckPart(parts[i], end, whole, along));
   }
   return absl::OkStatus();
 }
 
 // `end` is that of the part; null at the end of the whole, whose last block may be padded.
 absl::Status Places::CheckPart(const Part& part, const Expr& end, ValueId whole,
-                               size_t axis) const {
+                               const PartAxis& along) const {
   const Value& from = graph_.values[part.value];
   const Layout& layout = graph_.values[whole].layout;
   if (parts_.contains(part.value)) {
     return Refuse("%", from.name, " lies in %", graph_.values[WholeOf(part.value)].name);
   }
-  if (from.layout != layout) return Refuse("%", from.name, " has another layout");
-  const int64_t block = BlockOf(layout, axis);
+  if (from.layout != PartLayout(layout, along))
+    return Refuse("%", from.name, " has another layout");
+  const int64_t block = BlockOf(layout, along.axis);
+  if (block > 1 && along.step > 1) return Refuse("blocks of ", block, " lie along the axis");
   if (block > 1 &&
       (!ProveDivisible(part.start, block) || (end.valid() && !ProveDivisible(end, block)))) {
     return Refuse("%", from.name, " does not begin and end where blocks of ", block, " do");
@@ -137,11 +158,11 @@ absl::Status Places::CheckPart(const Part& part, const Expr& end, ValueId whole,
   return absl::OkStatus();
 }
 
-void Places::PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& parts) {
+void Places::PlaceParts(ValueId whole, const PartAxis& along, const std::vector<Part>& parts) {
   auto& [of_axis, values] = wholes_[whole];
-  of_axis = axis;
+  of_axis = along;
   for (const Part& part : parts) {
-    parts_[part.value] = {whole, axis, part.start};
+    parts_[part.value] = {whole, along, part.start};
     values.push_back(part.value);
   }
 }
@@ -155,15 +176,14 @@ void Places::PlaceAlias(const Alias& alias) {
 absl::Status Places::CheckSlice(ValueId whole, size_t axis, const Part& part) const {
   const Value& from = graph_.values[whole];
   if (IsSubByte(from.type.dtype)) return Refuse("its elements are less than a byte");
-  const std::vector<Halo>& halo = from.layout.halo;
-  if (axis < halo.size() && halo[axis] != Halo{}) return Refuse("there is a halo along the axis");
+  if (HasHaloAlong(from.layout, axis)) return Refuse("there is a halo along the axis");
   const Expr end = Simplify(part.start + graph_.values[part.value].type.dims[axis]);
   const bool is_last = ProveEqual(end, from.type.dims[axis]);
-  return CheckPart(part, is_last ? Expr() : end, whole, axis);
+  return CheckPart(part, is_last ? Expr() : end, whole, {.axis = axis});
 }
 
 void Places::PlaceSlice(ValueId whole, size_t axis, const Part& part) {
-  parts_[part.value] = {whole, axis, part.start};
+  parts_[part.value] = {whole, {.axis = axis}, part.start};
   slices_[whole].push_back(part.value);
 }
 
@@ -178,21 +198,35 @@ ValueId Places::WholeOf(ValueId value) const {
 }
 
 bool Places::IsDenseIn(ValueId part, ValueId whole) const {
-  return BoxStrides(graph_.values[part], graph_.values[whole]).empty();
+  const bool steps = std::ranges::any_of(WalkOf(part).steps, [](int64_t step) { return step > 1; });
+  return !steps && BoxStrides(graph_.values[part], graph_.values[whole], {}).empty();
+}
+
+Places::Walk Places::WalkOf(ValueId part) const {
+  const size_t rank = graph_.values[part].type.dims.size();
+  Walk walk{.root = part, .starts = std::vector<Expr>(rank, 0), .steps = {}};
+  walk.steps.assign(rank, 1);
+  for (auto box = parts_.find(part); box != parts_.end(); box = parts_.find(walk.root)) {
+    const auto& [axis, step] = box->second.along;
+    walk.starts[axis] = Simplify(walk.starts[axis] * step + box->second.start);
+    walk.steps[axis] *= step;
+    walk.root = box->second.whole;
+  }
+  return walk;
 }
 
 ValueView Places::ViewOf(ValueId part) const {
-  std::vector<Expr> starts(graph_.values[part].type.dims.size(), Expr(0));
-  ValueId base = part;
-  for (auto box = parts_.find(base); box != parts_.end(); box = parts_.find(base)) {
-    starts[box->second.axis] = Simplify(starts[box->second.axis] + box->second.start);
-    base = box->second.whole;
-  }
-  Layout layout = graph_.values[base].layout;
+  const Walk walk = WalkOf(part);
+  const Value& base = graph_.values[walk.root];
+  Layout layout = base.layout;
   layout.halo.clear();  // a box begins where its own halo does
-  ValueView view{.value = part, .base = base, .start = StorageIndices(layout, starts)};
+  ValueView view{.value = part, .base = walk.root, .start = StorageIndices(layout, walk.starts)};
   for (Expr& start : view.start) start = Simplify(start);
-  view.offset = Simplify(LinearIndex(view.start, StridesOf(graph_.values[base])));
+  view.offset = Simplify(LinearIndex(view.start, StridesOf(base)));
+  if (std::ranges::all_of(walk.steps, [](int64_t step) { return step == 1; })) return view;
+  for (size_t i = 0; i < view.start.size(); ++i) {  // an axis with steps has no blocks
+    view.step.push_back(walk.steps[layout.axes.empty() ? i : layout.axes[i].axis]);
+  }
   return view;
 }
 
@@ -233,7 +267,8 @@ void SetStrides(const Graph& graph, FusedGraph& fused) {
   VisitBodies(graph, fused, [&](const FusedGraph& part, RegionId) {
     for (const ValueView& view : part.views) {
       if (!view.IsBox()) continue;
-      strides[view.value] = BoxStrides(graph.values[view.value], graph.values[view.base]);
+      strides[view.value] =
+          BoxStrides(graph.values[view.value], graph.values[view.base], view.step);
     }
   });
   VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {

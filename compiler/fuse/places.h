@@ -1,12 +1,12 @@
 // Places: values of a region that lie in the memory of another. The operands of a Concat are boxes
 // in its result, which then needs no kernel: who makes them writes there, who reads them reads
 // there. A result may itself be an operand of a further Concat, so boxes lie in boxes. A Slice is a
-// box in what it is a slice of.
+// box in what it is a slice of. The operands of an Interleave are boxes that step over one another.
 //
 //   Places places(graph);
-//   places.PlaceParts(y, 1, {{a, 0}, {b, 32}});   // %y = Concat(%a, %b): a, b are boxes in y
-//   places.ViewOf(b)                              // of %y at [0, 32, 0, 0]
-//   places.PlaceSlice(z, 1, {c, 16});             // %c = Slice(%z), channels from 16 on
+//   places.PlaceParts(y, {.axis = 1}, {{a, 0}, {b, 32}});   // %y = Concat(%a, %b): boxes in y
+//   places.ViewOf(b)                                        // of %y at [0, 32, 0, 0]
+//   places.PlaceSlice(z, 1, {c, 16});                       // %c = Slice(%z), channels from 16 on
 #ifndef AOTC_COMPILER_FUSE_PLACES_H_
 #define AOTC_COMPILER_FUSE_PLACES_H_
 
@@ -20,10 +20,16 @@
 
 namespace aotc {
 
-// An operand of a Concat, and its first index along the axis.
+// An operand of a Concat or an Interleave, and its first index along the axis.
 struct Part {
   ValueId value = {};
   Expr start = 0;
+};
+
+// The axis of the whole along which parts lie, and from an element of one to its next.
+struct PartAxis {
+  size_t axis = 0;
+  int64_t step = 1;
 };
 
 std::vector<Part> PartsOf(const FusedKernel& fused, const Join& join);
@@ -34,13 +40,14 @@ class Places {
 
   // `parts` with those that together are the result of an earlier Concat replaced by that:
   // Concat(a, b, c) is Concat(y, c) where %y = Concat(a, b).
-  std::vector<Part> Joined(size_t axis, const std::vector<Part>& parts) const;
+  std::vector<Part> Joined(const PartAxis& along, const std::vector<Part>& parts) const;
 
   // The reason why `parts` cannot be boxes in `whole`: their layouts differ, they do not begin and
   // end where blocks do, or one lies elsewhere already.
-  absl::Status CheckParts(ValueId whole, size_t axis, const std::vector<Part>& parts) const;
+  absl::Status CheckParts(ValueId whole, const PartAxis& along,
+                          const std::vector<Part>& parts) const;
   // They must have passed the check.
-  void PlaceParts(ValueId whole, size_t axis, const std::vector<Part>& parts);
+  void PlaceParts(ValueId whole, const PartAxis& along, const std::vector<Part>& parts);
 
   // Lets an output and the input in whose memory it grows be boxes in their root.
   void PlaceAlias(const Alias& alias);
@@ -69,10 +76,18 @@ class Places {
  private:
   struct Box {
     ValueId whole = {};
-    size_t axis = 0;
-    Expr start = 0;  // along it
+    PartAxis along = {};
+    Expr start = 0;  // along the axis
   };
-  absl::Status CheckPart(const Part& part, const Expr& end, ValueId whole, size_t axis) const;
+  // Where an element of a value is in the value that it lies in, per axis of both.
+  struct Walk {
+    ValueId root = {};
+    std::vector<Expr> starts = {};
+    std::vector<int64_t> steps = {};
+  };
+  Walk WalkOf(ValueId part) const;
+  absl::Status CheckPart(const Part& part, const Expr& end, ValueId whole,
+                         const PartAxis& along) const;
   // Parts in order that are all of the value along one axis; none where there are no such.
   std::vector<ValueId> PartsOf(ValueId value, size_t axis) const;
   // The parts of parts of ... that make up a value along one axis.
@@ -80,8 +95,8 @@ class Places {
 
   const Graph& graph_;
   std::map<ValueId, Box> parts_;
-  std::map<ValueId, std::pair<size_t, std::vector<ValueId>>> wholes_;  // axis, parts in order
-  std::map<ValueId, std::vector<ValueId>> slices_;                     // by what they are slices of
+  std::map<ValueId, std::pair<PartAxis, std::vector<ValueId>>> wholes_;  // parts in order
+  std::map<ValueId, std::vector<ValueId>> slices_;  // by what they are slices of
 };
 
 // Values that others than the kernels of a region reach: its outputs, and what nodes with regions

@@ -13,6 +13,7 @@ std::string PrintFused(const Graph& graph, const FusedGraph& fused) {
     StrAppend(&text, "// view %", graph.values[view.value].name, " of %",
               graph.values[view.base].name);
     if (view.IsBox()) StrAppend(&text, " at [", PrintExprList(view.start), "]");
+    if (!view.step.empty()) StrAppend(&text, " step [", StrJoin(view.step, ", "), "]");
     StrAppend(&text, "\n");
   }
   for (const FusedKernel& kernel : fused.kernels) {

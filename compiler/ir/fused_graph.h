@@ -38,6 +38,7 @@ struct ValueView {
   Expr offset = 0;
   // Of a box: where it begins, per storage axis of `base`, whose strides it has.
   std::vector<Expr> start = {};
+  std::vector<int64_t> step = {};  // from one element to the next; empty: 1 along every axis
 
   bool IsBox() const { return !start.empty(); }
 };

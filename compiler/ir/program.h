@@ -39,6 +39,8 @@ struct Buffer {
   // kView: a box in the base, whose strides it has: where it begins per storage axis of the base.
   // Empty: its elements lie together.
   std::vector<Expr> start = {};
+  // Of a box: from one of its elements to the next, per storage axis of the base. Empty: 1.
+  std::vector<int64_t> step = {};
   int first_step = -1;  // arena: live from the start of this step ...
   int last_step = -1;   // ... to the end of this one; set by plan/
   PoolId pool = {};     // arena: the pool that it lies in, where there are any; set by plan/

@@ -1,6 +1,8 @@
 #include "compiler/ir/program_access.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include "compiler/support/rounding.h"
 
@@ -44,18 +46,38 @@ Expr SpanOf(const Shape& extents, const std::vector<Expr>& strides) {
   return last + 1;
 }
 
-// One of two boxes in the same base ends, along some axis, where the other begins or before.
+// Along axis i one box ends where the other begins or before, or they never meet between two steps.
+bool AreApartAlong(const Buffer& a, const Buffer& b, size_t i, const Bounds& bounds) {
+  if (Prove(Le(EndAlong(a, i), b.start[i]), bounds) == true) return true;
+  if (Prove(Le(EndAlong(b, i), a.start[i]), bounds) == true) return true;
+  const int64_t common = std::gcd(StepAlong(a, i), StepAlong(b, i));
+  const std::optional<int64_t> distance = Simplify(a.start[i] - b.start[i], bounds).AsInt();
+  return distance && *distance % common != 0;
+}
+
+// Boxes in the same base.
 bool BoxesAreApart(const Buffer& a, const Buffer& b, const Bounds& bounds) {
-  const Shape a_extents = StorageShape(a.layout, a.shape);
-  const Shape b_extents = StorageShape(b.layout, b.shape);
   for (size_t i = 0; i < a.start.size(); ++i) {
-    if (Prove(Le(a.start[i] + a_extents[i], b.start[i]), bounds) == true) return true;
-    if (Prove(Le(b.start[i] + b_extents[i], a.start[i]), bounds) == true) return true;
+    if (AreApartAlong(a, b, i, bounds)) return true;
   }
   return false;
 }
 
 }  // namespace
+
+int64_t StepAlong(const Buffer& box, size_t axis) { return box.step.empty() ? 1 : box.step[axis]; }
+
+Expr EndAlong(const Buffer& box, size_t axis) {
+  const Expr extent = StorageShape(box.layout, box.shape)[axis];
+  return box.start[axis] + (extent - 1) * StepAlong(box, axis) + 1;
+}
+
+std::vector<Expr> BoxStrides(const Program& program, const Buffer& box) {
+  const Buffer& base = program.buffers[box.base];
+  std::vector<Expr> strides = RowMajorStrides(StorageShape(base.layout, base.shape));
+  for (size_t i = 0; i < strides.size(); ++i) strides[i] = strides[i] * StepAlong(box, i);
+  return strides;
+}
 
 Expr ReachedElements(const KernelTensor& tensor) {
   if (tensor.strides.empty()) return StorageElements(tensor.layout, tensor.shape);
@@ -64,9 +86,7 @@ Expr ReachedElements(const KernelTensor& tensor) {
 
 Expr ReachedElements(const Program& program, const Buffer& buffer) {
   if (buffer.start.empty()) return StorageElements(buffer.layout, buffer.shape);
-  const Buffer& base = program.buffers[buffer.base];
-  return SpanOf(StorageShape(buffer.layout, buffer.shape),
-                RowMajorStrides(StorageShape(base.layout, base.shape)));
+  return SpanOf(StorageShape(buffer.layout, buffer.shape), BoxStrides(program, buffer));
 }
 
 bool AreApart(const Program& program, BufferId a, BufferId b) {

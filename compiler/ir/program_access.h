@@ -29,6 +29,12 @@ std::vector<BufferAccess> StepAccesses(const Program& program, const Step& step)
 // Of a view its offset in the base; 0 for others. In elements of the base.
 Expr ElementOffset(const Buffer& buffer);
 
+// Of a box, along a storage axis of its base: from one element to the next, and one past the last.
+int64_t StepAlong(const Buffer& box, size_t axis);
+Expr EndAlong(const Buffer& box, size_t axis);
+// Of a box, per storage axis, in elements of its base.
+std::vector<Expr> BoxStrides(const Program& program, const Buffer& box);
+
 // Elements between the first and one past the last that a kernel reaches through this parameter.
 Expr ReachedElements(const KernelTensor& tensor);
 // The same of a buffer: of a view that is a box, in its base.

@@ -170,7 +170,16 @@ class Parser {
     if (!scanner_.TryConsume("at")) return absl::OkStatus();
     AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
     AOTC_ASSIGN_OR_RETURN(buffer.start, ExpectDims(scanner_, "]"));
-    return absl::OkStatus();
+    return scanner_.TryConsume("step") ? ParseStep(buffer) : absl::OkStatus();
+  }
+
+  absl::Status ParseStep(Buffer& buffer) {
+    AOTC_RETURN_IF_ERROR(scanner_.Expect("["));
+    do {
+      AOTC_ASSIGN_OR_RETURN(const int step, ParseSmall());
+      buffer.step.push_back(step);
+    } while (scanner_.TryConsume(","));
+    return scanner_.Expect("]");
   }
 
   absl::Status ParseLifetime(Buffer& buffer) {

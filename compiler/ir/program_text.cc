@@ -57,6 +57,7 @@ class Printer {
       StrAppend(&text, " = ", Name(buffer.base), " + ", PrintExpr(buffer.element_offset));
       const auto print = [](const Expr& e) { return PrintExpr(e); };
       if (!buffer.start.empty()) StrAppend(&text, " at [", StrJoin(buffer.start, ", ", print), "]");
+      if (!buffer.step.empty()) StrAppend(&text, " step [", StrJoin(buffer.step, ", "), "]");
     }
     StrAppend(&text, ": ", PrintTensorText({buffer.dtype, buffer.shape, buffer.layout}), " bytes ",
               buffer.bytes);

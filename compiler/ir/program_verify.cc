@@ -89,12 +89,15 @@ class Verifier {
   absl::Status CheckBox(const Buffer& box, const Buffer& base) {
     const Shape extents = StorageShape(box.layout, box.shape);
     const Shape outer = StorageShape(base.layout, base.shape);
-    if (extents.size() != outer.size() || box.start.size() != outer.size()) {
+    const bool has_steps = box.step.empty() || box.step.size() == outer.size();
+    if (extents.size() != outer.size() || box.start.size() != outer.size() || !has_steps) {
       return Wrong("box %", box.name, " has other axes than %", base.name);
     }
+    if (std::ranges::any_of(box.step, [](int64_t step) { return step < 1; }))
+      return Wrong("box %", box.name, " steps backwards");
     for (size_t i = 0; i < outer.size(); ++i) {
       const bool within = Prove(Le(0, box.start[i]), bounds_) == true &&
-                          Prove(Le(box.start[i] + extents[i], outer[i]), bounds_) == true;
+                          Prove(Le(EndAlong(box, i), outer[i]), bounds_) == true;
       if (!within) return Wrong("box %", box.name, " may leave %", base.name);
     }
     const Expr offset = LinearIndex(box.start, RowMajorStrides(outer));
@@ -294,9 +297,8 @@ class Verifier {
   bool HasStridesOf(const KernelTensor& tensor, const Buffer& buffer) const {
     if (buffer.start.empty()) return tensor.strides.empty();
     const Shape extents = StorageShape(tensor.layout, tensor.shape);
-    const Buffer& base = program_.buffers[buffer.base];
     const std::vector<Expr> strides = StorageStrides(tensor);
-    const std::vector<Expr> steps = RowMajorStrides(StorageShape(base.layout, base.shape));
+    const std::vector<Expr> steps = BoxStrides(program_, buffer);
     if (strides.size() != steps.size()) return false;
     for (size_t i = 0; i < steps.size(); ++i) {
       const bool moves = !extents[i].IsInt(1);

@@ -271,12 +271,12 @@ class ProgramBuilder {
   }
 
   BufferId BufferOf(ValueId id) {
-    auto found = buffers_.find(id);
-    if (found != buffers_.end()) return found->second;
+    if (const auto found = buffers_.find(id); found != buffers_.end()) return found->second;
     auto view = views_.find(id);
     if (view == views_.end()) return buffers_[id] = AddBuffer(id, BufferKind::kArena);
     const BufferId buffer = AddView(id, BufferOf(view->second.base), view->second.offset);
     program_.buffers[buffer].start = view->second.start;
+    program_.buffers[buffer].step = view->second.step;
     return buffers_[id] = buffer;
   }
 

@@ -1,4 +1,4 @@
-// Joining and dividing tensors along an axis: Concat and Split.
+// Joining and dividing tensors along an axis: Concat, Interleave and Split.
 #include <numeric>
 
 #include "compiler/ops/helpers.h"
@@ -78,6 +78,35 @@ absl::Status Concat(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Operand p has elements p, p + k, p + 2k ... of the axis, where there are k operands.
+absl::Status Interleave(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Tensor> parts, ConcatOperands(op));
+  AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 0, parts[0].rank()));
+  const auto count = static_cast<int64_t>(parts.size());
+  Shape shape = parts[0].shape();
+  Expr& total = shape[static_cast<size_t>(axis)];
+  total = 0;
+  for (const Tensor& part : parts) total = total + part.dim(axis);
+  for (Expr& dim : shape) dim = Simplify(dim, op.bounds());
+  for (int64_t p = 0; p < count; ++p) {
+    for (int d = 0; d < parts[p].rank(); ++d) {
+      const Expr& dim = shape[static_cast<size_t>(d)];
+      const Expr wanted = d == axis ? CeilDiv(dim - p, count) : dim;
+      if (!ProveEqual(parts[p].dim(d), wanted, op.bounds()))
+        return absl::InvalidArgumentError(StrCat("operand ", p, " has another dim along axis ", d));
+    }
+  }
+  op.SetOutput(0, op.b().Compute(parts[0].dtype(), shape, [&](Indices i) {
+    const Expr at = i[static_cast<size_t>(axis)];
+    i[static_cast<size_t>(axis)] = FloorDiv(at, count);
+    Expr result = parts.back().Stored(i);
+    for (int64_t p = count - 1; p-- > 0;)
+      result = Select(Eq(Mod(at, count), p), parts[p].Stored(i), result);
+    return result;
+  }));
+  return absl::OkStatus();
+}
+
 // From input 1, or equal parts where only their number is given, the last one smaller.
 absl::StatusOr<std::vector<Expr>> PartSizes(const OpContext& op, const Expr& dim) {
   if (op.HasInput(1)) {
@@ -124,6 +153,9 @@ absl::Status Split(OpContext& op) {
 
 constexpr OpDef kOps[] = {
     {.name = "Concat", .compute = Concat, .summary = "tensors one after the other along an axis"},
+    {.name = "Interleave",
+     .compute = Interleave,
+     .summary = "elements of tensors in turn along an axis"},
     {.name = "Split", .compute = Split, .summary = "parts of a tensor along an axis"},
 };
 

@@ -130,14 +130,17 @@ class PlanVerifier {
     return absl::OkStatus();
   }
 
-  // Where one begins and ends in its base, per storage axis.
+  // Where one begins, steps and ends in its base, per storage axis.
   bool IsApart(const Buffer& a, const Buffer& b) const {
     const Shape a_extents = StorageShape(a.layout, a.shape);
     const Shape b_extents = StorageShape(b.layout, b.shape);
     for (size_t i = 0; i < a.start.size() && i < b.start.size(); ++i) {
+      const int64_t a_step = a.step.empty() ? 1 : a.step[i];
+      const int64_t b_step = b.step.empty() ? 1 : b.step[i];
       const Interval gap = RangeOf(Simplify(b.start[i] - a.start[i], bounds_), bounds_);
-      if (gap.min >= RangeOf(a_extents[i], bounds_).max) return true;
-      if (-gap.max >= RangeOf(b_extents[i], bounds_).max) return true;
+      if (gap.min > (RangeOf(a_extents[i], bounds_).max - 1) * a_step) return true;
+      if (-gap.max > (RangeOf(b_extents[i], bounds_).max - 1) * b_step) return true;
+      if (a_step == b_step && gap.min == gap.max && gap.min % a_step != 0) return true;
     }
     return false;
   }
@@ -174,6 +177,7 @@ class PlanVerifier {
           continue;
         if (ComputedInPlace(arena_[i], arena_[j]) || ComputedInPlace(arena_[j], arena_[i]))
           continue;
+        if (LiesInIdle(arena_[i], arena_[j]) || LiesInIdle(arena_[j], arena_[i])) continue;
         return Wrong("%", program_.buffers[arena_[i]].name, " and %",
                      program_.buffers[arena_[j]].name, " overlap while both are alive");
       }
@@ -189,6 +193,36 @@ class PlanVerifier {
 
   bool OverlapInTime(BufferId a, BufferId b) const {
     return lifetimes_[a].first <= lifetimes_[b].last && lifetimes_[b].first <= lifetimes_[a].last;
+  }
+
+  // `guest` is gone before any step touches what it takes of `host`: every access to that, as a box
+  // or as a whole, comes later. In loops a later step may run earlier, too.
+  bool LiesInIdle(BufferId guest, BufferId host) const {
+    for (int i = 0; i < static_cast<int>(program_.steps.size()); ++i) {
+      const Step& step = program_.steps[i];
+      if (step.kind == StepKind::kLoop || step.kind == StepKind::kIf) return false;
+      if (i > lifetimes_[guest].last) continue;
+      for (const BufferAccess& access : StepAccesses(program_, step)) {
+        if (Owner(access.buffer) == host && Touches(access.buffer, host, guest)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether the part of `host` that a box is, or all of it, meets the memory of `guest`.
+  bool Touches(BufferId part, BufferId host, BufferId guest) const {
+    const Buffer& box = program_.buffers[part];
+    const Buffer& other = program_.buffers[guest];
+    int64_t begin = program_.buffers[host].offset, end = begin + program_.buffers[host].bytes;
+    if (!box.start.empty()) {
+      const Interval offset = RangeOf(Simplify(box.element_offset, bounds_), bounds_);
+      const int64_t span = MaxBytes(ReachedElements(program_, box), box.dtype, bounds_);
+      if (span >= 0 && offset.max < INT64_MAX / 16) {
+        end = begin + offset.max * ByteWidth(box.dtype) + span;
+        begin += offset.min * ByteWidth(box.dtype);
+      }
+    }
+    return begin < other.offset + other.bytes && other.offset < end;
   }
 
   // `output` begins at the step where `input` ends, that step names the pair as safe, and no other

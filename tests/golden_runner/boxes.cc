@@ -10,7 +10,7 @@ namespace aotc {
 namespace {
 
 // Calls `copy` with the number of each element of a box and of the whole around it.
-void ForElements(const std::vector<int64_t>& dims, const std::vector<int64_t>& start,
+void ForElements(const std::vector<int64_t>& dims, const LogicalBox& box,
                  const std::vector<int64_t>& whole,
                  const std::function<void(int64_t, int64_t)>& copy) {
   int64_t count = 1;
@@ -18,7 +18,7 @@ void ForElements(const std::vector<int64_t>& dims, const std::vector<int64_t>& s
   for (int64_t e = 0; e < count; ++e) {
     int64_t rest = e, stride = 1, at = 0;
     for (size_t d = dims.size(); d-- > 0;) {
-      at += (start[d] + rest % dims[d]) * stride;
+      at += (box.start[d] + rest % dims[d] * box.step[d]) * stride;
       rest /= dims[d];
       stride *= whole[d];
     }
@@ -28,35 +28,37 @@ void ForElements(const std::vector<int64_t>& dims, const std::vector<int64_t>& s
 
 }  // namespace
 
-std::vector<int64_t> LogicalStart(const Graph& graph, const ValueView& box,
-                                  const SymbolValues& symbols) {
+LogicalBox LogicalBoxOf(const Graph& graph, const ValueView& box, const SymbolValues& symbols) {
   const Value& base = graph.values[box.base];
-  std::vector<int64_t> start(base.type.dims.size(), 0);
+  const size_t rank = base.type.dims.size();
+  LogicalBox logical;
+  logical.start.assign(rank, 0);
+  logical.step.assign(rank, 1);
   for (size_t i = 0; i < box.start.size(); ++i) {
     StorageAxis axis{.axis = static_cast<int>(i)};
     if (!base.layout.axes.empty()) axis = base.layout.axes[i];
     if (axis.modulus > 0) continue;
-    start[axis.axis] += EvaluateInt(box.start[i], symbols).value_or(0) * axis.divisor;
+    logical.start[axis.axis] += EvaluateInt(box.start[i], symbols).value_or(0) * axis.divisor;
+    if (!box.step.empty()) logical.step[axis.axis] = box.step[i];
   }
-  return start;
+  return logical;
 }
 
-void PutBox(const Constant& part, const std::vector<int64_t>& start, Constant& whole) {
+void PutBox(const Constant& part, const LogicalBox& box, Constant& whole) {
   const Constant dense = part.Expanded();
   std::vector<uint8_t> bytes(whole.Expanded().bytes().begin(), whole.Expanded().bytes().end());
   const int64_t width = ByteWidth(whole.dtype());
-  ForElements(part.dims(), start, whole.dims(), [&](int64_t from, int64_t to) {
+  ForElements(part.dims(), box, whole.dims(), [&](int64_t from, int64_t to) {
     std::copy_n(dense.bytes().begin() + from * width, width, bytes.begin() + to * width);
   });
   whole = Constant::Dense(whole.dtype(), whole.dims(), std::move(bytes));
 }
 
-Constant TakeBox(const Constant& whole, const std::vector<int64_t>& start,
-                 const std::vector<int64_t>& dims) {
+Constant TakeBox(const Constant& whole, const LogicalBox& box, const std::vector<int64_t>& dims) {
   const Constant dense = whole.Expanded();
   const int64_t width = ByteWidth(whole.dtype());
   std::vector<uint8_t> bytes;
-  ForElements(dims, start, whole.dims(), [&](int64_t, int64_t from) {
+  ForElements(dims, box, whole.dims(), [&](int64_t, int64_t from) {
     const auto element = dense.bytes().begin() + from * width;
     bytes.insert(bytes.end(), element, element + width);
   });

@@ -31,7 +31,7 @@ std::vector<int64_t> DimsOf(const Graph& graph, ValueId value, const SymbolValue
 absl::StatusOr<Constant> ViewOf(const Graph& graph, const ValueView& view, const Constant& base,
                                 const SymbolValues& symbols) {
   std::vector<int64_t> dims = DimsOf(graph, view.value, symbols);
-  if (view.IsBox()) return TakeBox(base, LogicalStart(graph, view, symbols), dims);
+  if (view.IsBox()) return TakeBox(base, LogicalBoxOf(graph, view, symbols), dims);
   const Constant dense = base.Expanded();
   const int64_t offset = EvaluateInt(view.offset, symbols).value_or(-1) * ByteWidth(base.dtype());
   int64_t bytes = ByteWidth(base.dtype());
@@ -56,7 +56,7 @@ void Keep(const Graph& graph, const std::vector<ValueView>& views, ValueId value
       values.emplace(box.base, Constant::Dense(result.dtype(), dims,
                                                std::vector<uint8_t>(static_cast<size_t>(bytes))));
     }
-    PutBox(result, LogicalStart(graph, box, symbols), values.at(box.base));
+    PutBox(result, LogicalBoxOf(graph, box, symbols), values.at(box.base));
     for (const ValueView& other : views) {
       if (other.base == box.base) values.erase(other.value);  // seen anew
     }

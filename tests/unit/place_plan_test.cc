@@ -72,6 +72,35 @@ TEST(PlacePlan, BoxesThatMayOverlapAreFound) {
   EXPECT_EQ(PlanMemory(h.b.program).message(), "plan: %left and %right may overlap in %whole");
 }
 
+// Even columns and odd ones.
+Halves InTurn() {
+  Halves h;
+  Buffer& right = h.b.program.buffers[h.right];
+  right.start = {0, 1};
+  right.element_offset = 1;
+  right.step = h.b.program.buffers[h.left].step = {1, 2};
+  return h;
+}
+
+TEST(PlacePlan, BoxesThatTakeTurnsNeedNoBarrierBetweenThem) {
+  Halves h = InTurn();
+  ASSERT_EQ(PlanMemory(h.b.program), absl::OkStatus());
+  EXPECT_FALSE(h.b.program.steps[1].barrier);
+  EXPECT_EQ(StepDependencies(h.b.program), (std::vector<std::vector<int>>{{}, {}, {0, 1}}));
+}
+
+TEST(PlacePlan, BoxesThatMeetBetweenTurnsAreFound) {
+  for (const int64_t column : {0, 2}) {  // even columns as well
+    Halves h = InTurn();
+    h.b.program.buffers[h.right].start = {0, column};
+    h.b.program.buffers[h.right].element_offset = column;
+    EXPECT_EQ(PlanMemory(h.b.program).message(), "plan: %left and %right may overlap in %whole");
+  }
+  Halves h = InTurn();  // every third column meets every second one
+  h.b.program.buffers[h.right].step = {1, 3};
+  EXPECT_EQ(PlanMemory(h.b.program).message(), "plan: %left and %right may overlap in %whole");
+}
+
 TEST(PlacePlan, AWholeThatIsWrittenBesideItsBoxesIsFound) {
   Halves h;
   h.b.Launch({h.input}, {h.whole});

@@ -124,6 +124,46 @@ TEST(VerifyProgram, BoxesStayWithinTheBase) {
   EXPECT_EQ(MessageOf(program), "program: box %right has other axes than %sum");
 }
 
+// The halves as even and odd columns.
+Program TakingTurns() {
+  Program program = Sample();
+  Buffer& odd = program.buffers[BufferId(3)];
+  odd.element_offset = 1;
+  odd.start = {0, 1};
+  odd.step = program.buffers[BufferId(4)].step = {1, 2};
+  program.kernels[KernelId(0)].kernel.tensors[TensorId(1)].strides = {4, 2};
+  return program;
+}
+
+TEST(Program, BoxesThatStepAreTheSameAfterParsing) {
+  const std::string text = PrintProgram(TakingTurns());
+  EXPECT_NE(text.find("view %right = %sum + 1 at [0, 1] step [1, 2]: f32[m, 2]"),
+            std::string::npos);
+  const absl::StatusOr<Program> parsed = ParseProgram(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(PrintProgram(*parsed), text);
+  EXPECT_EQ(VerifyProgram(*parsed), absl::OkStatus());
+}
+
+TEST(VerifyProgram, BoxesThatStepStayWithinTheBase) {
+  Program program = TakingTurns();
+  Buffer& odd = program.buffers[BufferId(3)];
+  odd.start = {0, 2};
+  odd.element_offset = 2;
+  EXPECT_EQ(MessageOf(program), "program: box %right may leave %sum");
+  odd.step = {1, 0};
+  EXPECT_EQ(MessageOf(program), "program: box %right steps backwards");
+  odd.step = {2};
+  EXPECT_EQ(MessageOf(program), "program: box %right has other axes than %sum");
+}
+
+TEST(VerifyProgram, KernelsStepAsBoxesDo) {
+  Program program = TakingTurns();
+  program.kernels[KernelId(0)].kernel.tensors[TensorId(1)].strides = {4, 1};
+  EXPECT_EQ(MessageOf(program),
+            "program: step 0: %left has other strides than parameter %y of @half");
+}
+
 TEST(VerifyProgram, KernelsStepAsTheirBuffersLie) {
   Program program = Sample();
   program.steps[0].args[1] = BufferId(1);
