@@ -135,6 +135,39 @@ Json Kernels(const Program& program) {
   return list;
 }
 
+// Bytes that a copy or a kernel without arithmetic reads and writes, at the symbols' maxima; 0 of
+// others.
+int64_t MovedBytes(const Program& program, const Step& step) {
+  if (step.kind == StepKind::kCopy) return 2 * program.buffers[step.args[1]].bytes;
+  if (step.kind != StepKind::kLaunch) return 0;
+  const Kernel& kernel = program.kernels[step.kernel].kernel;
+  if (!OnlyMoves(kernel)) return 0;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < step.args.size(); ++i) {
+    const bool written = kernel.tensors[kernel.params[i]].role == TensorRole::kOutput;
+    if (written) bytes += 2 * program.buffers[step.args[i]].bytes;
+  }
+  return bytes;
+}
+
+// It reads an input of the model or writes an output.
+bool IsAtAnEnd(const Program& program, const Step& step) {
+  return std::ranges::any_of(step.args, [&](BufferId id) {
+    const BufferKind kind = program.buffers[BaseOf(program, id)].kind;
+    return kind == BufferKind::kInput || kind == BufferKind::kOutput;
+  });
+}
+
+// Of all steps, each once: what an output costs beside its work. `inside`: of those alone that
+// bring neither an input nor an output into another layout.
+int64_t MovedBytes(const Program& program, bool inside) {
+  int64_t bytes = 0;
+  for (const Step& step : program.steps) {
+    if (!inside || !IsAtAnEnd(program, step)) bytes += MovedBytes(program, step);
+  }
+  return bytes;
+}
+
 // With a device, also where the host waits for it.
 Json Steps(const Program& program, bool on_device) {
   Json list = Json::array();
@@ -146,6 +179,7 @@ Json Steps(const Program& program, bool on_device) {
     list.push_back(
         {{"kernel", StepName(program, step)}, {"nodes", step.sources}, {"args", std::move(args)}});
     if (on_device && waits[i]) list.back()["waits"] = true;
+    if (const int64_t moved = MovedBytes(program, step); moved > 0) list.back()["moved"] = moved;
   }
   return list;
 }
@@ -170,23 +204,6 @@ Json Model(const Provenance& from) {
   return model;
 }
 
-// Bytes that copies and kernels without arithmetic read and write, each step once, at the symbols'
-// maxima: what an output costs beside its work.
-int64_t MovedBytes(const Program& program) {
-  int64_t bytes = 0;
-  for (const Step& step : program.steps) {
-    if (step.kind == StepKind::kCopy) bytes += 2 * program.buffers[step.args[1]].bytes;
-    if (step.kind != StepKind::kLaunch) continue;
-    const Kernel& kernel = program.kernels[step.kernel].kernel;
-    if (!OnlyMoves(kernel)) continue;
-    for (size_t i = 0; i < step.args.size(); ++i) {
-      const bool written = kernel.tensors[kernel.params[i]].role == TensorRole::kOutput;
-      if (written) bytes += 2 * program.buffers[step.args[i]].bytes;
-    }
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files) {
@@ -204,7 +221,8 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"arena", Arena(context.program)},
       {"weights", Weights(context)},
       {"kernels", Kernels(context.program)},
-      {"moved_bytes", MovedBytes(context.program)},
+      {"moved_bytes", MovedBytes(context.program, /*inside=*/false)},
+      {"moved_bytes_inside", MovedBytes(context.program, /*inside=*/true)},
       {"steps", Steps(context.program, context.options.host.has_device)},
       {"passes", from.passes},
   };

@@ -8,6 +8,7 @@
 #include "compiler/plan/alias_classes.h"
 #include "compiler/plan/assign_arena.h"
 #include "compiler/plan/barriers.h"
+#include "compiler/plan/lend_idle.h"
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/order_steps.h"
 #include "compiler/plan/place_in_pools.h"
@@ -56,7 +57,9 @@ absl::Status SetOffsets(Program& program) {
   }
   program.lower_bound = LiveBytesBound(blocks, program.arena_align);
   if (!program.pools.empty()) return PlaceInPools(program, classes);
-  const ArenaAssignment assignment = AssignArena(blocks, program.arena_align);
+  const std::vector<IdleRange> idle = IdleRanges(program, classes);
+  program.lower_bound = BusyBytesBound(blocks, idle, program.arena_align);
+  const ArenaAssignment assignment = AssignWithLending(blocks, idle, program.arena_align);
   program.arena_bytes = assignment.bytes;
   program.arena_is_least = assignment.is_smallest && program.arena_bytes > program.lower_bound;
   for (size_t i = 0; i < classes.size(); ++i) {
