@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/canonicalize/phases_apart.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/transposed_window.h"
 #include "compiler/support/strings.h"
@@ -296,7 +297,9 @@ class Emitter {
 
 absl::StatusOr<Graph> SplitPhases(const Graph& graph, PassContext& context) {
   const bool exact = context.Config(kFastMath) == 0;
+  const int64_t block = context.target().channel_block;
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    if (block > 0 && EmitPhasesApart(rebuilder, node, block)) return true;
     const std::optional<Plan> plan = PlanFor(graph, node);
     if (!plan || (exact && HasHoles(*plan))) return false;
     rebuilder.Replace(node.outputs[0], Emitter(rebuilder, node, *plan).Emit());

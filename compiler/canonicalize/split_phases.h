@@ -9,7 +9,8 @@
 // and those read neighbours of input element q: one convolution of stride 1 computes all s phases p
 // as channels of their own ("sub-pixel convolution", Shi et al. 2016). No tap meets a hole, and the
 // convolution has the tiles that every other has; where kernel and stride are equal it is a matrix
-// product.
+// product. Where the result is laid out in blocks of channels, each phase is a convolution of its
+// own, which writes where its pixels are (phases_apart.h).
 #ifndef AOTC_COMPILER_CANONICALIZE_SPLIT_PHASES_H_
 #define AOTC_COMPILER_CANONICALIZE_SPLIT_PHASES_H_
 
