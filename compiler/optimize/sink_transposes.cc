@@ -115,10 +115,24 @@ bool IntoReduction(RewriteSite& site) {
   return ReplaceByOpAndTranspose(site, {source, list}, site.node().attributes, order);
 }
 
+// Softmax finds its axis elsewhere. Along the last one, where elements are neighbours, it stays.
+bool PastSoftmax(RewriteSite& site) {
+  if (site.node().op != "Softmax" && site.node().op != "LogSoftmax") return false;
+  const std::optional<Permutation> perm = PermutationAbove(site, 0);
+  if (!perm) return false;
+  const auto rank = static_cast<int64_t>(perm->size());
+  const int64_t given = site.node().attributes.Int("axis", -1),
+                axis = given + (given < 0 ? rank : 0);
+  if (axis < 0 || axis + 1 >= rank) return false;
+  Attributes attributes = site.node().attributes;
+  attributes.Set("axis", (*perm)[static_cast<size_t>(axis)]);
+  return ReplaceByOpAndTranspose(site, {site.Producer(0)->inputs[0]}, std::move(attributes), *perm);
+}
+
 }  // namespace
 
 absl::StatusOr<Graph> SinkTransposes(const Graph& graph, PassContext&) {
-  std::vector<RewriteRule> rules = {PastOps, IntoReduction};
+  std::vector<RewriteRule> rules = {PastOps, PastSoftmax, IntoReduction};
   // Those that meet become one.
   rules.insert(rules.end(), ReshapeRules().begin(), ReshapeRules().end());
   return RewriteUntilDone(graph, rules, SinkableValues);

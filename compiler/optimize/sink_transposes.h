@@ -5,6 +5,7 @@
 //   Add(Transpose(%x), Transpose(%y))           =>   Transpose(Add(%x, %y))
 //   Pad(Transpose(%x), pads)                    =>   Transpose(Pad(%x, pads in that order))
 //   ReduceMax(Transpose(%x), last axis)         =>   ReduceMax(%x, where that axis comes from)
+//   Softmax(Transpose(%x))                      =>   Transpose(Softmax(%x)), but of the last axis
 //   Transpose(Transpose(%x))                    =>   %x, or one Transpose
 //
 // A transpose that several read moves only where fewer are left then (transpose_regions.h), and
