@@ -94,8 +94,13 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
   const KernelTensor& from = kernel.tensors[kernel.params[0]];
   const KernelTensor& to = kernel.tensors[kernel.params[1]];
-  if (from.dtype != to.dtype || from.layout.HasHalo() || !to.layout.IsPlain()) return std::nullopt;
+  if (from.dtype != to.dtype || from.layout.HasHalo() || to.layout.HasHalo()) return std::nullopt;
   const Bounds bounds = StageBounds(kernel, stage);
+  // Lanes that pad blocks are the same ones of both.
+  const bool pads = !to.layout.IsPlain();
+  if (pads && !ProveEqual(StorageElements(from.layout, from.shape),
+                          StorageElements(to.layout, to.shape), bounds))
+    return std::nullopt;
   std::vector<Expr> indices;
   for (const Axis& axis : stage.axes) indices.push_back(Var(axis.name));
   const Access access(kernel);

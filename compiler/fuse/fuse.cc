@@ -81,11 +81,24 @@ class Fuser {
     result_.views.push_back(view);
   }
 
-  // A view of neighbouring elements can be had of what is dense wherever it lies.
+  // A view of neighbouring elements can be had of what is dense wherever it lies. What is computed
+  // element by element for nothing else can be computed in the blocks of the view, with its reader.
   bool MayBeView(const ValueView& view) const {
     if (grown_.IsWritten(view.value)) return false;
+    const FusedKernel* maker = MakerOf(view.base);
+    const bool is_blocked = !graph_.values[view.value].layout.IsPlain();
+    if (is_blocked && maker != nullptr && uses_[view.base] == 1 && !HasReduction(maker->kernel))
+      return false;
     return !places_.IsPart(view.base) ||
            places_.IsDenseIn(view.base, places_.ViewOf(view.base).base);
+  }
+
+  // The kernel that makes the value, as long as none has taken that in; null for control flow.
+  const FusedKernel* MakerOf(ValueId value) const {
+    const auto producer = producer_.find(value);
+    if (producer == producer_.end() || !placed_[producer->second]) return nullptr;
+    const FusedKernel& maker = *placed_[producer->second];
+    return maker.control.valid() ? nullptr : &maker;
   }
 
   // Lets the operands of a Concat lie in its result, which is no kernel then. Where that would only
@@ -125,9 +138,7 @@ class Fuser {
   std::string WhyNoPart(ValueId value, ValueId whole, const PartAxis& along) const {
     if (graph_.values[value].constant) return "is a constant";
     if (bound_.contains(value)) return "has to lie by itself";
-    const bool is_made = producer_.contains(value) && placed_[producer_.at(value)] &&
-                         !placed_[producer_.at(value)]->control.valid();
-    if (!is_made && !places_.IsWhole(value)) return "is made by no kernel";
+    if (MakerOf(value) == nullptr && !places_.IsWhole(value)) return "is made by no kernel";
     for (const ValueView& view : result_.views) {
       ValueId at = view.base;
       while (at.valid() && at != value) at = places_.WholeOf(at);
@@ -159,13 +170,11 @@ class Fuser {
 
   // A kernel that gives what another makes once more: that one can write it here as well.
   bool IsWrittenAgain(const FusedKernel& fused) const {
-    if (!IsPointwiseOfOne(fused.kernel) || !OnlyMoves(fused.kernel)) return false;
-    const ValueId source = fused.args[0];
-    const bool is_made = producer_.contains(source) && placed_[producer_.at(source)];
-    return is_made && uses_[source] > 1 && !places_.IsWhole(source) &&
-           fused.kernel.tensors[fused.kernel.params[0]].layout ==
-               fused.kernel.tensors[fused.kernel.params[1]].layout &&
-           !OnlyMoves(placed_[producer_.at(source)]->kernel);
+    const bool gives = IsPointwiseOfOne(fused.kernel) && OnlyMoves(fused.kernel) &&
+                       graph_.values[fused.args[0]].layout == graph_.values[fused.args[1]].layout;
+    const FusedKernel* maker = gives ? MakerOf(fused.args[0]) : nullptr;
+    return maker != nullptr && uses_[fused.args[0]] > 1 && !places_.IsWhole(fused.args[0]) &&
+           !OnlyMoves(maker->kernel);
   }
 
   // One kernel reads the result of the Concat, and can read what that joins instead. One that only
@@ -207,21 +216,16 @@ class Fuser {
   // A contraction has its weights before the target is asked about others.
   std::vector<ValueId> WeightsFirst(std::vector<ValueId> args) const {
     std::ranges::stable_partition(args, [&](ValueId value) {
-      const auto producer = producer_.find(value);
-      if (producer == producer_.end() || !placed_[producer->second]) return false;
-      const FusedKernel& source = *placed_[producer->second];
-      return !source.control.valid() && IsScaledWeights(source.kernel);
+      const FusedKernel* maker = MakerOf(value);
+      return maker != nullptr && IsScaledWeights(maker->kernel);
     });
     return args;
   }
 
   std::optional<FusedKernel> TryMerge(const FusedKernel& consumer, ValueId value) {
     if (std::optional<FusedKernel> merged = TryReadSource(consumer, value)) return merged;
-    auto producer = producer_.find(value);
-    if (producer == producer_.end()) return std::nullopt;
-    if (!placed_[producer->second]) return std::nullopt;  // merged already, with this result
-    const FusedKernel& source = *placed_[producer->second];
-    if (source.control.valid()) return std::nullopt;
+    if (MakerOf(value) == nullptr) return std::nullopt;
+    const FusedKernel& source = *MakerOf(value);
     const std::string what = StrCat(source.kernel.name, " into ", consumer.kernel.name, ": ");
     const bool is_shared = uses_[value] > 1 && IsScaledWeights(source.kernel);
     if (uses_[value] > 1 && !is_shared) {
@@ -243,7 +247,7 @@ class Fuser {
     if (is_shared) {
       --uses_[value];  // the last reader takes it
     } else {
-      placed_[producer->second].reset();
+      placed_[producer_.at(value)].reset();
     }
     return *std::move(merged);
   }
@@ -256,17 +260,15 @@ class Fuser {
     const absl::StatusOr<FusedKernel> first = MergeKernels(source, consumer, value, {}, 1);
     if (!first.ok()) return std::nullopt;
     for (const ValueId operand : source.args) {
-      const auto producer = producer_.find(operand);
-      if (operand == value || producer == producer_.end() || !placed_[producer->second]) continue;
-      const FusedKernel& before = *placed_[producer->second];
-      if (before.control.valid() || uses_[operand] > 1 || HasOtherReaders(before, operand, uses_))
-        continue;
+      if (operand == value || MakerOf(operand) == nullptr || uses_[operand] > 1) continue;
+      const FusedKernel& before = *MakerOf(operand);
+      if (HasOtherReaders(before, operand, uses_)) continue;
       absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand, {}, 1);
       if (!both.ok() || !CheckMerged(both->kernel).ok() || !options_.in_one_pass(both->kernel))
         continue;
       result_.decisions.push_back(StrCat(before.kernel.name, " and ", source.kernel.name, " into ",
                                          consumer.kernel.name, ": yes, for one pass over them"));
-      placed_[producer->second].reset();
+      placed_[producer_.at(operand)].reset();
       placed_[producer_.at(value)].reset();
       return *std::move(both);
     }
@@ -284,10 +286,8 @@ class Fuser {
       if (!both.ok() || !IsCopy(both->kernel)) return std::nullopt;
       return *std::move(both);
     }
-    auto producer = producer_.find(value);
-    if (producer == producer_.end() || !placed_[producer->second]) return std::nullopt;
-    if (placed_[producer->second]->control.valid()) return std::nullopt;
-    return CopyPart(*placed_[producer->second], value);
+    const FusedKernel* maker = MakerOf(value);
+    return maker == nullptr ? std::nullopt : CopyPart(*maker, value);
   }
 
   // The consumer reading what a copy with other readers, or a view of one, copies from. The copy

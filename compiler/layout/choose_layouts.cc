@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/layout/interleaved_repeats.h"
 #include "compiler/layout/layout_groups.h"
 #include "compiler/layout/reads.h"
+#include "compiler/layout/reshaped_convolutions.h"
 #include "compiler/layout/slices_of_splits.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/anchor.h"
@@ -31,54 +34,6 @@ struct NodeFacts {
   bool is_integer = false;  // it sums products of bytes
   int64_t rows_lack = 0;    // bytes that rows of a product are short of whole groups
 };
-
-const Stage* ContractionOf(const Kernel& kernel) {
-  for (const Stage& stage : kernel.stages) {
-    if (IsContraction(stage)) return &stage;
-  }
-  return nullptr;
-}
-
-// Output columns on axis 1 and at least one axis behind them that slides over the input.
-bool IsConvolution(const Graph& graph, const NodeKernel& node, const std::set<ValueId>& weights) {
-  const Stage* stage = ContractionOf(node.kernel);
-  if (stage == nullptr || stage->axes.size() < 3 || node.inputs.size() < 2) return false;
-  const bool is_constant = graph.values[node.inputs[1]].constant.has_value();
-  if (!is_constant && !weights.contains(node.inputs[1])) return false;
-  const Expr weights_load = OperandLoad(stage->body[0].arg(1));
-  return weights_load.valid() && IsOwnIndex(weights_load.arg(0), stage->axes[kChannelAxis]) &&
-         !UsesVar(weights_load, stage->axes.back().name);
-}
-
-// Elements of the input of integer tiles that are read at a time.
-constexpr int64_t kGroup = 4;
-
-bool IsOfIntegers(const Kernel& kernel) {
-  const Stage* stage = ContractionOf(kernel);
-  return stage != nullptr && stage->body[0].dtype() == DType::kI32;
-}
-
-// The rows of a matrix product of bytes are read in groups, the last of which may not be whole.
-int64_t RowsLack(const Graph& graph, const NodeKernel& node) {
-  const Stage* stage = ContractionOf(node.kernel);
-  if (stage == nullptr || stage->reduce_axes.size() != 1 || node.inputs.size() < 2) return 0;
-  if (!graph.values[node.inputs[1]].constant) return 0;
-  const Expr load = OperandLoad(stage->body[0].arg(0));
-  const Axis& axis = stage->reduce_axes[0];
-  if (!load.valid() || load->tensor != node.kernel.params[0] || load.args().empty()) return 0;
-  const Expr& index = load.args().back();
-  const int64_t extent = axis.extent.AsInt().value_or(0);
-  return index.IsVar() && index->name == axis.name ? (kGroup - extent % kGroup) % kGroup : 0;
-}
-
-// Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
-int64_t ByteBlock(int64_t channels) {
-  int64_t best = 16;
-  for (const int64_t block : {32, 48, 64}) {
-    if (RoundUp(channels, block) <= RoundUp(channels, best)) best = block;
-  }
-  return best;
-}
 
 // The kernel can write its output in any layout. The columns of a matrix product have to lie
 // innermost, without a halo.
@@ -125,19 +80,19 @@ class LayoutChooser {
       ShareLayout(facts_.at(&node));
       ShareWithSlice(facts_.at(&node));
     }
+    // What a part asks for, the whole gives, and what that is a part of.
+    constexpr int kMostAxes = 3;
+    for (int round = 0; round < kMostAxes; ++round) {
+      for (const Node& node : graph_.nodes | std::views::reverse) ShareInTurn(facts_.at(&node));
+    }
     for (const auto& [value, need] : groups_.All()) needs_[value] = need;
   }
 
   // What a Concat joins can lie in its result where all of them have one layout.
   void ShareLayout(const NodeFacts& facts) {
     const std::optional<Join> join = facts.kernel ? ReadJoin(facts.kernel->kernel) : std::nullopt;
-    if (!join) return;
-    std::vector<ValueId> members = {facts.kernel->outputs[0]};
-    for (const JoinPart& part : join->parts) {
-      const auto param = std::ranges::find(facts.kernel->kernel.params, part.tensor);
-      members.push_back(
-          facts.kernel->inputs[static_cast<size_t>(param - facts.kernel->kernel.params.begin())]);
-    }
+    if (!join || join->step > 1) return;
+    const std::vector<ValueId> members = MembersOf(*facts.kernel, *join);
     LayoutNeed shared = NeedOf(members[0]);
     for (size_t i = 0; i < members.size(); ++i) {
       if (!written_freely_.contains(members[i])) return;
@@ -149,6 +104,58 @@ class LayoutChooser {
       if (!Widen(shared, need)) return;
     }
     if (!HasHaloAlong(shared.layout, join->axis)) groups_.Join(members, shared);
+  }
+
+  // The result of a join, and its parts.
+  static std::vector<ValueId> MembersOf(const NodeKernel& node, const Join& join) {
+    std::vector<ValueId> members = {node.outputs[0]};
+    for (const JoinPart& part : join.parts) {
+      const auto param = std::ranges::find(node.kernel.params, part.tensor);
+      members.push_back(node.inputs[static_cast<size_t>(param - node.kernel.params.begin())]);
+    }
+    return members;
+  }
+
+  // Parts that step over one another can lie in their result where its halo is that of all of them
+  // in turn. What a part only gives once more is written with it.
+  void ShareInTurn(const NodeFacts& facts) {
+    const std::optional<Join> join = facts.kernel ? ReadJoin(facts.kernel->kernel) : std::nullopt;
+    if (!join || join->step == 1) return;
+    std::vector<ValueId> members = MembersOf(*facts.kernel, *join);
+    LayoutNeed whole = NeedOf(members[0]);
+    LayoutNeed part = whole;
+    part.layout.halo.resize(graph_.values[members[0]].type.dims.size());
+    Halo& halo = part.layout.halo[join->axis];
+    halo = {(halo.before + join->step - 1) / join->step,
+            (halo.after + join->step - 1) / join->step};
+    for (size_t i = 1, count = members.size(); i < count; ++i) {
+      const ValueId source = RepeatedBy(members[i]);
+      if (source.valid()) members.push_back(source);
+    }
+    for (size_t i = 1; i < members.size(); ++i) {
+      if (!written_freely_.contains(members[i]) || !Widen(part, NeedOf(members[i]))) return;
+    }
+    if (!part.layout.HasHalo()) return;  // they have one layout already
+    whole.layout.halo = part.layout.halo;
+    Halo& around = whole.layout.halo[join->axis];
+    around = {around.before * join->step, around.after * join->step};
+    whole.layout.fill = part.layout.fill;
+    groups_.Join({members[0]}, whole);
+    members.erase(members.begin());
+    groups_.Join(members, part);
+  }
+
+  // What the value is, element by element; invalid where it is no such copy.
+  ValueId RepeatedBy(ValueId value) const {
+    for (const Node& node : graph_.nodes) {
+      if (node.outputs.empty() || node.outputs[0] != value) continue;
+      const NodeFacts& facts = facts_.at(&node);
+      const std::optional<Repeats> repeats =
+          facts.kernel ? ReadRepeats(facts.kernel->kernel) : std::nullopt;
+      const bool once = repeats && std::ranges::all_of(*repeats, [](int64_t n) { return n == 1; });
+      return once ? facts.kernel->inputs[0] : ValueId();
+    }
+    return {};
   }
 
   static bool HasHaloAlong(const Layout& layout, size_t axis) {
@@ -244,7 +251,7 @@ class LayoutChooser {
     Stage walked = *stage;
     if (facts.is_integer && layout.axes.empty()) {  // whole groups along the last axis
       Expr& extent = walked.reduce_axes.back().extent;
-      extent = Simplify(CeilDiv(extent, kGroup) * kGroup);
+      extent = Simplify(CeilDiv(extent, kIntegerGroup) * kIntegerGroup);
     }
     const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, walked, load);
     if (!reach) return;
@@ -360,7 +367,9 @@ class LayoutChooser {
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options) {
   if (options.block == 0) return graph;
   AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, options.block));
-  return LayoutChooser(sliced, options).Run();
+  AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, options.block));
+  AOTC_ASSIGN_OR_RETURN(const Graph reshaped, ReshapedConvolutions(repeated));
+  return LayoutChooser(reshaped, options).Run();
 }
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {

@@ -4,6 +4,9 @@
 #include <string>
 
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/schedule/anchor.h"
+#include "compiler/schedule/stage_kinds.h"
+#include "compiler/support/rounding.h"
 
 namespace aotc {
 namespace {
@@ -18,6 +21,53 @@ bool KeepsBlocks(const Expr& from, const Expr& to, const Expr& distance, int64_t
 
 }  // namespace
 
+const Stage* ContractionOf(const Kernel& kernel) {
+  for (const Stage& stage : kernel.stages) {
+    if (IsContraction(stage)) return &stage;
+  }
+  return nullptr;
+}
+
+// Output columns on axis 1 and at least one axis behind them that slides over the input.
+bool IsConvolution(const Graph& graph, const NodeKernel& node, const std::set<ValueId>& weights) {
+  const Stage* stage = ContractionOf(node.kernel);
+  if (stage == nullptr || stage->axes.size() < 3 || node.inputs.size() < 2) return false;
+  const bool is_constant = graph.values[node.inputs[1]].constant.has_value();
+  if (!is_constant && !weights.contains(node.inputs[1])) return false;
+  const Expr weights_load = OperandLoad(stage->body[0].arg(1));
+  return weights_load.valid() && IsOwnIndex(weights_load.arg(0), stage->axes[kChannelAxis]) &&
+         !UsesVar(weights_load, stage->axes.back().name);
+}
+
+bool IsOfIntegers(const Kernel& kernel) {
+  const Stage* stage = ContractionOf(kernel);
+  return stage != nullptr && stage->body[0].dtype() == DType::kI32;
+}
+
+// The rows of a matrix product of bytes are read in groups, the last of which may not be whole.
+int64_t RowsLack(const Graph& graph, const NodeKernel& node) {
+  const Stage* stage = ContractionOf(node.kernel);
+  if (stage == nullptr || stage->reduce_axes.size() != 1 || node.inputs.size() < 2) return 0;
+  if (!graph.values[node.inputs[1]].constant) return 0;
+  const Expr load = OperandLoad(stage->body[0].arg(0));
+  const Axis& axis = stage->reduce_axes[0];
+  if (!load.valid() || load->tensor != node.kernel.params[0] || load.args().empty()) return 0;
+  const Expr& index = load.args().back();
+  const int64_t extent = axis.extent.AsInt().value_or(0);
+  return index.IsVar() && index->name == axis.name
+             ? (kIntegerGroup - extent % kIntegerGroup) % kIntegerGroup
+             : 0;
+}
+
+// Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
+int64_t ByteBlock(int64_t channels) {
+  int64_t best = 16;
+  for (const int64_t block : {32, 48, 64}) {
+    if (RoundUp(channels, block) <= RoundUp(channels, best)) best = block;
+  }
+  return best;
+}
+
 std::optional<double> FillOf(const Stage& stage) {
   Expr operand = stage.body[0].arg(0);
   while (operand.op() == ExprOp::kCast) operand = operand.arg(0);
@@ -31,8 +81,7 @@ bool KeepsChannels(const Kernel& kernel, TensorId tensor, int64_t block) {
     for (const Expr& body : stage.body) {
       for (const Expr& load : LoadsOf(body)) {
         if (load->tensor != tensor) continue;
-        if (stage.axes.size() <= kChannelAxis || load.args().size() != stage.axes.size())
-          return false;
+        if (stage.axes.size() <= kChannelAxis || load.args().size() <= kChannelAxis) return false;
         const Axis& axis = stage.axes[kChannelAxis];
         const Expr distance = Simplify(load.arg(kChannelAxis) - Var(axis.name));
         const Expr& extent = kernel.tensors[tensor].shape[kChannelAxis];

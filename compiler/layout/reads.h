@@ -8,13 +8,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ops/op.h"
 
 namespace aotc {
 
 inline constexpr size_t kChannelAxis = 1;
+// Elements of the input of integer tiles that are read at a time.
+inline constexpr int64_t kIntegerGroup = 4;
+
+// The first contraction among the stages; null where there is none.
+const Stage* ContractionOf(const Kernel& kernel);
+// Output columns on axis 1 and at least one axis behind them that slides over the input. `weights`:
+// values that nodes make of constants.
+bool IsConvolution(const Graph& graph, const NodeKernel& node, const std::set<ValueId>& weights);
+bool IsOfIntegers(const Kernel& kernel);
+// The rows of a matrix product of bytes are read in groups, the last of which may not be whole: the
+// bytes that it lacks.
+int64_t RowsLack(const Graph& graph, const NodeKernel& node);
+// Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
+int64_t ByteBlock(int64_t channels);
 
 // What the contraction reads beyond its input; nothing where it reads nothing there.
 std::optional<double> FillOf(const Stage& stage);

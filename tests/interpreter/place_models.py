@@ -159,6 +159,38 @@ def skip(g, n=1):
     return [g.conv(g.concat(up, a), 32, 16, 3)]
 
 
+def phases(g, n=1):
+    """Transposed convolutions whose phases differ in their taps, one with an odd end."""
+    x = g.input("x", [n, 16, 5, 6])
+    weights = [g.weight((g.rng.standard_normal((16, 32, k, k)) / 12).astype(np.float32))
+               for k in (3, 4, 3)]
+    a = g.op("ConvTranspose", [x, weights[0]], strides=[2, 2], pads=[1] * 4,
+             output_padding=[1, 1])
+    b = g.op("ConvTranspose", [x, weights[1]], strides=[2, 2], pads=[1] * 4)
+    c = g.op("ConvTranspose", [g.relu(x), weights[2]], strides=[2, 3])
+    return [g.conv(g.concat(g.relu(a), b), 64, 16, 3), g.conv(c, 32, 16)]
+
+
+def enlarged(g, n=1):
+    """A feature pyramid: what a level gives is repeated and joined, and goes on by itself."""
+    wide = g.relu(g.conv(g.input("x", [n, 16, 8, 8]), 16, 256))
+    x = g.relu(g.conv(wide, 256, 32, 3))
+    deep = g.relu(g.conv(x, 32, 32, 3, strides=[2, 2]))
+    scales = g.weight(np.array([1, 1, 2, 2], np.float32))
+    up = g.op("Resize", [deep, "", scales], mode="nearest", nearest_mode="floor",
+              coordinate_transformation_mode="asymmetric")
+    return [g.conv(g.concat(up, x), 64, 16), g.conv(deep, 32, 16)]
+
+
+def enlarged_alone(g, n=1):
+    """Nothing else reads what is repeated, along one axis three times; a border is read of it."""
+    x = g.relu(g.conv(g.input("x", [n, 16, 4, 4]), 16, 32, 3))
+    scales = g.weight(np.array([1, 1, 3, 2], np.float32))
+    up = g.op("Resize", [x, "", scales], mode="nearest", nearest_mode="floor",
+              coordinate_transformation_mode="asymmetric")
+    return [g.op("MaxPool", [up], kernel_shape=[2, 2], strides=[2, 2])]
+
+
 def halves(g, n=1):
     """YOLO's C2f: halves of a result go on by themselves and into the Concat."""
     x = g.input("x", [n, 16, 8, 8])
@@ -183,7 +215,8 @@ REFUSED = {idle}
 # Functions and whether they can do without moving anything.
 MODELS = {
     two_convolutions: True, part_with_border: True, dense_block: True, dense_list: True,
-    branches: True, odd_end: True, skip: False, odd_channels: False, part_is_output: False,
+    branches: True, odd_end: True, skip: True, phases: True, enlarged: True,
+    enlarged_alone: True, odd_channels: False, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
     idle: False,
 }
