@@ -43,16 +43,14 @@ std::optional<PhaseAxis> PhaseAlong(const TransposedWindow& window, size_t axis,
 
 class PhaseEmitter {
  public:
-  PhaseEmitter(Rebuilder& rebuilder, const Node& node)
-      : rebuilder_(rebuilder),
-        node_(node),
-        type_(rebuilder.old_graph().values[node.outputs[0]].type) {}
+  PhaseEmitter(Rebuilder& rebuilder, const Node& node) : rebuilder_(rebuilder), node_(node) {}
 
   bool Read(int64_t block) {
     const Graph& graph = rebuilder_.old_graph();
     if (node_.op != "ConvTranspose" || node_.inputs.size() < 2) return false;
     const std::optional<Constant>& weight = graph.values[node_.inputs[1]].constant;
     if (!weight) return false;
+    type_ = graph.values[node_.outputs[0]].type;
     weight_ = weight->Expanded();
     groups_ = node_.attributes.Int("group", 1);
     const Bounds bounds = BoundsOf(graph.symbols);
@@ -171,7 +169,7 @@ class PhaseEmitter {
 
   Rebuilder& rebuilder_;
   const Node& node_;
-  const ValueType type_;
+  ValueType type_ = {};
   Constant weight_ = {};  // [C, M / groups, kernel...]
   int64_t groups_ = 1;
   Ints strides_ = {};

@@ -87,8 +87,8 @@ class Fuser {
     if (grown_.IsWritten(view.value)) return false;
     const FusedKernel* maker = MakerOf(view.base);
     const bool is_blocked = !graph_.values[view.value].layout.IsPlain();
-    if (is_blocked && maker != nullptr && uses_[view.base] == 1 && !HasReduction(maker->kernel))
-      return false;
+    const bool is_taken = is_blocked && maker != nullptr && uses_[view.base] == 1;
+    if (is_taken && !HasReduction(maker->kernel)) return false;
     return !places_.IsPart(view.base) ||
            places_.IsDenseIn(view.base, places_.ViewOf(view.base).base);
   }

@@ -36,7 +36,8 @@ absl::StatusOr<bool> GrownOutputs::Place(const FusedKernel& fused,
   std::vector<Part> parts;
   if (join) {
     parts = PartsOf(fused, *join);
-    status = places_.CheckParts(alias.output, {.axis = join->axis}, {parts.begin() + 1, parts.end()});
+    status =
+        places_.CheckParts(alias.output, {.axis = join->axis}, {parts.begin() + 1, parts.end()});
   }
   if (!status.ok()) {
     return absl::InvalidArgumentError(

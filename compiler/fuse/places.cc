@@ -169,7 +169,7 @@ void Places::PlaceParts(ValueId whole, const PartAxis& along, const std::vector<
 
 void Places::PlaceAlias(const Alias& alias) {
   for (ValueId value : {alias.output, alias.input}) {
-    parts_[value] = {alias.root, *alias.axis, Expr(0)};
+    parts_[value] = {.whole = alias.root, .along = {.axis = *alias.axis}};
   }
 }
 

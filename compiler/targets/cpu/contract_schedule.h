@@ -4,8 +4,8 @@
 //   LoopFunction loops = *ApplyContractSchedule(contraction, schedule, isa.lanes);
 //
 // A task is some panels of columns of some rows: a chunk of the innermost outer axis, or of the
-// rows themselves where there is no such axis. Statistics of rows need all columns in one task: each
-// row has a vector of accumulators in scratch, which the epilogues of all panels combine with.
+// rows themselves where there is no such axis. Statistics of rows need all columns in one task:
+// each row has a vector of accumulators in scratch, which the epilogues of all panels combine with.
 #ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 #define AOTC_COMPILER_TARGETS_CPU_CONTRACT_SCHEDULE_H_
 
