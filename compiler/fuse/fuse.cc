@@ -142,8 +142,8 @@ class Fuser {
     for (const ValueView& view : result_.views) {
       ValueId at = view.base;
       while (at.valid() && at != value) at = places_.WholeOf(at);
-      const bool is_dense = along.step == 1 && places_.IsDenseIn(view.base, whole);
-      if (at == value && !is_dense) return "has views";
+      if (at != value) continue;
+      if (along.step != 1 || !places_.IsDenseIn(view.base, whole)) return "has views";
     }
     return "";
   }

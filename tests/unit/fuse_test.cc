@@ -36,6 +36,21 @@ TEST(Fuse, AConcatHoldsNoPartWhole) {
   }
 }
 
+// Strides of a view elsewhere are compared with those of a Concat of more axes no more than its
+// number of axes allows: this read beyond the end of them.
+TEST(Fuse, AConcatLooksAtViewsOfItsOwnOperandsAlone) {
+  const FusedGraph fused = FuseText(R"air(
+    graph @main(%x: f32[6, 40], %y: f32[1, 16, 3, 4], %z: f32[1, 16, 3, 4]) -> (%v, %a, %c) {
+      const %shape: i64[3] = [2, 3, 40]
+      %a: f32[6, 40] = Exp(%x) loc("exp (Exp, opset 21)")
+      %v: f32[2, 3, 40] = Reshape(%a, %shape) loc("reshape (Reshape, opset 21)")
+      %p: f32[1, 16, 3, 4] = Exp(%y) loc("p (Exp, opset 21)")
+      %q: f32[1, 16, 3, 4] = Exp(%z) loc("q (Exp, opset 21)")
+      %c: f32[1, 32, 3, 4] = Concat(%p, %q) {axis = 1} loc("concat (Concat, opset 21)")
+    })air");
+  EXPECT_FALSE(fused.kernels.empty());
+}
+
 // Each x * sigmoid(x) would double what the slice reads.
 TEST(Fuse, AChainThatRepeatsWhatItReadsStaysShort) {
   constexpr int kGates = 25;
