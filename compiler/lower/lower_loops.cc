@@ -224,6 +224,11 @@ absl::StatusOr<size_t> CutTasks(Nest& nest, const Schedule& schedule) {
     if (index < count) return Refuse(*found, "is cut twice");
     if (cut.block > 1) {
       if (HasHalo(*found)) return Refuse(*found, "has a halo");
+      const bool is_last = found + 1 == nest.outer.end();  // vectors begin where its blocks do
+      if (is_last && nest.padded.valid() && UsesVar(nest.padded, found->name)) {
+        return Refuse(*found, "has lanes that pad it");
+      }
+      if (is_last && index > count) return Refuse(*found, "is walked within other axes of a task");
       SplitAxis(nest, index, cut.block, count);
     } else {
       std::rotate(nest.outer.begin() + static_cast<std::ptrdiff_t>(count), found, found + 1);
@@ -312,9 +317,12 @@ std::vector<Schedule> LoopCandidates(const Kernel& kernel, const Nest& nest, int
   if (!nest.is_point || nest.outer.empty()) return schedules;
   const std::optional<int64_t> extent = nest.outer.back().extent.AsInt();
   for (const int64_t parts : {1, 2, 4}) {
-    Schedule other = schedules[0];
-    std::erase_if(other.tasks, [&](const Cut& cut) { return cut.axes == nest.outer.back().walks; });
     if (extent.value_or(0) < 2 * parts) continue;
+    Schedule other = schedules[0];
+    other.tasks.clear();
+    for (size_t i = 0; i + 1 < nest.outer.size(); ++i) {
+      other.tasks.push_back({nest.outer[i].walks, 1});
+    }
     if (parts > 1) other.tasks.push_back({nest.outer.back().walks, CeilOf(*extent, parts)});
     Nest cut = nest;
     if (other != schedules[0] && CutTasks(cut, other).ok()) schedules.push_back(std::move(other));
