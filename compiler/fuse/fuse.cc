@@ -86,9 +86,8 @@ class Fuser {
   bool MayBeView(const ValueView& view) const {
     if (grown_.IsWritten(view.value)) return false;
     const FusedKernel* maker = MakerOf(view.base);
-    const bool is_blocked = !graph_.values[view.value].layout.IsPlain();
-    const bool is_taken = is_blocked && maker != nullptr && uses_[view.base] == 1;
-    if (is_taken && !HasReduction(maker->kernel)) return false;
+    const bool is_taken = maker != nullptr && uses_[view.base] == 1 && !HasReduction(maker->kernel);
+    if (is_taken && !graph_.values[view.value].layout.IsPlain()) return false;
     return !places_.IsPart(view.base) ||
            places_.IsDenseIn(view.base, places_.ViewOf(view.base).base);
   }
@@ -123,10 +122,9 @@ class Fuser {
     if (!options_.places || options_.unplaced.contains(graph_.values[whole].name))
       return absl::FailedPreconditionError("the peak of memory would rise");
     for (const Part& part : parts) {
-      const std::string reason = WhyNoPart(part.value, whole, along);
-      if (reason.empty()) continue;
-      return absl::FailedPreconditionError(
-          StrCat("%", graph_.values[part.value].name, " ", reason));
+      const std::string why = WhyNoPart(part.value, whole, along);
+      const std::string& name = graph_.values[part.value].name;
+      if (!why.empty()) return absl::FailedPreconditionError(StrCat("%", name, " ", why));
     }
     AOTC_RETURN_IF_ERROR(places_.CheckParts(whole, along, parts));
     if (IsTakenIn(join)) return absl::FailedPreconditionError("its reader joins them");
@@ -264,8 +262,8 @@ class Fuser {
       const FusedKernel& before = *MakerOf(operand);
       if (HasOtherReaders(before, operand, uses_)) continue;
       absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand, {}, 1);
-      if (!both.ok() || !CheckMerged(both->kernel).ok() || !options_.in_one_pass(both->kernel))
-        continue;
+      const bool fits = both.ok() && CheckMerged(both->kernel).ok();
+      if (!fits || !options_.in_one_pass(both->kernel)) continue;
       result_.decisions.push_back(StrCat(before.kernel.name, " and ", source.kernel.name, " into ",
                                          consumer.kernel.name, ": yes, for one pass over them"));
       placed_[producer_.at(operand)].reset();
@@ -286,8 +284,7 @@ class Fuser {
       if (!both.ok() || !IsCopy(both->kernel)) return std::nullopt;
       return *std::move(both);
     }
-    const FusedKernel* maker = MakerOf(value);
-    return maker == nullptr ? std::nullopt : CopyPart(*maker, value);
+    return MakerOf(value) == nullptr ? std::nullopt : CopyPart(*MakerOf(value), value);
   }
 
   // The consumer reading what a copy with other readers, or a view of one, copies from. The copy
