@@ -172,9 +172,13 @@ def phases(g, n=1):
 
 
 def enlarged(g, n=1):
-    """A feature pyramid: what a level gives is repeated and joined, and goes on by itself."""
-    wide = g.relu(g.conv(g.input("x", [n, 16, 8, 8]), 16, 256))
-    x = g.relu(g.conv(wide, 256, 32, 3))
+    """A feature pyramid: what a level gives is repeated and joined, and goes on by itself.
+
+    As in real ones most memory is needed before, so that the result may lie there from its first
+    part on.
+    """
+    wide = g.relu(g.conv(g.input("x", [n, 16, 8, 8]), 16, 128))
+    x = g.relu(g.conv(g.relu(g.conv(wide, 128, 128)), 128, 32))
     deep = g.relu(g.conv(x, 32, 32, 3, strides=[2, 2]))
     scales = g.weight(np.array([1, 1, 2, 2], np.float32))
     up = g.op("Resize", [deep, "", scales], mode="nearest", nearest_mode="floor",
