@@ -1,6 +1,5 @@
 // Attention in one pass: a block of rows walks blocks of keys, and no score leaves the block.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -55,32 +54,61 @@ class AttentionRule {
     return Choose();
   }
 
-  Schedule Chosen() const { return ScheduleOf(); }
-
-  std::vector<Schedule> Candidates() const {
-    std::vector<Schedule> schedules = {ScheduleOf()};
-    AttentionRule other = *this;
-    for (const int64_t rows : {64, 32, 16}) {
-      for (const int64_t keys : {64, 32, 16}) {
-        other.schedule_.rows = rows;
-        other.schedule_.keys = keys;
-        const bool is_new = other.ScheduleOf() != schedules[0];
-        if (is_new && FitsBlock("attention_tile", other.schedule_.params())) {
-          schedules.push_back(other.ScheduleOf());
-        }
-      }
+  Schedule ScheduleOf() const {
+    const std::string loop = a_.kernel.stages[a_.anchor.values].reduce_axes[0].name;
+    std::vector<Cut> tasks;
+    for (size_t i = 0; i + 1 < a_.result.outer.size(); ++i) {
+      tasks.push_back({a_.result.outer[i].walks, i == a_.row ? schedule_.rows : 1});
     }
-    return schedules;
+    Schedule schedule = WholeKernel(a_.kernel, std::move(tasks), StageMemory::kFragment,
+                                    "attention_tile", schedule_.params());
+    schedule.loops = {{{loop}, schedule_.keys}};
+    schedule.parts[0].at = {loop};
+    schedule.parts[0].is_partial = true;
+    return schedule;
   }
 
-  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
-    const SchedulePart& part = HeartOf(schedule);
-    if (part.by != "attention_tile") return CheckSchedule(schedule, ScheduleOf());
-    AttentionRule other = *this;
-    other.schedule_.rows = part.params[0];
-    other.schedule_.keys = part.params[1];
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
-    return other.Loops();
+  std::vector<std::vector<int64_t>> Variations() const {
+    std::vector<std::vector<int64_t>> variations;
+    for (const int64_t rows : {64, 32, 16}) {
+      for (const int64_t keys : {64, 32, 16}) {
+        AttentionSchedule schedule = schedule_;
+        schedule.rows = rows;
+        schedule.keys = keys;
+        variations.push_back(schedule.params());
+      }
+    }
+    return variations;
+  }
+
+  absl::Status Set(const std::vector<int64_t>& params) {
+    schedule_.rows = params[0];
+    schedule_.keys = params[1];
+    return FitsBlock("attention_tile", schedule_.params());
+  }
+
+  LoopFunction Loops() const {
+    LoopFunction function = StartFunction(a_.kernel, a_.result);
+    for (size_t i = 0; i < function.buffers.size(); ++i) {  // what lies between stages is nowhere
+      LoopBuffer& buffer = function.buffers[TensorId(static_cast<uint32_t>(i))];
+      if (!std::ranges::count(a_.kernel.params, TensorId(static_cast<uint32_t>(i))))
+        buffer = {.name = buffer.name, .place = BufferPlace::kLocal, .written = true};
+    }
+    function.scratch_bytes = 0;
+    function.threads = kThreads;
+    std::vector<NestAxis> tasks(a_.scores.outer.begin(), a_.scores.outer.end() - 1);
+    const Expr& rows = a_.rows().extent;
+    tasks[a_.row] = {.name = "row_block",
+                     .extent = Simplify(CeilDiv(rows, schedule_.rows), a_.scores.bounds)};
+    function.tasks = CountOf(tasks);
+    TileCall call{.tile = "attention_tile", .params = schedule_.params()};
+    call.extents = {Var("row_block") * schedule_.rows, rows, a_.keys, a_.depth, a_.columns};
+    call.operands = {Queries(), Rows("k", a_.key, Depth()), Score(), Rows("v", a_.value, Column()),
+                     Epilogue()};
+    std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
+    body.push_back(Tile(std::move(call)));
+    function.body = Block(std::move(body));
+    return function;
   }
 
  private:
@@ -124,50 +152,12 @@ class AttentionRule {
       schedule.rows = rows;
       schedule.keys = keys;
       const bool is_padding = keys > 16 && keys / 2 >= Most(a_.keys);
-      if (!is_padding && FitsBlock("attention_tile", schedule.params())) return schedule;
+      if (!is_padding && FitsBlock("attention_tile", schedule.params()).ok()) return schedule;
     }
     return std::nullopt;
   }
 
-  Schedule ScheduleOf() const {
-    const std::string loop = a_.kernel.stages[a_.anchor.values].reduce_axes[0].name;
-    std::vector<Cut> tasks;
-    for (size_t i = 0; i + 1 < a_.result.outer.size(); ++i) {
-      tasks.push_back({a_.result.outer[i].walks, i == a_.row ? schedule_.rows : 1});
-    }
-    Schedule schedule = WholeKernel(a_.kernel, std::move(tasks), StageMemory::kFragment,
-                                    "attention_tile", schedule_.params());
-    schedule.loops = {{{loop}, schedule_.keys}};
-    schedule.parts[0].at = {loop};
-    schedule.parts[0].is_partial = true;
-    return schedule;
-  }
-
   // --- Loops ------------------------------------------------------------------------------------
-
-  LoopFunction Loops() const {
-    LoopFunction function = StartFunction(a_.kernel, a_.result);
-    for (size_t i = 0; i < function.buffers.size(); ++i) {  // what lies between stages is nowhere
-      LoopBuffer& buffer = function.buffers[TensorId(static_cast<uint32_t>(i))];
-      if (!std::ranges::count(a_.kernel.params, TensorId(static_cast<uint32_t>(i))))
-        buffer = {.name = buffer.name, .place = BufferPlace::kLocal, .written = true};
-    }
-    function.scratch_bytes = 0;
-    function.threads = kThreads;
-    std::vector<NestAxis> tasks(a_.scores.outer.begin(), a_.scores.outer.end() - 1);
-    const Expr& rows = a_.rows().extent;
-    tasks[a_.row] = {.name = "row_block",
-                     .extent = Simplify(CeilDiv(rows, schedule_.rows), a_.scores.bounds)};
-    function.tasks = CountOf(tasks);
-    TileCall call{.tile = "attention_tile", .params = schedule_.params()};
-    call.extents = {Var("row_block") * schedule_.rows, rows, a_.keys, a_.depth, a_.columns};
-    call.operands = {Queries(), Rows("k", a_.key, Depth()), Score(), Rows("v", a_.value, Column()),
-                     Epilogue()};
-    std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
-    body.push_back(Tile(std::move(call)));
-    function.body = Block(std::move(body));
-    return function;
-  }
 
   // Counters that may pass the last row, key or element by less than a block.
   FunctorParam Row() const { return {.name = kAtRow, .most = a_.rows().extent + schedule_.rows}; }
@@ -267,9 +257,9 @@ absl::StatusOr<CudaWay> AttentionOnCuda(const Kernel& kernel, const CudaOptions&
   if (RangeOf(a.rows().extent, a.scores.bounds).max == 1) {
     return absl::FailedPreconditionError("there is one row for each of the keys' matrices");
   }
-  const auto rule = std::make_shared<AttentionRule>(std::move(a), options.limits.sms);
-  AOTC_RETURN_IF_ERROR(rule->Read());
-  return WayOf<AttentionRule>("attention", "rows that attend to keys, in blocks of both", rule);
+  AttentionRule rule(std::move(a), options.limits.sms);
+  AOTC_RETURN_IF_ERROR(rule.Read());
+  return WayOf("attention", "rows that attend to keys, in blocks of both", rule);
 }
 
 }  // namespace aotc

@@ -298,6 +298,23 @@ TileObject ContractionEpilogue(const CudaContraction& c) {
   return epilogue;
 }
 
+std::vector<std::vector<int64_t>> BlockVariations(
+    const std::vector<std::pair<int64_t, int64_t>>& parts, std::vector<int64_t> params) {
+  static constexpr std::pair<int64_t, int64_t> kBlocks[] = {
+      {128, 128}, {128, 64}, {64, 128}, {64, 64}, {64, 32}, {32, 64},
+      {32, 32},   {128, 16}, {16, 128}, {16, 64}, {64, 16}, {16, 16}};
+  std::vector<std::vector<int64_t>> variations;
+  for (const auto& [m, n] : kBlocks) {
+    for (const auto& [rows, columns] : parts) {
+      for (const int64_t k : {16, 32}) {
+        params[0] = m, params[1] = n, params[2] = k, params[3] = rows, params[4] = columns;
+        variations.push_back(params);
+      }
+    }
+  }
+  return variations;
+}
+
 std::vector<Cut> ContractionCuts(const CudaContraction& c, const BlockTile& tile) {
   std::vector<Cut> cuts;
   for (const NestAxis& axis : c.batch) cuts.push_back({axis.walks, 1});

@@ -1,6 +1,8 @@
-// What all tiles of contractions on CUDA share: every contraction is C[m, n] = sum over k of A(m,
-// k)
-// * B(n, k) per batch, with m, n and k counting the axes that only A, only B, and both reduce over.
+// What all tiles of contractions on CUDA share: every contraction is
+//
+//   C[m, n] = sum over k of A(m, k) * B(n, k)
+//
+// per batch, with m, n and k counting the axes that only A, only B, and both reduce over.
 // Convolutions differ in A's accessor alone (implicit GEMM).
 //
 //   CudaContraction c = *ReadCudaContraction(kernel);
@@ -11,7 +13,9 @@
 #ifndef AOTC_COMPILER_TARGETS_CUDA_CONTRACTION_PARTS_H_
 #define AOTC_COMPILER_TARGETS_CUDA_CONTRACTION_PARTS_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -52,6 +56,10 @@ struct BlockTile {
   int64_t m = 64, n = 64;
   int64_t threads = 256;
 };
+// Parameters of a tile of contractions, whose first are m, n and k of a block and two extents of a
+// thread's or warp's part: blocks and parts of many sizes, legal or not, the rest as given.
+std::vector<std::vector<int64_t>> BlockVariations(
+    const std::vector<std::pair<int64_t, int64_t>>& parts, std::vector<int64_t> params);
 // What a task has: one of each axis of the batch, a block of m and, but for statistics, of n.
 std::vector<Cut> ContractionCuts(const CudaContraction& contraction, const BlockTile& tile);
 // Where the tile of `tile_m` and `tile_n` begins, and where the contraction ends: m, n, m, n, k.

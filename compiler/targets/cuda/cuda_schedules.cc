@@ -16,7 +16,6 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kThreads = 128;
 constexpr int kTensorCoreArch = 80;  // the first with mma.sync m16n8k16 and cp.async
 
 // Temps of a thread's row live in its local memory.
@@ -61,15 +60,37 @@ absl::Status Finish(KernelVariant& variant, const CudaLimits& limits) {
 }
 
 // A thread to each iteration of the outermost loops that its stages share.
-Schedule ThreadsSchedule(const Kernel& kernel, int64_t threads) {
-  std::vector<Cut> cuts;
-  if (const absl::StatusOr<Nest> nest = BuildNest(kernel); nest.ok() && !nest->outer.empty()) {
-    std::vector<NestAxis> axes = nest->outer;
-    if (nest->HasStatistics()) axes.resize(axes.size() - nest->stages.back().over.size());
-    if (!axes.empty()) cuts.push_back({WalksOf(axes), threads});
+class ThreadsRule {
+ public:
+  explicit ThreadsRule(const Kernel& kernel) : kernel_(kernel) {}
+
+  Schedule ScheduleOf() const {
+    std::vector<Cut> cuts;
+    if (const absl::StatusOr<Nest> nest = BuildNest(kernel_); nest.ok() && !nest->outer.empty()) {
+      std::vector<NestAxis> axes = nest->outer;
+      if (nest->HasStatistics()) axes.resize(axes.size() - nest->stages.back().over.size());
+      if (!axes.empty()) cuts.push_back({WalksOf(axes), threads_});
+    }
+    return WholeKernel(kernel_, std::move(cuts), StageMemory::kScratch, "threads", {threads_});
   }
-  return WholeKernel(kernel, std::move(cuts), StageMemory::kScratch, "threads", {threads});
-}
+
+  std::vector<std::vector<int64_t>> Variations() const { return {{256}, {64}}; }
+
+  absl::Status Set(const std::vector<int64_t>& params) {
+    threads_ = params[0];
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<LoopFunction> Loops() const {
+    AOTC_ASSIGN_OR_RETURN(LoopFunction loops, LowerToThreads(kernel_, threads_));
+    AOTC_RETURN_IF_ERROR(UseLocalMemory(loops));
+    return loops;
+  }
+
+ private:
+  const Kernel& kernel_;
+  int64_t threads_ = 128;
+};
 
 // Row-major outputs without halos, as all but tiles of contractions take for granted.
 bool WritesPlainTensors(const Kernel& kernel) {
@@ -160,32 +181,14 @@ absl::Status CheckSchedule(const Schedule& given, const Schedule& due) {
   return absl::InvalidArgumentError(StrCat("it should be ", PrintSchedule(due)));
 }
 
-bool FitsBlock(std::string_view tile, std::span<const int64_t> params) {
+absl::Status FitsBlock(std::string_view tile, std::span<const int64_t> params) {
   constexpr int64_t kMostThreads = 1024;
   const TileLimits limits{.shared_bytes = kSharedOfEveryBlock, .threads = kMostThreads};
-  return LegalParams(*FindTile(CudaTiles(), tile), params, 1, limits).ok();
+  return LegalParams(*FindTile(CudaTiles(), tile), params, 1, limits);
 }
 
 absl::StatusOr<CudaWay> ThreadsOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
-  const auto candidates = [&kernel] {
-    std::vector<Schedule> schedules;
-    for (const int64_t threads : {kThreads, 2 * kThreads, kThreads / 2}) {
-      schedules.push_back(ThreadsSchedule(kernel, threads));
-    }
-    return schedules;
-  };
-  const auto apply = [&kernel](const Schedule& schedule) -> absl::StatusOr<LoopFunction> {
-    const SchedulePart& part = HeartOf(schedule);
-    if (part.by != "threads") return CheckSchedule(schedule, ThreadsSchedule(kernel, kThreads));
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, ThreadsSchedule(kernel, part.params[0])));
-    AOTC_ASSIGN_OR_RETURN(LoopFunction loops, LowerToThreads(kernel, part.params[0]));
-    AOTC_RETURN_IF_ERROR(UseLocalMemory(loops));
-    return loops;
-  };
-  return CudaWay{.realisation = "loops",
-                 .chosen = ThreadsSchedule(kernel, kThreads),
-                 .candidates = candidates,
-                 .apply = apply};
+  return WayOf("loops", "", ThreadsRule(kernel));
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOptions& options) {

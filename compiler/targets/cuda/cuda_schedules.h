@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/ir/loops.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/support/status.h"
 #include "compiler/targets/cuda/cuda_target.h"
 
 namespace aotc {
@@ -27,20 +27,10 @@ struct CudaWay {
   std::string realisation = {};
   std::string reason = {};
   Schedule chosen = {};
-  std::function<std::vector<Schedule>()> candidates = {};  // each once, the chosen one first
+  std::function<std::vector<Schedule>()> candidates = {};  // the chosen one first
   // Error: the schedule is none of this way, and why.
   std::function<absl::StatusOr<LoopFunction>(const Schedule& schedule)> apply = {};
 };
-
-// That of a rule that has read its kernel.
-template <class Rule>
-CudaWay WayOf(std::string realisation, std::string reason, std::shared_ptr<const Rule> rule) {
-  return {.realisation = std::move(realisation),
-          .reason = std::move(reason),
-          .chosen = rule->Chosen(),
-          .candidates = [rule] { return rule->Candidates(); },
-          .apply = [rule](const Schedule& schedule) { return rule->Apply(schedule); }};
-}
 
 // A schedule rule. Error: why it does not apply.
 using CudaRule = absl::StatusOr<CudaWay> (*)(const Kernel& kernel, const CudaOptions& options);
@@ -69,12 +59,43 @@ inline constexpr int64_t kMostLocalBytes = 128 * 1024;
 
 // What all rules ask of a schedule: that it is the one that they make of its parameters.
 absl::Status CheckSchedule(const Schedule& given, const Schedule& due);
-// Whether a block has what a call of the tile with these parameters needs.
-bool FitsBlock(std::string_view tile, std::span<const int64_t> params);
+// Error: a block has not what a call of the tile with these parameters needs.
+absl::Status FitsBlock(std::string_view tile, std::span<const int64_t> params);
 
 // Seconds that loops of the kernel should take on a GPU of these limits, at the symbols' maxima.
 double CudaCost(const Kernel& kernel, const Schedule& schedule, const LoopFunction& loops,
                 const CudaLimits& limits);
+
+// That of a rule that has read its kernel and chosen parameters of its tile:
+//
+//   Schedule ScheduleOf() const;                             // that of the parameters
+//   LoopFunction Loops();                                    // and its loops, or an error
+//   std::vector<std::vector<int64_t>> Variations() const;    // other parameters, worth a try
+//   absl::Status Set(const std::vector<int64_t>& params);    // error: why they do not fit
+template <class Rule>
+CudaWay WayOf(std::string realisation, std::string reason, const Rule& rule) {
+  const auto candidates = [rule] {
+    std::vector<Schedule> schedules = {rule.ScheduleOf()};
+    for (const std::vector<int64_t>& params : rule.Variations()) {
+      Rule other = rule;
+      if (other.Set(params).ok()) schedules.push_back(other.ScheduleOf());
+    }
+    return schedules;
+  };
+  const auto apply = [rule](const Schedule& schedule) -> absl::StatusOr<LoopFunction> {
+    const Schedule chosen = rule.ScheduleOf();
+    const SchedulePart& part = HeartOf(schedule);
+    Rule other = rule;
+    if (part.by == HeartOf(chosen).by) AOTC_RETURN_IF_ERROR(other.Set(part.params));
+    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    return other.Loops();
+  };
+  return {.realisation = std::move(realisation),
+          .reason = std::move(reason),
+          .chosen = rule.ScheduleOf(),
+          .candidates = candidates,
+          .apply = apply};
+}
 
 }  // namespace aotc
 

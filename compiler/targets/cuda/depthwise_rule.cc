@@ -1,6 +1,5 @@
 // Depthwise convolutions: contractions whose operands share the channel, summed over a small window
 // only.
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -51,25 +50,41 @@ class DepthwiseRule {
     return Loops().status();
   }
 
-  Schedule Chosen() const { return ScheduleOf(); }
-
-  std::vector<Schedule> Candidates() const {
-    std::vector<Schedule> schedules = {ScheduleOf()};
-    DepthwiseRule other = *this;
-    for (const int64_t outputs : {8, 2, 1}) {
-      other.outputs_ = outputs;
-      schedules.push_back(other.ScheduleOf());
-    }
-    return schedules;
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, {{WalksOf(nest_.outer), kThreads * outputs_}},
+                       StageMemory::kFragment, "depthwise_tile", Params());
   }
 
-  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
-    const SchedulePart& part = HeartOf(schedule);
-    if (part.by != "depthwise_tile") return CheckSchedule(schedule, ScheduleOf());
-    DepthwiseRule other = *this;
-    other.outputs_ = part.params.back();
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
-    return other.Loops();
+  std::vector<std::vector<int64_t>> Variations() const {
+    std::vector<std::vector<int64_t>> variations(3, Params());
+    variations[0].back() = 8;
+    variations[1].back() = 2;
+    variations[2].back() = 1;
+    return variations;
+  }
+
+  absl::Status Set(const std::vector<int64_t>& params) {
+    outputs_ = params.back();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<LoopFunction> Loops() const {
+    LoopFunction function = StartFunction(kernel_, nest_);
+    std::vector<NestAxis> points = nest_.outer;
+    const NestAxis w = points.back();
+    points.back() = {.name = "run", .extent = Simplify(CeilDiv(w.extent, outputs_), nest_.bounds)};
+    const Expr count = CountOf(points);
+    function.tasks = Simplify(CeilDiv(count, kThreads), nest_.bounds);
+    function.threads = kThreads;
+    std::vector<Stmt> body = DecodeAxes(points, Var("point"));
+    TileCall call{
+        .tile = "depthwise_tile", .params = Params(), .extents = {Var("run") * outputs_, w.extent}};
+    AOTC_ASSIGN_OR_RETURN(TileObject input, Input(w));
+    call.operands = {std::move(input), Filter(), Epilogue(w)};
+    body.push_back(Tile(std::move(call)));
+    function.body = Block({Let("point", Var("task") * kThreads + Var("thread")),
+                           If(Lt(Var("point"), count), std::move(body))});
+    return function;
   }
 
  private:
@@ -118,30 +133,6 @@ class DepthwiseRule {
   std::vector<int64_t> Params() const {
     return {rows_.extent.AsInt().value_or(1), columns_.extent.AsInt().value_or(1), slide_.stride,
             slide_.dilation, outputs_};
-  }
-
-  Schedule ScheduleOf() const {
-    return WholeKernel(kernel_, {{WalksOf(nest_.outer), kThreads * outputs_}},
-                       StageMemory::kFragment, "depthwise_tile", Params());
-  }
-
-  absl::StatusOr<LoopFunction> Loops() const {
-    LoopFunction function = StartFunction(kernel_, nest_);
-    std::vector<NestAxis> points = nest_.outer;
-    const NestAxis w = points.back();
-    points.back() = {.name = "run", .extent = Simplify(CeilDiv(w.extent, outputs_), nest_.bounds)};
-    const Expr count = CountOf(points);
-    function.tasks = Simplify(CeilDiv(count, kThreads), nest_.bounds);
-    function.threads = kThreads;
-    std::vector<Stmt> body = DecodeAxes(points, Var("point"));
-    TileCall call{
-        .tile = "depthwise_tile", .params = Params(), .extents = {Var("run") * outputs_, w.extent}};
-    AOTC_ASSIGN_OR_RETURN(TileObject input, Input(w));
-    call.operands = {std::move(input), Filter(), Epilogue(w)};
-    body.push_back(Tile(std::move(call)));
-    function.body = Block({Let("point", Var("task") * kThreads + Var("thread")),
-                           If(Lt(Var("point"), count), std::move(body))});
-    return function;
   }
 
   // input(row, x): x = w * stride + tap * dilation says all that the element depends on.
@@ -218,9 +209,9 @@ class DepthwiseRule {
 }  // namespace
 
 absl::StatusOr<CudaWay> DepthwiseTileOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
-  const auto rule = std::make_shared<DepthwiseRule>(kernel);
-  AOTC_RETURN_IF_ERROR(rule->Read());
-  return WayOf<DepthwiseRule>("depthwise_tile", "operands share the channel", rule);
+  DepthwiseRule rule(kernel);
+  AOTC_RETURN_IF_ERROR(rule.Read());
+  return WayOf("depthwise_tile", "operands share the channel", rule);
 }
 
 }  // namespace aotc

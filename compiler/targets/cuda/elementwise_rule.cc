@@ -1,7 +1,6 @@
 // Elementwise kernels by packs: a thread moves runs of up to 16 bytes and computes element by
 // element in registers.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -48,34 +47,51 @@ class ElementwiseRule {
                   UsesGrid() ? ", and threads stride over the grid" : "");
   }
 
-  Schedule Chosen() const { return ScheduleOf(); }
-
-  // Packs of the chosen size and, down to two elements, of less.
-  std::vector<Schedule> Candidates() const {
-    std::vector<Schedule> schedules;
-    ElementwiseRule other = *this;
-    for (; other.pack_ > 1; other.pack_ /= 2) schedules.push_back(other.ScheduleOf());
-    return schedules;
-  }
-
-  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
-    const SchedulePart& part = HeartOf(schedule);
-    if (part.by != "packs" || pack_ % part.params[0] != 0) {
-      return CheckSchedule(schedule, ScheduleOf());
-    }
-    ElementwiseRule other = *this;
-    other.pack_ = part.params[0];
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
-    return other.Loops();
-  }
-
- private:
-  const NestAxis& Last() const { return nest_.outer.back(); }
-
   Schedule ScheduleOf() const {
     return WholeKernel(kernel_, {{WalksOf(nest_.outer), pack_ * kThreads}}, StageMemory::kFragment,
                        "packs", {pack_, kThreads});
   }
+
+  // Packs of less than the chosen size, down to two elements.
+  std::vector<std::vector<int64_t>> Variations() const {
+    std::vector<std::vector<int64_t>> variations;
+    for (int64_t pack = pack_ / 2; pack > 1; pack /= 2) variations.push_back({pack, kThreads});
+    return variations;
+  }
+
+  absl::Status Set(const std::vector<int64_t>& params) {
+    if (params[0] < 2 || pack_ % params[0] != 0) return Refuse("packs begin unevenly");
+    pack_ = params[0];
+    return absl::OkStatus();
+  }
+
+  LoopFunction Loops() {
+    LoopFunction function = StartFunction(kernel_, nest_);
+    const std::vector<NestAxis> runs = Runs();
+    const Expr count = CountOf(runs), blocks = Blocks();
+    function.threads = kThreads;
+    function.tasks = UsesGrid() ? Simplify(Min(blocks, kGridBlocks), nest_.bounds) : blocks;
+    std::vector<Stmt> body = DecodeAxes(runs, Var("point"));
+    for (PackedLoad& load : loads_) {
+      load.pack = AddPack(function, load.tensor);
+      const Stmt move =
+          Move("load_pack", Pack(load.tensor, FirstOf(load.index)), Pack(load.pack, 0));
+      body.push_back(load.condition.valid() ? If(load.condition, {move}) : move);
+    }
+    std::vector<Stmt> stores;
+    body.push_back(For("e", 0, pack_, Elements(function, stores), LoopKind::kUnrolled));
+    for (Stmt& store : stores) body.push_back(std::move(store));
+    if (UsesGrid()) {
+      function.body = Block({For("point", 0, count, std::move(body), LoopKind::kGrid)});
+    } else {
+      function.body = Block({Let("point", Var("task") * kThreads + Var("thread")),
+                             If(Lt(Var("point"), count), std::move(body))});
+    }
+    return function;
+  }
+
+ private:
+  const NestAxis& Last() const { return nest_.outer.back(); }
 
   // Innermost runs of a pack's length, in place of elements.
   std::vector<NestAxis> Runs() const {
@@ -195,31 +211,6 @@ class ElementwiseRule {
     return Tile({.tile = std::string(tile), .params = {pack_}, .operands = {from, to}});
   }
 
-  LoopFunction Loops() {
-    LoopFunction function = StartFunction(kernel_, nest_);
-    const std::vector<NestAxis> runs = Runs();
-    const Expr count = CountOf(runs), blocks = Blocks();
-    function.threads = kThreads;
-    function.tasks = UsesGrid() ? Simplify(Min(blocks, kGridBlocks), nest_.bounds) : blocks;
-    std::vector<Stmt> body = DecodeAxes(runs, Var("point"));
-    for (PackedLoad& load : loads_) {
-      load.pack = AddPack(function, load.tensor);
-      const Stmt move =
-          Move("load_pack", Pack(load.tensor, FirstOf(load.index)), Pack(load.pack, 0));
-      body.push_back(load.condition.valid() ? If(load.condition, {move}) : move);
-    }
-    std::vector<Stmt> stores;
-    body.push_back(For("e", 0, pack_, Elements(function, stores), LoopKind::kUnrolled));
-    for (Stmt& store : stores) body.push_back(std::move(store));
-    if (UsesGrid()) {
-      function.body = Block({For("point", 0, count, std::move(body), LoopKind::kGrid)});
-    } else {
-      function.body = Block({Let("point", Var("task") * kThreads + Var("thread")),
-                             If(Lt(Var("point"), count), std::move(body))});
-    }
-    return function;
-  }
-
   // One element of the pack: loads and stores are of registers. `stores` move the results.
   std::vector<Stmt> Elements(LoopFunction& function, std::vector<Stmt>& stores) const {
     Nest nest = nest_;
@@ -259,9 +250,9 @@ class ElementwiseRule {
 
 absl::StatusOr<CudaWay> PackedElementwiseOnCuda(const Kernel& kernel,
                                                 const CudaOptions& /*options*/) {
-  const auto rule = std::make_shared<ElementwiseRule>(kernel);
-  AOTC_RETURN_IF_ERROR(rule->Read());
-  return WayOf<ElementwiseRule>("packed_elementwise", rule->Reason(), rule);
+  ElementwiseRule rule(kernel);
+  AOTC_RETURN_IF_ERROR(rule.Read());
+  return WayOf("packed_elementwise", rule.Reason(), rule);
 }
 
 }  // namespace aotc

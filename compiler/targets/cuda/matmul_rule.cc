@@ -1,6 +1,5 @@
 // Contractions on CUDA cores, in tiles of shared memory.
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "compiler/lower/lower_loops.h"
@@ -11,6 +10,10 @@
 
 namespace aotc {
 namespace {
+
+constexpr int64_t kWarp = 32;
+
+absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
 // Typed parameters of the realisation: results of a block and of a thread, steps of k per stage;
 // whether the elements of A and B that neighbouring threads fetch are neighbours along k.
@@ -30,53 +33,39 @@ class MatmulRule {
     return absl::OkStatus();
   }
 
-  Schedule Chosen() const { return ScheduleOf(); }
-
-  // Blocks and tiles of threads of many sizes; statistics of a row ask for the chosen ones.
-  std::vector<Schedule> Candidates() const {
-    std::vector<Schedule> schedules = {ScheduleOf()};
-    MatmulRule other = *this;
-    for (const auto& [m, n] : {std::pair(128, 128),
-                               {128, 64},
-                               {64, 128},
-                               {64, 64},
-                               {64, 32},
-                               {32, 64},
-                               {32, 32},
-                               {128, 16},
-                               {16, 128},
-                               {16, 64},
-                               {16, 16}}) {
-      for (const auto& [rows, columns] :
-           {std::pair(8, 8), {8, 4}, {4, 4}, {4, 2}, {2, 4}, {2, 2}}) {
-        for (const int64_t k : {16, 32}) {
-          other.schedule_ = schedule_;
-          other.schedule_.block_m = m, other.schedule_.block_n = n, other.schedule_.block_k = k;
-          other.schedule_.thread_m = rows, other.schedule_.thread_n = columns;
-          const bool is_new = other.ScheduleOf() != schedules[0] && !c_.nest.HasStatistics();
-          if (is_new && other.Fits()) schedules.push_back(other.ScheduleOf());
-        }
-      }
-    }
-    return schedules;
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment,
+                       "matmul_tile", Params());
   }
 
-  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
-    const std::vector<int64_t>& p = HeartOf(schedule).params;
-    if (HeartOf(schedule).by != "matmul_tile") return CheckSchedule(schedule, ScheduleOf());
-    MatmulRule other = *this;
-    other.schedule_ = {p[0], p[1], p[2], p[3], p[4], p[5] != 0, p[6] != 0};
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
-    return other.Loops();
+  std::vector<std::vector<int64_t>> Variations() const {
+    return BlockVariations({{8, 8}, {8, 4}, {4, 4}, {4, 2}, {2, 4}, {2, 2}}, Params());
+  }
+
+  absl::Status Set(const std::vector<int64_t>& p) {
+    if (c_.nest.HasStatistics() && p != Params()) return Refuse("rows have statistics");
+    schedule_ = {p[0], p[1], p[2], p[3], p[4], p[5] != 0, p[6] != 0};
+    if (schedule_.threads() % kWarp != 0) return Refuse("no whole warps");
+    return FitsBlock("matmul_tile", p);
+  }
+
+  LoopFunction Loops() {
+    LoopFunction function = StartFunction(kernel_, c_.nest);
+    AddStates(c_, function);
+    const BlockTile tile = Tiling();
+    function.tasks = ContractionTasks(c_, tile);
+    function.threads = tile.threads;
+    const int64_t k = schedule_.block_k;
+    TileCall call{.tile = "matmul_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
+    call.operands = {
+        Accessor("a", c_.a, c_.m, {CounterOf(kAtM, c_.m, tile.m), CounterOf(kAtK, c_.k, k)}),
+        Accessor("b", c_.b, c_.n, {CounterOf(kAtK, c_.k, k), CounterOf(kAtN, c_.n, tile.n)}),
+        ContractionEpilogue(c_)};
+    function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
+    return function;
   }
 
  private:
-  bool Fits() const {
-    constexpr int64_t kWarp = 32;
-    const int64_t threads = schedule_.threads();
-    return threads >= kWarp && threads % kWarp == 0 && FitsBlock("matmul_tile", Params());
-  }
-
   void Choose() {
     const int64_t m = CountOf(c_.m).AsInt().value_or(64), n = CountOf(c_.n).AsInt().value_or(64);
     if (n <= 16)
@@ -105,27 +94,6 @@ class MatmulRule {
     return {s.block_m, s.block_n, s.block_k, s.thread_m, s.thread_n, s.a_by_k, s.b_by_k};
   }
 
-  Schedule ScheduleOf() const {
-    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment,
-                       "matmul_tile", Params());
-  }
-
-  LoopFunction Loops() {
-    LoopFunction function = StartFunction(kernel_, c_.nest);
-    AddStates(c_, function);
-    const BlockTile tile = Tiling();
-    function.tasks = ContractionTasks(c_, tile);
-    function.threads = tile.threads;
-    const int64_t k = schedule_.block_k;
-    TileCall call{.tile = "matmul_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
-    call.operands = {
-        Accessor("a", c_.a, c_.m, {CounterOf(kAtM, c_.m, tile.m), CounterOf(kAtK, c_.k, k)}),
-        Accessor("b", c_.b, c_.n, {CounterOf(kAtK, c_.k, k), CounterOf(kAtN, c_.n, tile.n)}),
-        ContractionEpilogue(c_)};
-    function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
-    return function;
-  }
-
   // a(m, k) and b(k, n): 0 beyond the extents.
   TileObject Accessor(const std::string& name, const Expr& operand,
                       const std::vector<NestAxis>& axes, std::vector<FunctorParam> place) const {
@@ -147,9 +115,9 @@ class MatmulRule {
 }  // namespace
 
 absl::StatusOr<CudaWay> MatmulTileOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
-  const auto rule = std::make_shared<MatmulRule>(kernel);
-  AOTC_RETURN_IF_ERROR(rule->Read());
-  return WayOf<MatmulRule>("matmul_tile", "a contraction, tiled in shared memory", rule);
+  MatmulRule rule(kernel);
+  AOTC_RETURN_IF_ERROR(rule.Read());
+  return WayOf("matmul_tile", "a contraction, tiled in shared memory", rule);
 }
 
 }  // namespace aotc

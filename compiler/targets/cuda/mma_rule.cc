@@ -1,6 +1,5 @@
 // Contractions of f16 on tensor cores, dense or convolutions by implicit GEMM.
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "compiler/lower/lower_loops.h"
@@ -61,50 +60,41 @@ class MmaRule {
     return absl::OkStatus();
   }
 
-  Schedule Chosen() const { return ScheduleOf(); }
-
-  // Blocks and warps of many sizes. For statistics a row of the tile lies in one warp.
-  std::vector<Schedule> Candidates() const {
-    std::vector<Schedule> schedules = {ScheduleOf()};
-    MmaRule other = *this;
-    for (const auto& [m, n] : {std::pair(128, 128),
-                               {128, 64},
-                               {64, 128},
-                               {64, 64},
-                               {64, 32},
-                               {32, 64},
-                               {32, 32},
-                               {16, 64},
-                               {64, 16},
-                               {16, 16}}) {
-      for (const auto& [rows, columns] :
-           {std::pair(64, 32), {32, 64}, {32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 8}}) {
-        for (const int64_t k : {16, 32}) {
-          MmaSchedule& s = other.schedule_;
-          s = schedule_;
-          s.block_m = m, s.block_n = n, s.warp_m = rows, s.warp_n = columns, s.block_k = k;
-          const bool is_new = other.ScheduleOf() != schedules[0];
-          const bool one_warp = !c_.nest.HasStatistics() || columns == n;
-          const bool is_whole = m % rows == 0 && n % columns == 0;
-          if (is_new && one_warp && is_whole && FitsBlock("mma_tile", other.Params())) {
-            schedules.push_back(other.ScheduleOf());
-          }
-        }
-      }
-    }
-    return schedules;
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment, "mma_tile",
+                       Params());
   }
 
-  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
-    const std::vector<int64_t>& p = HeartOf(schedule).params;
-    if (HeartOf(schedule).by != "mma_tile") return CheckSchedule(schedule, ScheduleOf());
-    MmaRule other = *this;
-    MmaSchedule& s = other.schedule_;
+  std::vector<std::vector<int64_t>> Variations() const {
+    return BlockVariations({{64, 32}, {32, 64}, {32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 8}},
+                           Params());
+  }
+
+  // Statistics are of rows that lie in one warp.
+  absl::Status Set(const std::vector<int64_t>& p) {
+    MmaSchedule& s = schedule_;
     s.block_m = p[0], s.block_n = p[1], s.block_k = p[2], s.warp_m = p[3], s.warp_n = p[4];
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
+    if (s.block_m % s.warp_m != 0 || s.block_n % s.warp_n != 0) return Refuse("no whole warps");
     if (c_.nest.HasStatistics() && s.warp_n != s.block_n)
       return Refuse("rows lie in several warps");
-    return other.Loops();
+    return FitsBlock("mma_tile", Params());
+  }
+
+  LoopFunction Loops() {
+    LoopFunction function = StartFunction(kernel_, c_.nest);
+    AddStates(c_, function);
+    const MmaSchedule& s = schedule_;
+    const BlockTile tile = Tiling();
+    function.tasks = ContractionTasks(c_, tile);
+    function.threads = tile.threads;
+    TileCall call{.tile = "mma_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
+    const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
+        at_k{c_.k, kAtK, s.block_k};
+    call.operands = {Operand("a", c_.a, at_m, at_k),
+                     s.b_along_n ? Operand("b", c_.b, at_k, at_n) : Operand("b", c_.b, at_n, at_k),
+                     ContractionEpilogue(c_)};
+    function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
+    return function;
   }
 
  private:
@@ -206,28 +196,6 @@ class MmaRule {
     return {s.block_m, s.block_n, s.block_k, s.warp_m, s.warp_n, s.a_run, s.b_run, s.b_along_n};
   }
 
-  Schedule ScheduleOf() const {
-    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment, "mma_tile",
-                       Params());
-  }
-
-  LoopFunction Loops() {
-    LoopFunction function = StartFunction(kernel_, c_.nest);
-    AddStates(c_, function);
-    const MmaSchedule& s = schedule_;
-    const BlockTile tile = Tiling();
-    function.tasks = ContractionTasks(c_, tile);
-    function.threads = tile.threads;
-    TileCall call{.tile = "mma_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
-    const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
-        at_k{c_.k, kAtK, s.block_k};
-    call.operands = {Operand("a", c_.a, at_m, at_k),
-                     s.b_along_n ? Operand("b", c_.b, at_k, at_n) : Operand("b", c_.b, at_n, at_k),
-                     ContractionEpilogue(c_)};
-    function.body = Block(ContractionBody(c_, tile, Tile(std::move(call))));
-    return function;
-  }
-
   struct Position {
     const std::vector<NestAxis>& axes;
     std::string_view name;
@@ -275,9 +243,9 @@ class MmaRule {
 
 absl::StatusOr<CudaWay> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadCudaContraction(kernel));
-  const auto rule = std::make_shared<MmaRule>(kernel, options.limits.sms, std::move(c));
-  AOTC_RETURN_IF_ERROR(rule->Read());
-  return WayOf<MmaRule>("mma_tile", "a contraction of f16, on tensor cores", rule);
+  MmaRule rule(kernel, options.limits.sms, std::move(c));
+  AOTC_RETURN_IF_ERROR(rule.Read());
+  return WayOf("mma_tile", "a contraction of f16, on tensor cores", rule);
 }
 
 }  // namespace aotc

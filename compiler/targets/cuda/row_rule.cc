@@ -64,26 +64,39 @@ std::vector<Cut> CutsOf(const Nest& nest, const RowGroups& groups) {
   return {{WalksOf(nest.outer), groups.threads / groups.group}};
 }
 
-Schedule ScheduleOf(const Kernel& kernel, const Nest& nest, const RowGroups& groups) {
-  return WholeKernel(kernel, CutsOf(nest, groups), StageMemory::kScratch, "row_groups",
-                     {groups.group, groups.threads});
-}
+class RowRule {
+ public:
+  RowRule(const Kernel& kernel, Nest nest, const RowGroups& groups)
+      : kernel_(kernel), nest_(std::move(nest)), groups_(groups) {}
 
-// Groups of many sizes: parts of a warp with one block of threads or another, or whole blocks.
-std::vector<Schedule> CandidatesOf(const Kernel& kernel, const Nest& nest,
-                                   const RowGroups& chosen) {
-  constexpr int64_t kWarp = 32;
-  std::vector<Schedule> schedules = {ScheduleOf(kernel, nest, chosen)};
-  const auto add = [&](const RowGroups& groups) {
-    Schedule schedule = ScheduleOf(kernel, nest, groups);
-    if (std::ranges::count(schedules, schedule) == 0) schedules.push_back(std::move(schedule));
-  };
-  for (const int64_t threads : {32, 64, 128, 256}) {
-    for (const int64_t group : {4, 8, 16, 32}) add({.group = group, .threads = threads});
-    if (threads > kWarp) add({.group = threads, .threads = threads});
+  Schedule ScheduleOf() const {
+    return WholeKernel(kernel_, CutsOf(nest_, groups_), StageMemory::kScratch, "row_groups",
+                       {groups_.group, groups_.threads});
   }
-  return schedules;
-}
+
+  // Groups of many sizes: parts of a warp with one block of threads or another, or whole blocks.
+  std::vector<std::vector<int64_t>> Variations() const {
+    constexpr int64_t kWarp = 32;
+    std::vector<std::vector<int64_t>> variations;
+    for (const int64_t threads : {32, 64, 128, 256}) {
+      for (const int64_t group : {4, 8, 16, 32}) variations.push_back({group, threads});
+      if (threads > kWarp) variations.push_back({threads, threads});
+    }
+    return variations;
+  }
+
+  absl::Status Set(const std::vector<int64_t>& params) {
+    groups_ = {.group = params[0], .threads = params[1]};
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<LoopFunction> Loops() const { return LowerToRowGroups(kernel_, nest_, groups_); }
+
+ private:
+  const Kernel& kernel_;
+  Nest nest_;
+  RowGroups groups_;
+};
 
 }  // namespace
 
@@ -98,20 +111,10 @@ absl::StatusOr<CudaWay> RowsOnCuda(const Kernel& kernel, const CudaOptions& /*op
     return absl::FailedPreconditionError("rows are many and short");
   if (rows >= kManyRows && RowsLieTogether(nest))
     return absl::FailedPreconditionError("rows are many and lie side by side");
-  const RowGroups groups = Choose(length, rows);
-  AOTC_RETURN_IF_ERROR(LowerToRowGroups(kernel, nest, groups).status());
-  return CudaWay{
-      .realisation = "row_groups",
-      .reason = StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length),
-      .chosen = ScheduleOf(kernel, nest, groups),
-      .candidates = [&kernel, nest, groups] { return CandidatesOf(kernel, nest, groups); },
-      .apply = [&kernel, nest](const Schedule& schedule) -> absl::StatusOr<LoopFunction> {
-        const SchedulePart& part = HeartOf(schedule);
-        if (part.by != "row_groups") return absl::InvalidArgumentError("no row_groups");
-        const RowGroups given{.group = part.params[0], .threads = part.params[1]};
-        AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, ScheduleOf(kernel, nest, given)));
-        return LowerToRowGroups(kernel, nest, given);
-      }};
+  const RowRule rule(kernel, nest, Choose(length, rows));
+  AOTC_RETURN_IF_ERROR(rule.Loops().status());
+  return WayOf("row_groups", StrCat(rows, rows == 1 ? " row" : " rows", " of up to ", length),
+               rule);
 }
 
 absl::StatusOr<CudaWay> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options) {

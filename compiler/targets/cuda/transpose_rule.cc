@@ -1,6 +1,5 @@
 // Kernels that read along another axis than they write along: tiles of 32x32 elements turn in
 // shared memory.
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -35,25 +34,48 @@ class TransposeRule {
     return StrCat("read along ", columns_.name, ", written along ", rows_.name);
   }
 
-  Schedule Chosen() const { return ScheduleOf(); }
-
-  std::vector<Schedule> Candidates() const {
-    std::vector<Schedule> schedules = {ScheduleOf()};
-    TransposeRule other = *this;
-    for (const int64_t rows : {4, 16, 32}) {
-      other.thread_rows_ = rows;
-      schedules.push_back(other.ScheduleOf());
+  Schedule ScheduleOf() const {
+    std::vector<Cut> cuts;
+    for (const NestAxis& axis : nest_.outer) {
+      const bool turns = axis.name == rows_.name || axis.name == columns_.name;
+      cuts.push_back({axis.walks, turns ? kTile : 1});
     }
-    return schedules;
+    return WholeKernel(kernel_, std::move(cuts), StageMemory::kFragment, "transpose_tile",
+                       {thread_rows_});
   }
 
-  absl::StatusOr<LoopFunction> Apply(const Schedule& schedule) const {
-    const SchedulePart& part = HeartOf(schedule);
-    if (part.by != "transpose_tile") return CheckSchedule(schedule, ScheduleOf());
-    TransposeRule other = *this;
-    other.thread_rows_ = part.params[0];
-    AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
-    return other.Loops();
+  std::vector<std::vector<int64_t>> Variations() const { return {{4}, {16}, {32}}; }
+
+  absl::Status Set(const std::vector<int64_t>& params) {
+    thread_rows_ = params[0];
+    return absl::OkStatus();
+  }
+
+  LoopFunction Loops() const {
+    LoopFunction function = StartFunction(kernel_, nest_);
+    std::vector<NestAxis> tasks;
+    for (const NestAxis& axis : nest_.outer) {
+      if (axis.name != rows_.name && axis.name != columns_.name) tasks.push_back(axis);
+    }
+    tasks.push_back({.name = "tile_row", .extent = Simplify(CeilDiv(rows_.extent, kTile))});
+    tasks.push_back({.name = "tile_column", .extent = Simplify(CeilDiv(columns_.extent, kTile))});
+    function.tasks = CountOf(tasks);
+    function.threads = kTile * thread_rows_;
+    std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
+    const std::vector<FunctorParam> place = {{.name = rows_.name, .most = rows_.extent - 1},
+                                             {.name = columns_.name, .most = columns_.extent - 1}};
+    TileFunctor store{.params = place};
+    store.params.push_back({"element", load_.dtype()});
+    store.body = StoreStatements();
+    TileCall call{.tile = "transpose_tile",
+                  .params = {thread_rows_},
+                  .extents = {Var("tile_row") * kTile, Var("tile_column") * kTile, rows_.extent,
+                              columns_.extent}};
+    call.operands = {TileObject{.name = "load", .methods = {{.params = place, .result = load_}}},
+                     TileObject{.name = "store", .methods = {std::move(store)}}};
+    body.push_back(Tile(std::move(call)));
+    function.body = Block(std::move(body));
+    return function;
   }
 
  private:
@@ -93,43 +115,6 @@ class TransposeRule {
     return absl::OkStatus();
   }
 
-  Schedule ScheduleOf() const {
-    std::vector<Cut> cuts;
-    for (const NestAxis& axis : nest_.outer) {
-      const bool turns = axis.name == rows_.name || axis.name == columns_.name;
-      cuts.push_back({axis.walks, turns ? kTile : 1});
-    }
-    return WholeKernel(kernel_, std::move(cuts), StageMemory::kFragment, "transpose_tile",
-                       {thread_rows_});
-  }
-
-  LoopFunction Loops() const {
-    LoopFunction function = StartFunction(kernel_, nest_);
-    std::vector<NestAxis> tasks;
-    for (const NestAxis& axis : nest_.outer) {
-      if (axis.name != rows_.name && axis.name != columns_.name) tasks.push_back(axis);
-    }
-    tasks.push_back({.name = "tile_row", .extent = Simplify(CeilDiv(rows_.extent, kTile))});
-    tasks.push_back({.name = "tile_column", .extent = Simplify(CeilDiv(columns_.extent, kTile))});
-    function.tasks = CountOf(tasks);
-    function.threads = kTile * thread_rows_;
-    std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
-    const std::vector<FunctorParam> place = {{.name = rows_.name, .most = rows_.extent - 1},
-                                             {.name = columns_.name, .most = columns_.extent - 1}};
-    TileFunctor store{.params = place};
-    store.params.push_back({"element", load_.dtype()});
-    store.body = StoreStatements();
-    TileCall call{.tile = "transpose_tile",
-                  .params = {thread_rows_},
-                  .extents = {Var("tile_row") * kTile, Var("tile_column") * kTile, rows_.extent,
-                              columns_.extent}};
-    call.operands = {TileObject{.name = "load", .methods = {{.params = place, .result = load_}}},
-                     TileObject{.name = "store", .methods = {std::move(store)}}};
-    body.push_back(Tile(std::move(call)));
-    function.body = Block(std::move(body));
-    return function;
-  }
-
   // All stages at one point, with the turned element in a variable.
   std::vector<Stmt> StoreStatements() const {
     Nest nest = nest_;
@@ -153,9 +138,9 @@ class TransposeRule {
 }  // namespace
 
 absl::StatusOr<CudaWay> TransposeTileOnCuda(const Kernel& kernel, const CudaOptions& /*options*/) {
-  const auto rule = std::make_shared<TransposeRule>(kernel);
-  AOTC_RETURN_IF_ERROR(rule->Read());
-  return WayOf<TransposeRule>("transpose_tile", rule->Reason(), rule);
+  TransposeRule rule(kernel);
+  AOTC_RETURN_IF_ERROR(rule.Read());
+  return WayOf("transpose_tile", rule.Reason(), rule);
 }
 
 }  // namespace aotc
