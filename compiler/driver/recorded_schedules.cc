@@ -20,13 +20,9 @@ RecordedSchedules::RecordedSchedules(std::vector<ScheduleRecord> records, const 
 }
 
 bool RecordedSchedules::Apply(Entry& entry, const Kernel& kernel, KernelVariant& variant) const {
-  absl::StatusOr<KernelVariant> other =
-      absl::UnimplementedError(StrCat("target ", target_.name, " has one schedule for a kernel"));
-  if (target_.realise) {
-    const auto schedule = ParseForKernel(entry.record.schedule, kernel);
-    other = schedule.ok() ? target_.realise(kernel, variant, PrintSchedule(*schedule))
-                          : absl::StatusOr<KernelVariant>(schedule.status());
-  }
+  const auto schedule = ParseForKernel(entry.record.schedule, kernel);
+  absl::StatusOr<KernelVariant> other = schedule.status();
+  if (schedule.ok()) other = target_.realise(kernel, variant, PrintSchedule(*schedule));
   if (!other.ok()) {
     entry.why_not = std::string(other.status().message());
     return false;

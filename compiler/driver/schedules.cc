@@ -15,8 +15,7 @@ namespace {
 std::vector<ScheduleCandidate> CandidatesOf(const ScheduleListing& listing,
                                             const ProgramKernel& kernel,
                                             const KernelVariant& variant) {
-  std::vector<ScheduleCandidate> candidates;
-  if (listing.target.candidates) candidates = listing.target.candidates(kernel.kernel, variant);
+  std::vector<ScheduleCandidate> candidates = listing.target.candidates(kernel.kernel, variant);
   std::ranges::stable_sort(candidates, {}, &ScheduleCandidate::seconds);
   const auto chosen = std::ranges::find(candidates, variant.schedule, &ScheduleCandidate::schedule);
   if (chosen == candidates.end()) candidates.insert(candidates.begin(), {variant.schedule, 0});

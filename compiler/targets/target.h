@@ -58,12 +58,11 @@ struct Target {
   // Whether there is room for what the kernel keeps between its stages.
   std::function<bool(const Kernel& kernel)> holds = {};
   Scheduler schedule = {};
-  // Schedules for a variant of the kernel, its own among them. Null where only the chosen ones are
-  // known.
+  // Schedules for a variant of the kernel, its own among them.
   std::function<std::vector<ScheduleCandidate>(const Kernel& kernel, const KernelVariant& variant)>
       candidates = {};
   // A variant of the kernel with the schedule that this text says in the place of its own. Error:
-  // it is none of the kernel, and why. Null as above.
+  // it is none of the kernel, and why.
   std::function<absl::StatusOr<KernelVariant>(const Kernel& kernel, const KernelVariant& variant,
                                               std::string_view schedule)>
       realise = {};
