@@ -1,13 +1,12 @@
 #include "tests/schedules/candidate_library.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "absl/strings/match.h"
 #include "compiler/eval/evaluate.h"
+#include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/kernel_symbol.h"
@@ -15,12 +14,6 @@
 
 namespace aotc {
 namespace {
-
-absl::Status RunTool(const std::vector<std::string>& argv) {
-  AOTC_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess({.argv = argv}));
-  if (result.exit_code == 0) return absl::OkStatus();
-  return absl::InternalError(StrCat(StrJoin(argv, " "), ":\n", result.output));
-}
 
 // The headers that outputs include as aotc/..., where their sources lie.
 absl::Status LinkHeaders(const std::string& folder) {
@@ -105,12 +98,9 @@ absl::Status CandidateLibrary::Compile(const Target& target,
     argv.push_back(path);
   }
   argv.push_back("-lpthread");
-  AOTC_RETURN_IF_ERROR(RunTool(argv));
-  library_ = std::shared_ptr<void>(dlopen(result.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* handle) {
-    if (handle != nullptr) dlclose(handle);
-  });
-  if (library_ == nullptr) return absl::InternalError(dlerror());
-  function_ = reinterpret_cast<Function>(dlsym(library_.get(), "run_candidate"));
+  AOTC_RETURN_IF_ERROR(RunTool(argv).status());
+  AOTC_ASSIGN_OR_RETURN(library_, HostLibrary::Load(result));
+  function_ = library_.Find<Function>("run_candidate");
   return function_ != nullptr ? absl::OkStatus() : absl::InternalError("no run_candidate");
 }
 

@@ -5,15 +5,14 @@
 #ifndef AOTC_TESTS_SCHEDULES_CANDIDATE_LIBRARY_H_
 #define AOTC_TESTS_SCHEDULES_CANDIDATE_LIBRARY_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
-#include "compiler/support/files.h"
 #include "compiler/support/subprocess.h"
 #include "compiler/targets/target.h"
+#include "tests/host_library/host_library.h"
 #include "tests/schedules/kernel_memory.h"
 
 namespace aotc {
@@ -41,7 +40,7 @@ class CandidateLibrary {
 
   TemporaryFolder folder_;
   ProgramKernel kernel_;
-  std::shared_ptr<void> library_;
+  HostLibrary library_;
   Function function_ = nullptr;
   mutable std::vector<double> scratch_;
   std::vector<char> elsewhere_;

@@ -1,7 +1,5 @@
 #include "tests/slice/slice_model.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -15,12 +13,6 @@
 
 namespace aotc {
 namespace {
-
-absl::StatusOr<std::string> RunTool(const std::vector<std::string>& argv) {
-  AOTC_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess({.argv = argv}));
-  if (result.exit_code == 0) return result.output;
-  return absl::InternalError(StrCat(StrJoin(argv, " "), ":\n", result.output));
-}
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -83,11 +75,8 @@ absl::Status SliceModel::Compile(const SliceOptions& options) {
   link.insert(link.end(), options.flags.begin(), options.flags.end());
   link.push_back("-lpthread");
   AOTC_RETURN_IF_ERROR(RunTool(link).status());
-  library_ = std::shared_ptr<void>(dlopen(result.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* handle) {
-    if (handle != nullptr) dlclose(handle);
-  });
-  if (library_ == nullptr) return absl::InternalError(dlerror());
-  auto model = reinterpret_cast<const aotc_model* (*)()>(dlsym(library_.get(), "slice_model"));
+  AOTC_ASSIGN_OR_RETURN(library_, HostLibrary::Load(result));
+  const auto model = library_.Find<const aotc_model* (*)()>("slice_model");
   if (model == nullptr) return absl::InternalError("no slice_model");
   table_ = model();
   return absl::OkStatus();

@@ -18,6 +18,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/support/subprocess.h"
 #include "runtime-lite/aotc/model.h"
+#include "tests/host_library/host_library.h"
 
 namespace aotc {
 
@@ -69,7 +70,7 @@ class SliceModel {
   std::shared_ptr<TemporaryFolder> folder_;
   std::shared_ptr<Program> program_;
   std::shared_ptr<OutputFiles> files_;
-  std::shared_ptr<void> library_;
+  HostLibrary library_;
   const aotc_model* table_ = nullptr;
   std::string symbols_;
 };

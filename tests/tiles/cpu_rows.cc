@@ -68,10 +68,10 @@ absl::StatusOr<std::string> CheckCpuRows(const CpuRowsOptions& options) {
   const std::vector<RowCase> cases = DrawCases(options, random);
   if (cases.empty()) return absl::NotFoundError("no row has legal parameters");
   for (const RowCase& of : cases) AOTC_RETURN_IF_ERROR(VerifyLoops(of.loops));
-  AOTC_ASSIGN_OR_RETURN(const RowLibrary library,
-                        RowLibrary::Build(FilesOf(cases, options.isa), {}, options.edit));
+  AOTC_ASSIGN_OR_RETURN(const HostLibrary library,
+                        BuildRows(FilesOf(cases, options.isa), {}, options.edit));
   for (const RowCase& of : cases) {
-    const RowEntry entry = library.Find(of.loops.name);
+    const RowEntry entry = library.Find<RowEntry>(of.loops.name);
     if (entry == nullptr) return absl::InternalError(StrCat("no ", of.loops.name));
     for (int run = 0; run < options.runs; ++run) {
       if (std::string wrong = RunRowCase(of, entry, random); !wrong.empty()) return wrong;

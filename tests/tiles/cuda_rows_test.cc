@@ -62,10 +62,10 @@ absl::StatusOr<std::string> CheckCudaRow(const TileRow& row,
     cases.push_back(*std::move(drawn));
   }
   AOTC_ASSIGN_OR_RETURN(
-      const RowLibrary library,
-      RowLibrary::Build(FilesOf(cases), {"-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES"}, edit));
+      const HostLibrary library,
+      BuildRows(FilesOf(cases), {"-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES"}, edit));
   for (const RowCase& of : cases) {
-    const RowEntry entry = library.Find(of.loops.name);
+    const RowEntry entry = library.Find<RowEntry>(of.loops.name);
     if (entry == nullptr) return absl::InternalError(StrCat("no ", of.loops.name));
     for (int run = 0; run < kRuns; ++run) {
       if (std::string wrong = RunRowCase(of, entry, random); !wrong.empty()) return wrong;

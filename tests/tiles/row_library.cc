@@ -1,7 +1,5 @@
 #include "tests/tiles/row_library.h"
 
-#include <dlfcn.h>
-
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/parts.h"
 #include "compiler/support/files.h"
@@ -24,11 +22,8 @@ std::string RowArguments(const RowCase& of) {
   return arguments;
 }
 
-RowLibrary::RowLibrary(void* handle) : handle_(handle, [](void* held) { dlclose(held); }) {}
-
-absl::StatusOr<RowLibrary> RowLibrary::Build(OutputFiles files,
-                                             const std::vector<std::string>& flags,
-                                             const std::function<void(OutputFiles&)>& edit) {
+absl::StatusOr<HostLibrary> BuildRows(OutputFiles files, const std::vector<std::string>& flags,
+                                      const std::function<void(OutputFiles&)>& edit) {
   AOTC_ASSIGN_OR_RETURN(const OutputFiles headers, CollectHeaders(files));
   files.insert(headers.begin(), headers.end());
   if (edit) edit(files);
@@ -42,15 +37,8 @@ absl::StatusOr<RowLibrary> RowLibrary::Build(OutputFiles files,
                                    "-Werror", "-I",         folder.path()};
   argv.insert(argv.end(), flags.begin(), flags.end());
   argv.insert(argv.end(), {StrCat(folder.path(), "/", kRowSource), "-o", result, "-lpthread"});
-  AOTC_ASSIGN_OR_RETURN(const ProcessResult built, RunProcess({.argv = argv}));
-  if (built.exit_code != 0) return absl::InternalError(built.output);
-  void* handle = dlopen(result.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return absl::InternalError(dlerror());
-  return RowLibrary(handle);
-}
-
-RowEntry RowLibrary::Find(const std::string& name) const {
-  return reinterpret_cast<RowEntry>(dlsym(handle_.get(), name.c_str()));
+  AOTC_RETURN_IF_ERROR(RunTool(argv).status());
+  return HostLibrary::Load(result);
 }
 
 std::string RunRowCase(const RowCase& of, RowEntry entry, Random& random) {
