@@ -21,8 +21,9 @@ RecordedSchedules::RecordedSchedules(std::vector<ScheduleRecord> records, const 
 
 bool RecordedSchedules::Apply(Entry& entry, const Kernel& kernel, KernelVariant& variant) const {
   const auto schedule = ParseForKernel(entry.record.schedule, kernel);
-  absl::StatusOr<KernelVariant> other = schedule.status();
-  if (schedule.ok()) other = target_.realise(kernel, variant, PrintSchedule(*schedule));
+  absl::StatusOr<KernelVariant> other =
+      schedule.ok() ? target_.realise(kernel, variant, PrintSchedule(*schedule))
+                    : absl::StatusOr<KernelVariant>(schedule.status());
   if (!other.ok()) {
     entry.why_not = std::string(other.status().message());
     return false;
