@@ -224,11 +224,6 @@ absl::StatusOr<size_t> CutTasks(Nest& nest, const Schedule& schedule) {
     if (index < count) return Refuse(*found, "is cut twice");
     if (cut.block > 1) {
       if (HasHalo(*found)) return Refuse(*found, "has a halo");
-      const bool is_last = found + 1 == nest.outer.end();  // vectors begin where its blocks do
-      if (is_last && nest.padded.valid() && UsesVar(nest.padded, found->name)) {
-        return Refuse(*found, "has lanes that pad it");
-      }
-      if (is_last && index > count) return Refuse(*found, "is walked within other axes of a task");
       SplitAxis(nest, index, cut.block, count);
     } else {
       std::rotate(nest.outer.begin() + static_cast<std::ptrdiff_t>(count), found, found + 1);
@@ -316,8 +311,8 @@ std::vector<Schedule> LoopCandidates(const Kernel& kernel, const Nest& nest, int
   std::vector<Schedule> schedules = {ScheduleLoops(kernel, nest, lanes)};
   if (!nest.is_point || nest.outer.empty()) return schedules;
   const std::optional<int64_t> extent = nest.outer.back().extent.AsInt();
-  for (const int64_t parts : {1, 2, 4}) {
-    if (extent.value_or(0) < 2 * parts) continue;
+  for (const int64_t parts : {1, 2, 4, 8}) {
+    if (extent.value_or(0) < parts) continue;
     Schedule other = schedules[0];
     other.tasks.clear();
     for (size_t i = 0; i + 1 < nest.outer.size(); ++i) {

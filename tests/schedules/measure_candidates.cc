@@ -163,7 +163,10 @@ std::string CheckNumbers(const Subject& subject, const CandidateLibrary& library
     memory.Clear();
     library.Run(i, memory);
     const std::string wrong = memory.Compare(memory.Outputs(), due);
-    if (!wrong.empty()) return StrCat(subject.candidates[i].schedule, ": ", wrong);
+    if (!wrong.empty()) {
+      return StrCat(subject.candidates[i].schedule, ": ", wrong, ", as ",
+                    subject.candidates[plain].schedule, " has it");
+    }
   }
   return "";
 }

@@ -1,4 +1,5 @@
 #include "compiler/ir/kernel_text.h"
+#include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "gtest/gtest.h"
 
@@ -22,6 +23,29 @@ TEST(CpuContraction, ColumnsThatLieTogetherAreTiled) {
     })air");
   ASSERT_FALSE(kernel.variants.empty());
   EXPECT_EQ(kernel.variants[0].realisation, "contract_tile");
+}
+
+// A source file has the vectors of one instruction set: loops over narrower ones would write as wide.
+TEST(CpuSchedules, HaveTheLanesOfTheirInstructionSet) {
+  const ProgramKernel kernel = Schedule(R"air(
+    kernel @sum(in %x: f32[7, 64], out %y: f32[7, 64]) {
+      %y[i<7, j<64] = %x[i, j] + 1.0
+    })air");
+  ASSERT_FALSE(kernel.variants.empty());
+  const CpuOptions options{.isas = *ParseCpuList("x86-64-v3")};
+  const auto by = [&](std::string_view loops) {
+    const std::string text =
+        StrCat("schedule { tasks %y()  %y @ tasks in fragment by ", loops, " }");
+    return CpuVariantBy(kernel.kernel, kernel.variants[0], text, options).status();
+  };
+  EXPECT_TRUE(by("loops(8)").ok()) << by("loops(8)");
+  EXPECT_TRUE(by("loops(1)").ok()) << by("loops(1)");
+  EXPECT_EQ(by("loops(4)").message(), "loops(4): vectors of x86-64-v3 have 8 lanes");
+  for (const ScheduleCandidate& candidate :
+       CpuCandidatesOf(kernel.kernel, kernel.variants[0], options)) {
+    EXPECT_TRUE(CpuVariantBy(kernel.kernel, kernel.variants[0], candidate.schedule, options).ok())
+        << candidate.schedule;
+  }
 }
 
 // The columns of a row-major image are its channels, and its pixels lie innermost: a tile would

@@ -147,9 +147,11 @@ std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
     }
     for (const int64_t count : rows) {
       sizes.push_back({count, vectors, 1});
-      const bool splits = !c.is_integer && !c.is_depthwise && count * vectors < kFewAccumulators;
-      for (const int64_t split : {2, 4}) {
-        if (splits) sizes.push_back({count, vectors, split});
+      const int64_t accumulators = count * vectors;
+      const bool splits = !c.is_integer && !c.is_depthwise && accumulators < kFewAccumulators;
+      for (const int64_t split : {2, 4, 8}) {
+        const bool fits = accumulators * split + vectors < isa.registers;
+        if (splits && fits) sizes.push_back({count, vectors, split});
       }
     }
   }

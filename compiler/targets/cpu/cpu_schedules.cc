@@ -85,6 +85,16 @@ Schedule Best(const CpuReading& reading, std::vector<Schedule> schedules, const 
   return std::move(schedules[static_cast<size_t>(best - scores.begin())]);
 }
 
+// A source file is of one instruction set, whose vectors it names without their lanes.
+absl::Status CheckLanes(const Schedule& schedule, const Isa& isa) {
+  for (const SchedulePart& part : schedule.parts) {
+    if (part.by != "loops" || part.params[0] == 1 || part.params[0] == isa.lanes) continue;
+    return absl::FailedPreconditionError(StrCat("loops(", part.params[0], "): vectors of ",
+                                                isa.name, " have ", isa.lanes, " lanes"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
@@ -201,10 +211,7 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
     }
   }
   if (!reading.loops().ok()) return schedules;
-  const int most = LanesOf(reading, isa);
-  constexpr int kLeastLanes = 4;  // of the narrowest vectors
-  for (const int lanes : {most, most / 2, most / 4, 1}) {
-    if (lanes != 1 && lanes < kLeastLanes) continue;
+  for (const int lanes : {LanesOf(reading, isa), 1}) {
     for (Schedule& loops : LoopCandidates(reading.stored(), *reading.loops(), lanes)) {
       AddNew(schedules, std::move(loops));
     }
@@ -215,6 +222,7 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
 absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedule& schedule,
                                         const Isa& isa) {
   AOTC_RETURN_IF_ERROR(VerifySchedule(reading.stored(), schedule, CpuTiles()));
+  AOTC_RETURN_IF_ERROR(CheckLanes(schedule, isa));
   const std::string& by = HeartOf(schedule).by;
   absl::StatusOr<LoopFunction> loops;
   if (by == "loops") {

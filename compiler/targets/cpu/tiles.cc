@@ -14,7 +14,7 @@ constexpr int64_t kUpTo14[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 constexpr int64_t kUpTo8[] = {1, 2, 3, 4, 5, 6, 7, 8};
 constexpr int64_t kUpTo3[] = {1, 2, 3};
 constexpr int64_t kUpTo4[] = {1, 2, 3, 4};
-constexpr int64_t kSplits[] = {1, 2, 4};
+constexpr int64_t kSplits[] = {1, 2, 4, 8};
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
 constexpr DType kNarrow[] = {DType::kF32, DType::kI8, DType::kU8, DType::kI4, DType::kU4};
 constexpr DType kBytes[] = {DType::kF32, DType::kI8, DType::kU8};
@@ -52,7 +52,7 @@ kernel @contract_tile(in %a: f32[rows, s0, s1, s2, s3],
                       out %y: f32[rows, vectors * lanes]) {
   symbol rows in 1..14
   symbol vectors in 1..8
-  symbol split in 1..4
+  symbol split in 1..8
   symbol lanes in 1..64
   symbol s0 in 0..65536
   symbol s1 in 0..65536
@@ -70,7 +70,7 @@ kernel @contract_tile_scaled(in %a: f32[rows, s0, s1, s2, s3],
                              out %y: f32[rows, vectors * lanes]) {
   symbol rows in 1..14
   symbol vectors in 1..8
-  symbol split in 1..4
+  symbol split in 1..8
   symbol lanes in 1..64
   symbol s0 in 0..65536
   symbol s1 in 0..65536
@@ -88,7 +88,7 @@ kernel @contract_tile_shifted(in %a: f32[rows, s0, s1, s2, s3],
                               out %y: f32[rows, vectors * lanes]) {
   symbol rows in 1..14
   symbol vectors in 1..8
-  symbol split in 1..4
+  symbol split in 1..8
   symbol lanes in 1..64
   symbol s0 in 0..65536
   symbol s1 in 0..65536
