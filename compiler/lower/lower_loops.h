@@ -19,7 +19,7 @@ absl::StatusOr<Nest> LoopNest(const Kernel& kernel);
 // Vectors of `lanes`; tasks of leading axes of about 4096 points, so that dealing them out costs
 // little: of any axis without a halo they have a piece where that is more.
 Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes);
-// The same first, then with an iteration of all axes to a task, the innermost in one to eight parts.
+// The same first, then with an iteration of all axes to a task, the innermost in up to eight parts.
 std::vector<Schedule> LoopCandidates(const Kernel& kernel, const Nest& nest, int lanes);
 
 // Error: the schedule is none of plain loops, or cuts an axis that cannot be.

@@ -25,7 +25,7 @@ TEST(CpuContraction, ColumnsThatLieTogetherAreTiled) {
   EXPECT_EQ(kernel.variants[0].realisation, "contract_tile");
 }
 
-// A source file has the vectors of one instruction set: loops over narrower ones would write as wide.
+// A source file has the vectors of one instruction set: loops of fewer lanes would write as many.
 TEST(CpuSchedules, HaveTheLanesOfTheirInstructionSet) {
   const ProgramKernel kernel = Schedule(R"air(
     kernel @sum(in %x: f32[7, 64], out %y: f32[7, 64]) {
