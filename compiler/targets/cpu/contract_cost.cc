@@ -21,11 +21,14 @@ class ContractCost {
   }
 
   CpuEstimate All() const {
-    return {.cycles = Tiles() + Memory() + core_.task * Tasks(), .tasks = Tasks()};
+    const double tiles = Tiles(), memory = Memory();
+    const double cycles = std::max(tiles, memory) + kApart * std::min(tiles, memory);
+    return {.cycles = cycles + core_.task * Tasks(), .tasks = Tasks()};
   }
 
  private:
   static constexpr double kElement = 4;  // bytes of a step of one column, also of four bytes
+  static constexpr double kApart = 0.5;  // what is fetched in a row comes while tiles compute
 
   bool CutsRows() const { return c_.outer.empty() && tiling_.chunk > 0; }
   double PanelBytes() const { return steps_ * static_cast<double>(c_.panel) * kElement; }
@@ -92,7 +95,10 @@ class ContractCost {
   // Weights once a chunk where they do not stay, inputs once a panel but for windows' overlap.
   double Memory() const {
     const double all = PanelBytes() * panels_;
-    double cycles = all > core_.l2_bytes ? all * Chunks() / core_.RateOf(all) : 0;
+    double cycles = 0;
+    if (all > core_.l2_bytes) {
+      cycles = all / core_.memory_rate + all * (Chunks() - 1) / core_.RateOf(all);
+    }
     if (c_.is_depthwise) return cycles;
     const double input = runs_ * rows_ * steps_ * kElement / Overlap();
     return cycles + input * panels_ / core_.RateOf(input / Chunks());

@@ -32,6 +32,7 @@ const CpuLimits kRows[] = {
     {.family = "x86-64-v4",
      .fma_per_second = 96 * kGiga,
      .l2_bytes = 1 << 20,
+     .l3_bytes = 4 << 20,
      .l1_bandwidth = 384 * kGiga,
      .l2_bandwidth = 120 * kGiga,
      .l3_bandwidth = 30 * kGiga},
