@@ -78,8 +78,8 @@ class ContractCost {
     constexpr double kOfL1 = 0.75;        // others need some of it
     const auto vectors = static_cast<double>(tiling_.vectors);
     const double accumulators = rows * vectors;
-    const bool few = accumulators < static_cast<double>(kFewAccumulators);
-    double split = few ? static_cast<double>(tiling_.split) : 1;
+    auto split = static_cast<double>(
+        SplitOfTile(static_cast<int64_t>(rows), tiling_.rows, tiling_.vectors, tiling_.split));
     if (c_.is_depthwise) split = kTilesInFlight;
     double products =
         c_.is_depthwise

@@ -38,8 +38,9 @@ class TileCallBuilder {
 
   TileCall Matrix() const {
     TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
-    const bool is_small = site_.rows * tiling_.vectors < kFewAccumulators;
-    if (!c_.is_integer) call.params.push_back(is_small ? tiling_.split : 1);
+    if (!c_.is_integer) {
+      call.params.push_back(SplitOfTile(site_.rows, tiling_.rows, tiling_.vectors, tiling_.split));
+    }
     const Expr weights = Var("panel") * c_.panel_stride + c_.weight_offset +
                          Var("group") * (TileColumns() * c_.column_stride);
     TileView a{c_.input, Simplify(InputOffset(), site_.bounds), {c_.row_stride}};

@@ -247,6 +247,13 @@ absl::Status CheckStatistics(const TiledContraction& c) {
 
 }  // namespace
 
+int64_t SplitOfTile(int64_t rows, int64_t rows_of_schedule, int64_t vectors, int64_t split) {
+  if (rows_of_schedule * vectors < kFewAccumulators) return split;
+  int64_t shared = 1;
+  while (rows * vectors * shared < kFewAccumulators) shared *= 2;
+  return shared;
+}
+
 int64_t ChoosePanel(int64_t columns) {
   int64_t best = 32;
   double best_cost = 0;

@@ -58,6 +58,10 @@ struct TiledContraction {
 // Tiles of fewer accumulators do not hide the latency of their additions.
 inline constexpr int64_t kFewAccumulators = 8;
 
+// How many accumulators share an output in a tile of so many rows and vectors of columns. Where the
+// schedule's own tiles have few it says so; last rows take as many as hide the latency.
+int64_t SplitOfTile(int64_t rows, int64_t rows_of_schedule, int64_t vectors, int64_t split);
+
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
 int64_t ChoosePanel(int64_t columns);
 

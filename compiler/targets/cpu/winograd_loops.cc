@@ -169,7 +169,7 @@ class WinogradLoops {
   // The sums of `rows` patches, for the columns of a group and a place.
   Stmt ProductTile(const Expr& first, int64_t rows) const {
     const int64_t inputs = c_.size.inputs, columns = tiling_.tile_vectors * lanes_;
-    const bool is_small = rows * tiling_.tile_vectors < kFewAccumulators;
+    const int64_t split = SplitOfTile(rows, tiling_.tile_rows, tiling_.tile_vectors, tiling_.split);
     const Expr weights =
         (Var("panel") * c_.places() + Var("place")) * (inputs * c_.panel) + Var("group") * columns;
     const Expr sums = Var("place") * SumsStep() + (first + Var("tile_patch")) * c_.panel +
@@ -181,7 +181,7 @@ class WinogradLoops {
     const Expr a = Var("place") * PatchesStep() + first * StoredInputs();
     return Tile(
         {.tile = "contract_tile",
-         .params = {rows, tiling_.tile_vectors, is_small ? tiling_.split : 1},
+         .params = {rows, tiling_.tile_vectors, split},
          .lanes = lanes_,
          .extents = {1, 1, 1, inputs},
          .operands = {
