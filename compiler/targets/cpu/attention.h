@@ -49,8 +49,7 @@ bool IsAttention(const Schedule& schedule);
 // Error: the reason why the schedule is none of this attention.
 absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& attention,
                                                   const Schedule& schedule, int lanes);
-// Error: so few rows that most lanes would be idle.
-absl::StatusOr<Schedule> ChooseAttention(const Attention& attention, const Isa& isa);
+// Blocks of many sizes; none of so few rows that most lanes would be idle.
 std::vector<Schedule> AttentionCandidates(const Attention& attention, const Isa& isa);
 
 // Error: as above, or stages without vector form.

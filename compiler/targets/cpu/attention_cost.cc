@@ -16,25 +16,34 @@ double Products(double count, double steps, int64_t tile_rows, int64_t vectors,
   return std::ceil(count / rows) * (core.call + steps * step + rows * columns * kOfAccumulator);
 }
 
+// Cycles of a block of rows for so many of the keys.
+double KeysOf(double keys, const Attention& a, const AttentionTiling& tiling, const CpuCore& core) {
+  constexpr double kOfWeight = 14, kOfScaling = 2;  // an exponential and its sums; a product
+  constexpr double kOfRows = 2;                     // keys and values come element by element
+  const auto vectors = static_cast<double>(tiling.vectors);
+  const auto depth = static_cast<double>(a.depth), columns = static_cast<double>(a.columns);
+  const double rows = keys * (depth + columns) * sizeof(float);
+  const double sums = keys * vectors * core.lanes * sizeof(float);
+  const double fetched = kOfRows * rows + (rows + sums > core.l1_bytes ? sums : 0);
+  return Products(keys, depth, tiling.score_rows, tiling.vectors, core) +
+         Products(columns, keys, tiling.value_rows, tiling.vectors, core) +
+         keys * vectors * kOfWeight + columns * vectors * kOfScaling + fetched / core.l2_rate;
+}
+
 }  // namespace
 
 CpuEstimate EstimateAttention(const Attention& a, const AttentionTiling& tiling,
                               const CpuCore& core) {
-  constexpr double kOfWeight = 14, kOfScaling = 2;  // an exponential and its sums; a product
   const Bounds& bounds = a.scores.bounds;
   const double keys = MostOf(a.keys, bounds), part = std::min<double>(keys, tiling.keys);
-  const auto vectors = static_cast<double>(tiling.vectors);
-  const auto depth = static_cast<double>(a.depth), columns = static_cast<double>(a.columns);
   double tasks = std::ceil(MostOf(a.rows().extent, bounds) / static_cast<double>(tiling.block));
   for (size_t i = 0; i + 1 < a.scores.outer.size(); ++i) {
     if (i != a.row) tasks *= MostOf(a.scores.outer[i].extent, bounds);
   }
-  double cycles = Products(part, depth, tiling.score_rows, tiling.vectors, core) +
-                  Products(columns, part, tiling.value_rows, tiling.vectors, core) +
-                  part * vectors * kOfWeight + columns * vectors * kOfScaling;
-  const double bytes = part * (depth + columns + vectors * core.lanes) * sizeof(float);
-  if (bytes > core.l1_bytes) cycles += bytes / core.l2_rate;
-  return {.cycles = tasks * (core.task + std::ceil(keys / part) * cycles), .tasks = tasks};
+  const double whole = part > 0 ? std::floor(keys / part) : 0, last = keys - whole * part;
+  double cycles = whole * KeysOf(part, a, tiling, core);
+  if (last > 0) cycles += KeysOf(last, a, tiling, core);
+  return {.cycles = tasks * (core.task + cycles), .tasks = tasks};
 }
 
 }  // namespace aotc

@@ -10,8 +10,6 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kVectors = 2;  // of rows, where nothing else is known
-
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
 int64_t MostTileRows(const Isa& isa, int64_t vectors) {
@@ -131,22 +129,14 @@ absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& a, const Sche
   return Refuse(StrCat("it should be ", PrintSchedule(ScheduleOf(a, tiling, lanes))));
 }
 
-absl::StatusOr<Schedule> ChooseAttention(const Attention& a, const Isa& isa) {
-  constexpr int64_t kKeys = 112, kKeysOfRow = 256;
-  if (HasSingleRows(a)) return ScheduleOf(a, TilingOfRow(a, kKeysOfRow), isa.lanes);
-  const int64_t rows = RangeOf(a.rows().extent, a.scores.bounds).max;
-  if (rows < isa.lanes) return Refuse("there are fewer rows than lanes");
-  return ScheduleOf(a, TilingFor(a, kKeys, kVectors, isa), isa.lanes);
-}
-
 std::vector<Schedule> AttentionCandidates(const Attention& a, const Isa& isa) {
   std::vector<Schedule> schedules;
-  for (const int64_t keys : {32, 64, 128, 256, 512}) {
+  for (const int64_t keys : {256, 512, 128, 64, 32}) {
     if (HasSingleRows(a)) schedules.push_back(ScheduleOf(a, TilingOfRow(a, keys), isa.lanes));
   }
-  if (HasSingleRows(a)) return schedules;
-  for (const int64_t vectors : {kVectors, int64_t{1}, int64_t{3}}) {
-    for (const int64_t keys : {28, 56, 84, 112, 168, 224}) {
+  if (RangeOf(a.rows().extent, a.scores.bounds).max < isa.lanes) return schedules;
+  for (const int64_t vectors : {3, 2, 1}) {
+    for (const int64_t keys : {112, 168, 224, 84, 56, 28}) {
       AttentionTiling tiling = TilingFor(a, keys, vectors, isa);
       schedules.push_back(ScheduleOf(a, tiling, isa.lanes));
       tiling.score_rows = CeilOf(tiling.score_rows, 2);

@@ -85,6 +85,15 @@ Schedule Best(const CpuReading& reading, std::vector<Schedule> schedules, const 
   return std::move(schedules[static_cast<size_t>(best - scores.begin())]);
 }
 
+// Blocks of rows by blocks of keys: stages that have no vector form allow none.
+std::vector<Schedule> AppliedToAttention(const Attention& attention, const Isa& isa) {
+  std::vector<Schedule> schedules = AttentionCandidates(attention, isa);
+  std::erase_if(schedules, [&](const Schedule& schedule) {
+    return !ApplyAttention(attention, schedule, isa.lanes).ok();
+  });
+  return schedules;
+}
+
 // A source file is of one instruction set, whose vectors it names without their lanes.
 absl::Status CheckLanes(const Schedule& schedule, const Isa& isa) {
   for (const SchedulePart& part : schedule.parts) {
@@ -177,10 +186,8 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
   }
   if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
   if (reading.attention().ok()) {
-    absl::StatusOr<Schedule> blocks = ChooseAttention(*reading.attention(), isa);
-    if (blocks.ok() && ApplyAttention(*reading.attention(), *blocks, isa.lanes).ok()) {
-      return *std::move(blocks);
-    }
+    std::vector<Schedule> blocks = AppliedToAttention(*reading.attention(), isa);
+    if (!blocks.empty()) return Best(reading, std::move(blocks), isa, limits);
   }
   if (reading.rows().ok()) {
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
@@ -205,9 +212,8 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
     return schedules;
   }
   if (reading.attention().ok()) {
-    for (Schedule& schedule : AttentionCandidates(*reading.attention(), isa)) {
-      const bool applies = ApplyAttention(*reading.attention(), schedule, isa.lanes).ok();
-      if (applies) AddNew(schedules, std::move(schedule));
+    for (Schedule& schedule : AppliedToAttention(*reading.attention(), isa)) {
+      AddNew(schedules, std::move(schedule));
     }
   }
   if (!reading.loops().ok()) return schedules;
