@@ -20,12 +20,20 @@ AOTC_INLINE aotc_vf aotc_polynomial(aotc_vf x, const float (&coefficients)[Count
   return sum;
 }
 
-// x * 2^n for n of -252 .. 254, with one rounding where the result is denormal.
-AOTC_INLINE aotc_vf aotc_scale(aotc_vf x, aotc_vi n) {
-  const aotc_vi half = n >> 1;
+// x * 2^n for whole n of -252 .. 254, with one rounding where the result is denormal; `shifted` is
+// n + 0x1.8p23.
+AOTC_INLINE aotc_vf aotc_scale(aotc_vf x, aotc_vf n, aotc_vf shifted) {
+#if defined(AOTC_ISA_X86_64_V4)
+  (void)shifted;
+  __asm__("vscalefps %1, %0, %0" : "+" AOTC_REGISTER(x) : AOTC_REGISTER(n));
+  return x;
+#else
+  (void)n;
+  const aotc_vi whole = aotc_bits(shifted) - 0x4b400000, half = whole >> 1;
   const aotc_vf first = (aotc_vf)((aotc_vu)(half + 127) << 23);
-  const aotc_vf second = (aotc_vf)((aotc_vu)(n - half + 127) << 23);
+  const aotc_vf second = (aotc_vf)((aotc_vu)(whole - half + 127) << 23);
   return x * first * second;
+#endif
 }
 
 AOTC_INLINE aotc_vf aotc_exp(aotc_vf x) {
@@ -41,7 +49,7 @@ AOTC_INLINE aotc_vf aotc_exp(aotc_vf x) {
   static const float kCoefficients[] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558b4p-5f,
                                         0x1.12399cp-7f, 0x1.6a48fcp-10f};
   const aotc_vf result = aotc_polynomial(r, kCoefficients) * (r * r) + r + 1.0f;
-  return aotc_scale(result, aotc_bits(shifted) - 0x4b400000);
+  return aotc_scale(result, n, shifted);
 }
 
 AOTC_INLINE aotc_vf aotc_log(aotc_vf x) {
