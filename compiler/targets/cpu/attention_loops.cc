@@ -1,8 +1,10 @@
 // Attention of blocks of rows, which are the lanes.
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 #include "compiler/targets/cpu/attention_blocks.h"
 #include "compiler/targets/cpu/row_tiles.h"
 
@@ -39,6 +41,7 @@ class LaneAttention : public AttentionBlocks {
 
   Statements KeyBlock() const override {
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, ScoreTiles());
+    for (Stmt& largest : Largest()) body.push_back(std::move(largest));
     body.push_back(Softmax());
     AOTC_ASSIGN_OR_RETURN(const std::vector<Stmt> values, ValueTiles());
     body.insert(body.end(), values.begin(), values.end());
@@ -121,22 +124,35 @@ class LaneAttention : public AttentionBlocks {
     return Tile(std::move(call));
   }
 
+  // The largest scores so far, in place of factors that come after them. A maximum waits for the
+  // one before: those of all vectors go side by side.
+  std::vector<Stmt> Largest() const {
+    std::vector<Stmt> begin, step, end;
+    for (int64_t v = 0; v < tiling_.vectors; ++v) {
+      const std::string name = StrCat("top_", v);
+      const Expr score = At(weights_, Var("key") * tiling_.block + v * lanes_);
+      begin.push_back(Declare(name, At(top_, v * lanes_)));
+      step.push_back(Assign(name, Max(score, Floats(name))));
+      end.push_back(Store(shrink_, v * lanes_, Floats(name)));
+    }
+    begin.push_back(For("key", 0, KeyCount(), std::move(step)));
+    begin.insert(begin.end(), end.begin(), end.end());
+    return begin;
+  }
+
   // The block's weights against its largest score, and what of those before is left.
   Stmt Softmax() const {
     const Expr at = Simplify(Var("key") * tiling_.block + Lane(), bounds_);
-    const Expr top = Floats("top"), total = Floats("sum"), shrink = Floats("scale");
-    // No score so far: those of a row that a mask takes out whole.
-    const Expr none = Eq(top, InLanes(kLeast));
-    const Expr zero = InLanes(0);
-    const Expr weight = Select(none, zero, Exp(At(weights_, at) - top));
+    const Expr top = Floats("top"), total = Floats("sum"), least = InLanes(kLeast);
+    // No score so far: those of a row that a mask takes out whole, whose weights are 0.
+    const Expr finite = Select(Eq(At(shrink_, Lane()), least), InLanes(0), At(shrink_, Lane()));
     return For(
         "vector", 0, tiling_.vectors,
-        {Declare("top", At(top_, Lane())),
-         For("key", 0, KeyCount(), {Assign("top", Max(top, At(weights_, at)))}),
-         Let("scale", Select(none, zero, Exp(At(top_, Lane()) - top))), Store(top_, Lane(), top),
-         Store(shrink_, Lane(), shrink), Declare("sum", At(total_, Lane()) * shrink),
+        {Let("top", finite), Let("scale", Exp(At(top_, Lane()) - top)),
+         Store(top_, Lane(), At(shrink_, Lane())), Store(shrink_, Lane(), Floats("scale")),
+         Declare("sum", At(total_, Lane()) * Floats("scale")),
          For("key", 0, KeyCount(),
-             {Let("weight", weight), Store(weights_, at, Floats("weight")),
+             {Let("weight", Exp(At(weights_, at) - top)), Store(weights_, at, Floats("weight")),
               Assign("sum", total + Floats("weight"))}),
          Store(total_, Lane(), total)});
   }
