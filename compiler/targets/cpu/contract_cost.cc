@@ -23,7 +23,9 @@ class ContractCost {
   CpuEstimate All() const {
     const double tiles = Tiles(), memory = Memory();
     const double cycles = std::max(tiles, memory) + kApart * std::min(tiles, memory);
-    return {.cycles = cycles + core_.task * Tasks(), .tasks = Tasks()};
+    return {.cycles = cycles + core_.task * Tasks(),
+            .tasks = Tasks(),
+            .whole_tasks = WholeChunks() * WholePanels()};
   }
 
  private:
@@ -35,6 +37,17 @@ class ContractCost {
   double Tasks() const {
     return Chunks() *
            (c_.nest.HasStatistics() ? 1 : Ceil(panels_, static_cast<double>(tiling_.panels)));
+  }
+  // The same, had all of them as much as the largest.
+  double WholePanels() const {
+    return c_.nest.HasStatistics() ? 1 : panels_ / std::min<double>(tiling_.panels, panels_);
+  }
+  double WholeChunks() const {
+    const double last = CutsRows()         ? rows_
+                        : c_.outer.empty() ? 1
+                                           : MostOf(c_.outer.back().extent, c_.nest.bounds);
+    const double chunk = std::clamp<double>(tiling_.chunk, 1, std::max(last, 1.0));
+    return Chunks() / Ceil(last, chunk) * (last / chunk);
   }
   // Weights that a task walks again for each run of rows.
   double WalkedBytes() const {

@@ -105,7 +105,8 @@ double CpuScore(const CpuReading& reading, const Schedule& schedule, const Isa& 
   const auto workers = static_cast<double>(limits.cores);
   const double rounds = std::ceil(estimate.tasks / workers);
   const double seconds = estimate.cycles / limits.clock_hz;
-  const double shared = seconds * rounds / std::max(estimate.tasks, 1.0) + limits.barrier_seconds;
+  const double shared =
+      seconds * rounds / std::max(estimate.whole_tasks, 1.0) + limits.barrier_seconds;
   return seconds + workers * std::min(shared, seconds);
 }
 

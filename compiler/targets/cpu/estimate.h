@@ -39,6 +39,7 @@ struct CpuCore {
 struct CpuEstimate {
   double cycles = 0;  // with one worker
   double tasks = 1;
+  double whole_tasks = tasks;  // as many of the largest have all of the work
 };
 
 // The largest value that an extent has; of one without a bound a guess.
