@@ -54,6 +54,17 @@ bool IsOfOneNarrow(const Expr& e) {
                             : e.arg(0).IsConst() && IsOfOneNarrow(e.arg(1));
 }
 
+// What is cast to a wider type of floats, perhaps, and back.
+Expr WithoutWidening(const Expr& e) {
+  if (e.op() != ExprOp::kCast) return e;
+  Expr from = e.arg(0);
+  while (from.op() == ExprOp::kCast && IsFloat(from.arg(0).dtype()) && IsFloat(from.dtype()) &&
+         BitWidth(from.arg(0).dtype()) < BitWidth(from.dtype())) {
+    from = from.arg(0);
+  }
+  return from.dtype() == e.dtype() ? from : e;
+}
+
 }  // namespace
 
 bool IsDequantization(const Kernel& kernel) {
@@ -89,8 +100,7 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   const Kernel& kernel = fused.kernel;
   if (!IsPointwiseOfOne(kernel)) return std::nullopt;
   const Stage& stage = kernel.stages[0];
-  Expr body = stage.body[0];
-  while (body.op() == ExprOp::kCast) body = body.arg(0);
+  const Expr body = WithoutWidening(stage.body[0]);
   if (body.op() != ExprOp::kLoad || graph.values[fused.args[0]].constant) return std::nullopt;
   const KernelTensor& from = kernel.tensors[kernel.params[0]];
   const KernelTensor& to = kernel.tensors[kernel.params[1]];

@@ -47,17 +47,12 @@ class Fuser {
         continue;
       }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
-      if (std::optional<ValueView> view = AsView(graph_, fused);
-          view && MayBeView(*view) && !IsPartInTurn(graph_, region_, fused)) {
-        AddView(*view);
-        view_kernels_.emplace(view->value, std::move(fused));
-        continue;
-      }
+      if (PlaceAsView(fused)) continue;
       AOTC_ASSIGN_OR_RETURN(const bool is_grown, grown_.Place(fused, result_.decisions));
       if (is_grown) continue;
       if (options_.enabled && (PlaceOperands(fused) || PlaceSlice(fused))) continue;
       if (options_.enabled && !IsLeftToReaders(fused)) fused = Absorb(std::move(fused));
-      Place(std::move(fused));
+      if (!PlaceAsView(fused)) Place(std::move(fused));
     }
     return Collect();
   }
@@ -71,14 +66,18 @@ class Fuser {
     return KernelOfControl(graph_, id);
   }
 
-  void AddView(ValueView view) {
-    auto found = std::find_if(result_.views.begin(), result_.views.end(),
-                              [&](const ValueView& v) { return v.value == view.base; });
+  // Whether the kernel's result is seen where its operand lies.
+  bool PlaceAsView(const FusedKernel& fused) {
+    std::optional<ValueView> view = AsView(graph_, fused);
+    if (!view || !MayBeView(*view) || IsPartInTurn(graph_, region_, fused)) return false;
+    const auto found = std::ranges::find(result_.views, view->base, &ValueView::value);
     if (found != result_.views.end()) {
-      view.offset = Simplify(view.offset + found->offset);
-      view.base = found->base;
+      view->offset = Simplify(view->offset + found->offset);
+      view->base = found->base;
     }
-    result_.views.push_back(view);
+    result_.views.push_back(*view);
+    view_kernels_.emplace(view->value, fused);
+    return true;
   }
 
   // A view of neighbouring elements can be had of what is dense wherever it lies. What is computed
