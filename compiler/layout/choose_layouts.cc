@@ -12,6 +12,7 @@
 #include "compiler/layout/layout_groups.h"
 #include "compiler/layout/reads.h"
 #include "compiler/layout/reshaped_convolutions.h"
+#include "compiler/layout/rows_of_blocks.h"
 #include "compiler/layout/slices_of_splits.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/anchor.h"
@@ -369,7 +370,8 @@ absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& opt
   AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, options.block));
   AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, options.block));
   AOTC_ASSIGN_OR_RETURN(const Graph reshaped, ReshapedConvolutions(repeated));
-  return LayoutChooser(reshaped, options).Run();
+  AOTC_ASSIGN_OR_RETURN(const Graph laid_out, LayoutChooser(reshaped, options).Run());
+  return RowsOfBlocks(laid_out);
 }
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {

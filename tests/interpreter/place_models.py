@@ -203,6 +203,18 @@ def halves(g, n=1):
     return [g.conv(g.concat(a, b, c), 96, 16)]
 
 
+def distances(g, n=1):
+    """A detector's: of 16 channels together, joined from two levels, the mean by their softmax."""
+    x = g.input("x", [n, 16, 6, 6])
+    levels = []
+    for stride in (1, 2):
+        level = g.conv(x, 16, 64, 3, strides=[stride, stride])
+        levels.append(g.op("Reshape", [level, g.ints(0, 64, -1)]))
+    y = g.op("Reshape", [g.concat(*levels, axis=2), g.ints(0, 4, 16, -1)])
+    y = g.op("Softmax", [g.op("Transpose", [y], perm=[0, 2, 1, 3])], axis=1)
+    return [g.conv(y, 16, 1)]
+
+
 def idle(g, n=1):
     """The first part is there long before the second, and what is large lies between."""
     x = g.input("x", [n, 16, 8, 8])
@@ -222,5 +234,5 @@ MODELS = {
     branches: True, odd_end: True, skip: True, phases: True, enlarged: True,
     enlarged_alone: True, odd_channels: False, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
-    idle: False,
+    idle: False, distances: True,
 }
