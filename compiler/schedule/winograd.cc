@@ -21,7 +21,7 @@ class Reader {
     if (kernel_.stages.size() < kWinogradStages || !HaveForm() || !ReadOperands()) {
       return std::nullopt;
     }
-    const bool holds = Is(0, InputRows()) && Is(1, InputColumns()) && Is(2, Products()) &&
+    const bool holds = FindRows() && Is(1, InputColumns()) && Is(2, Products()) &&
                        Is(3, SumColumns()) && Is(4, SumRows());
     return holds ? std::optional(anchor_) : std::nullopt;
   }
@@ -48,37 +48,59 @@ class Reader {
 
   // The tensors, m, and where the first patch begins.
   bool ReadOperands() {
-    const std::optional<int64_t> size = stage(0).reduce_axes[0].extent.AsInt();
     const std::vector<Expr> loads = LoadsOf(stage(0).body[0]), products = LoadsOf(stage(2).body[0]);
-    if (!size || loads.size() != 1 || products.size() != 2) return false;
-    anchor_.m = *size - kWinogradTaps + 1;
-    if (std::ranges::count(kWinogradTiles, anchor_.m) == 0) return false;
-    matrices_ = WinogradMatricesOf(anchor_.m);
+    if (loads.size() != 1 || products.size() != 2) return false;
     anchor_.input = loads[0]->tensor;
     anchor_.weights = products[products[0]->tensor == Result(1) ? 1 : 0]->tensor;
     const KernelTensor& x = kernel_.tensors[anchor_.input];
     const KernelTensor& u = kernel_.tensors[anchor_.weights];
     if (x.shape.size() != 4 || u.shape.size() != 4) return false;
     if (x.dtype != DType::kF32 || u.dtype != DType::kF32) return false;
+    anchor_.m = u.shape[2].AsInt().value_or(0) - kWinogradTaps + 1;
+    if (std::ranges::count(kWinogradTiles, anchor_.m) == 0) return false;
+    matrices_ = WinogradMatricesOf(anchor_.m);
     const auto begin = [&](size_t axis) {
       Substitution origin;
       for (const std::string& name : FreeVars(loads[0].arg(axis))) origin[name] = 0;
       return Simplify(Substitute(loads[0].arg(axis), origin)).AsInt();
     };
     const std::optional<int64_t> row = begin(2), column = begin(3);
-    anchor_.first_row = row.value_or(0);
+    first_walked_ = row.value_or(0);
     anchor_.first_column = column.value_or(0);
     return row && column;
   }
 
+  // Where patches begin, of which rows that are none of the input may not be walked.
+  bool FindRows() {
+    for (skipped_ = 0; skipped_ < kWinogradTaps; ++skipped_) {
+      anchor_.first_row = first_walked_ - skipped_;
+      if (WalksPatches() && Is(0, InputRows())) return true;
+    }
+    return false;
+  }
+
+  // All rows of a patch but those above and below the input, of which one patch alone has some.
+  bool WalksPatches() const {
+    const Expr& walked = stage(0).reduce_axes[0].extent;
+    const Expr height = kernel_.tensors[anchor_.input].shape[2];
+    const int64_t rows = anchor_.m + kWinogradTaps - 1;
+    const Bounds bounds = BoundsOf(kernel_.symbols);
+    const bool from_above =
+        skipped_ == 0 || (stage(0).axes[1].extent.IsInt(1) && first_walked_ <= 0);
+    const bool to_below = ProveEqual(walked + skipped_, rows, bounds) ||
+                          Prove(Le(height, walked + first_walked_), bounds) == true;
+    return from_above && to_below;
+  }
+
   Expr InputRows() const {
     const Shape& dims = kernel_.tensors[anchor_.input].shape;
-    const Expr row = Axis(0, 1) * anchor_.m + Reduced(0) + anchor_.first_row;
+    const Expr of_patch = Reduced(0) + skipped_;
+    const Expr row = Axis(0, 1) * anchor_.m + of_patch + anchor_.first_row;
     const Expr column = Axis(0, 2) * anchor_.m + Axis(0, 4) + anchor_.first_column;
     const Expr inside =
         And(And(Le(Expr(0), row), Lt(row, dims[2])), And(Le(Expr(0), column), Lt(column, dims[3])));
     const Expr x = Element(anchor_.input, {Axis(0, 0), Axis(0, 5), row, column});
-    return MatrixElement(matrices_.bt, Axis(0, 3), Reduced(0)) * Select(inside, x, FloatConst(0));
+    return MatrixElement(matrices_.bt, Axis(0, 3), of_patch) * Select(inside, x, FloatConst(0));
   }
 
   Expr InputColumns() const {
@@ -115,6 +137,7 @@ class Reader {
   const Kernel& kernel_;
   WinogradAnchor anchor_;
   WinogradMatrices matrices_;
+  int64_t first_walked_ = 0, skipped_ = 0;  // row of the input, rows of a patch before that
 };
 
 }  // namespace
