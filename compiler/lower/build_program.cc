@@ -114,6 +114,7 @@ class ProgramBuilder {
     const ValueId home = HomeOf(value);
     if (buffers_.contains(home) || views_.contains(home)) return false;
     if (graph_.values[home].constant) return false;
+    if (home != value && HasBoxes(home)) return false;  // which step as that lies, not the target
     buffers_[home] = target;
     return true;
   }
@@ -242,6 +243,12 @@ class ProgramBuilder {
           std::ranges::find(graph_.symbols, name, &Symbol::var) != graph_.symbols.end();
       if (!taken) return name;
     }
+  }
+
+  bool HasBoxes(ValueId base) const {
+    return std::ranges::any_of(views_, [&](const auto& view) {
+      return view.second.IsBox() && view.second.base == base;
+    });
   }
 
   // The value whose storage a whole view shares; one with blocks that are not full has more storage

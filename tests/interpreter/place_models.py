@@ -215,6 +215,17 @@ def distances(g, n=1):
     return [g.conv(y, 16, 1)]
 
 
+def turned(g, n=1):
+    """Rotary embedding, whose result is an output under another shape: no box of that."""
+    x = g.op("Reshape", [g.input("x", [n, 3, 32]), g.ints(0, 0, 4, 8)])
+    angles = g.input("angles", [n, 3, 1, 4])
+    cos, sin = g.op("Cos", [angles]), g.op("Sin", [angles])
+    a, b = g.op("Split", [x, g.ints(4, 4)], count=2, axis=3)
+    real = g.op("Sub", [g.op("Mul", [cos, a]), g.op("Mul", [sin, b])])
+    imaginary = g.op("Add", [g.op("Mul", [sin, a]), g.op("Mul", [cos, b])])
+    return [g.op("Reshape", [g.concat(real, imaginary, axis=3), g.ints(0, 0, 32)])]
+
+
 def idle(g, n=1):
     """The first part is there long before the second, and what is large lies between."""
     x = g.input("x", [n, 16, 8, 8])
@@ -234,5 +245,5 @@ MODELS = {
     branches: True, odd_end: True, skip: True, phases: True, enlarged: True,
     enlarged_alone: True, odd_channels: False, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
-    idle: False, distances: True,
+    idle: False, distances: True, turned: False,
 }
