@@ -1,6 +1,6 @@
 // Softmax over as many channels as a block has, which lie together: computed where they lie.
 //
-//   %r = Reshape(%x)                           // [1, 64, 8400] in blocks of 16, to [1, 4, 16, 8400]
+//   %r = Reshape(%x)                           // [1, 64, 8400] in blocks of 16; [1, 4, 16, 8400]
 //   %y = Softmax(%r) {axis=2}
 //
 //   %t = Transpose(%r) {perm=[0, 1, 3, 2]}     // [1, 4, 8400, 16]: the elements of %x as they lie

@@ -246,9 +246,8 @@ class ProgramBuilder {
   }
 
   bool HasBoxes(ValueId base) const {
-    return std::ranges::any_of(views_, [&](const auto& view) {
-      return view.second.IsBox() && view.second.base == base;
-    });
+    return std::ranges::any_of(
+        views_, [&](const auto& view) { return view.second.IsBox() && view.second.base == base; });
   }
 
   // The value whose storage a whole view shares; one with blocks that are not full has more storage
