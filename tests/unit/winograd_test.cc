@@ -69,10 +69,10 @@ TEST(Table, TheIndexSaysWhichValue) {
   EXPECT_EQ(PrintExpr(WithoutTables(table)), "select(i == 0, 4.0, select(i == 1, -1.0, 0.5))");
 }
 
-// The kernel of WinogradConv.
-Kernel KernelOf(int64_t m) {
+// The kernel of WinogradConv, of an image of that many rows.
+Kernel KernelOf(int64_t m, int64_t height = 9) {
   Graph graph;
-  const Shape x = {1, 16, 9, 10}, u = {32, 16, m + 2, m + 2}, y = {1, 32, 9, 10};
+  const Shape x = {1, 16, height, 10}, u = {32, 16, m + 2, m + 2}, y = {1, 32, height, 10};
   const ValueId input = graph.AddValue("x", TensorType(DType::kF32, x));
   const ValueId weights =
       graph.AddConstant("u", Constant::Random(DType::kF32, {32, 16, m + 2, m + 2}, 1));
@@ -92,6 +92,19 @@ TEST(WinogradAnchor, IsReadFromTheStages) {
     EXPECT_EQ(anchor->first_row, -1);
     EXPECT_EQ(kernel.tensors[anchor->input].name, "x");
     EXPECT_EQ(kernel.tensors[anchor->weights].name, "u");
+  }
+}
+
+// Of a single patch the rows above and below the image are not walked.
+TEST(WinogradAnchor, IsReadFromStagesOfOnePatch) {
+  for (const int64_t m : kWinogradTiles) {
+    for (int64_t height = 1; height <= 2 * m; ++height) {
+      const Kernel kernel = KernelOf(m, height);
+      const std::optional<WinogradAnchor> anchor = ReadWinograd(kernel);
+      ASSERT_TRUE(anchor.has_value()) << PrintKernel(kernel);
+      EXPECT_EQ(anchor->m, m);
+      EXPECT_EQ(anchor->first_row, -1) << height;
+    }
   }
 }
 
