@@ -19,9 +19,9 @@ inline constexpr std::string_view kLoopNames[] = {
     "first_column", "first_key", "first_row", "group", "halo", "halo_round", "i", "in_tile", "j",
     "k_at", "key", "key_at", "key_count", "lane", "lanes", "m_at", "most", "n_at", "number", "one",
     "panel", "panel_chunk", "part", "place", "point", "position", "row", "row_at", "row_block",
-    "row_chunk", "row_count", "rows_done", "rows_left", "run", "scale", "score", "sum", "task",
-    "task_row", "thread", "tile", "tile_column", "tile_m", "tile_n", "tile_patch", "tile_row",
-    "tile_vector", "top", "top_0", "top_1", "top_2", "vector", "weight", "x",
+    "row_chunk", "row_count", "rows_done", "rows_left", "run", "scale", "score", "shift", "sum",
+    "task", "task_row", "thread", "tile", "tile_column", "tile_m", "tile_n", "tile_patch",
+    "tile_row", "tile_vector", "top", "top_0", "top_1", "top_2", "vector", "weight", "x",
     // Axes of kernels.
     "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
     // Parameters of emitted functions.

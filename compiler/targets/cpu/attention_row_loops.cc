@@ -142,25 +142,24 @@ class RowAttention : public AttentionBlocks {
 
   // The block's weights against its largest score, and what of those before is left.
   std::vector<Stmt> Softmax() const {
-    const Expr top = Var("top", DType::kF32), scale = Var("scale", DType::kF32);
+    const Expr top = Var("top", DType::kF32), shift = Var("shift", DType::kF32);
+    const Expr scale = Var("scale", DType::kF32);
     const Expr most = Floats("most"), sum = Floats("sum"), weight = Floats("weight");
     const Expr at = At(weights_, Lane());
-    const Expr none = Eq(top, FloatConst(kLeast));  // a mask takes out all keys so far
     const auto lane = [](ExprOp op, const Expr& vector) {
       return Expr::Make({.op = op, .dtype = DType::kF32, .args = {vector}});
     };
-    const Expr power = Exp(at - InAllLanes(top, lanes_));
+    // No score so far: a mask takes out all keys, whose weights are 0.
+    const Expr finite = Select(Eq(top, FloatConst(kLeast)), FloatConst(0), top);
     return {
         Declare("most", InLanes(kLeast)),
-        OverKeys({Assign("most", Max(most, at))}),
+        OverKeys({Assign("most", Max(at, most))}),
         Let("top", Max(Real(top_), lane(ExprOp::kLaneMax, most))),
-        Let("scale", Select(none, FloatConst(0), Exp(Real(top_) - top))),
+        Let("shift", finite),
+        Let("scale", Exp(Real(top_) - shift)),
         Store(top_, 0, top),
         Declare("sum", InLanes(0)),
-        OverKeys({Let("weight", Expr::Make({.op = ExprOp::kSelect,
-                                            .dtype = DType::kF32,
-                                            .lanes = lanes_,
-                                            .args = {none, InLanes(0), power}})),
+        OverKeys({Let("weight", Exp(at - InAllLanes(shift, lanes_))),
                   Store(weights_, Lane(), weight), Assign("sum", sum + weight)}),
         Store(total_, 0, Real(total_) * scale + lane(ExprOp::kLaneSum, sum)),
     };
