@@ -1,17 +1,14 @@
 // Workers of one run: which tasks each takes, and the barrier where they meet.
 //
 // A model forks once per run; its workers then go through the same steps, each with its range of
-// every kernel's tasks, and meet at barriers. The barrier's state lies in the arena:
+// every kernel's tasks, and meet at barriers:
 //
-//   static void steps(context *self, int32_t worker, int32_t workers) {
-//     const aotc_range tasks = aotc_task_range(56, worker, workers);
-//     for (int64_t task = tasks.begin; task < tasks.end; ++task) conv1(self, task, scratch);
-//     aotc_barrier_wait(self->barrier, workers);
+//   void steps(run_state *self, int32_t worker, int32_t workers) {
+//     const aotc_range range = aotc_task_range(56, worker, workers);
+//     conv1(x, weights, y, range.begin, range.end, scratch);
+//     aotc_barrier_wait(&self->barrier, workers);
 //     ...
 //   }
-//
-// Errors are sticky and never leave a worker early (the others would wait for it): aotc_fail keeps
-// the first one, aotc_failed is looked at after a barrier.
 #ifndef AOTC_PARALLEL_H_
 #define AOTC_PARALLEL_H_
 
@@ -34,6 +31,14 @@ AOTC_INLINE aotc_range aotc_task_range(int64_t tasks, int32_t worker, int32_t wo
   const int64_t each = tasks / workers, left = tasks % workers;
   const int64_t begin = worker * each + (worker < left ? worker : left);
   return aotc_range{begin, begin + each + (worker < left ? 1 : 0)};
+}
+
+// The worker's place in the row of those that deal out a step's tasks, which goes on where `before`
+// tasks of steps that others may still be at have left off: two steps of one task each keep two
+// workers busy.
+AOTC_INLINE int32_t aotc_turn(int64_t before, int32_t worker, int32_t workers) {
+  const int32_t turn = worker - (int32_t)(before % workers);
+  return turn < 0 ? turn + workers : turn;
 }
 
 // One cache line for each word: spinning readers leave the counter alone. All zero to begin with.
@@ -79,16 +84,6 @@ AOTC_INLINE void aotc_barrier_wait(aotc_barrier *barrier, int32_t workers) {
     aotc_relax(spins);
     if (spins < 2000) ++spins;
   }
-}
-
-// Keeps `status` unless an earlier one is kept; 0 changes nothing.
-AOTC_INLINE void aotc_fail(int32_t *error, int32_t status) {
-  int32_t none = 0;
-  __atomic_compare_exchange_n(error, &none, status, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-AOTC_INLINE bool aotc_failed(const int32_t *error) {
-  return __atomic_load_n(error, __ATOMIC_RELAXED) != 0;
 }
 
 #endif  // AOTC_PARALLEL_H_

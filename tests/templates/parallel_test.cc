@@ -27,6 +27,28 @@ TEST(Parallel, RangesCoverAllTasksOnceAndEvenly) {
   }
 }
 
+TEST(Parallel, TasksOfStepsWithoutABarrierAreDealtOn) {
+  for (int32_t workers = 1; workers < 10; ++workers) {
+    for (int64_t first = 0; first < 20; ++first) {
+      for (int64_t second = 0; second < 20; ++second) {
+        std::vector<bool> taken(workers);
+        for (int32_t worker = 0; worker < workers; ++worker) {
+          const int32_t turn = aotc_turn(first, worker, workers);
+          ASSERT_GE(turn, 0);
+          ASSERT_LT(turn, workers);
+          ASSERT_FALSE(taken[turn]);
+          taken[turn] = true;
+          const aotc_range a = aotc_task_range(first, worker, workers);
+          const aotc_range b = aotc_task_range(second, turn, workers);
+          const int64_t tasks = a.end - a.begin + b.end - b.begin;
+          ASSERT_GE(tasks, (first + second) / workers);
+          ASSERT_LE(tasks, (first + second) / workers + 1);
+        }
+      }
+    }
+  }
+}
+
 struct Shared {
   aotc_barrier barrier;
   int32_t workers;
@@ -100,15 +122,6 @@ TEST(Pool, RefusesImpossibleCounts) {
   EXPECT_EQ(aotc_pool_create(100000, &pool), AOTC_ERROR_THREADS);
   EXPECT_EQ(aotc_pool_create(1, nullptr), AOTC_ERROR_POINTER);
   EXPECT_EQ(pool.context, nullptr);
-}
-
-TEST(Parallel, FirstErrorStays) {
-  int32_t error = 0;
-  aotc_fail(&error, AOTC_OK);
-  EXPECT_FALSE(aotc_failed(&error));
-  aotc_fail(&error, AOTC_ERROR_VALUE);
-  aotc_fail(&error, AOTC_ERROR_DIM);
-  EXPECT_EQ(error, AOTC_ERROR_VALUE);
 }
 
 }  // namespace

@@ -94,6 +94,21 @@ TEST(Emit, SameProgramSameBytes) {
   EXPECT_EQ(Emit({.host = CudaHost()}), Emit({.host = CudaHost()}));
 }
 
+// Two steps that read what a third has written: the second begins with the worker at which the
+// tasks of the first have ended.
+TEST(Emit, TasksOfStepsWithoutABarrierAreDealtOn) {
+  Program program = SampleProgram();
+  EXPECT_THAT(Emit({}).at("sample.cpp"), Not(HasSubstr("aotc_turn(")));
+  program.steps[1].in_place.clear();
+  program.steps[2].args[0] = program.steps[1].args[0];
+  const absl::StatusOr<OutputFiles> files =
+      EmitOutput(Planned(program), {.host = CpuHost(), .kernels = {SampleCpuKernels()}});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(files->at("sample.cpp"),
+              HasSubstr("const int32_t turn = aotc_turn(dims.m, worker, workers);\n"
+                        "    const aotc_range range = aotc_task_range(dims.m, turn, workers);"));
+}
+
 TEST(Emit, HeaderNamesTensorsAndSizes) {
   const std::string header = Emit({}).at("sample.h");
   EXPECT_THAT(header, HasSubstr("#define SAMPLE_ARENA_BYTES 384u"));

@@ -105,6 +105,7 @@ class CpuHostWriter {
       const Step& step = program_.steps[i];
       w_.Line();
       if (step.barrier && i > 0 && step.kind != StepKind::kLoop) Barrier();
+      if (step.barrier || IsControl(step)) dealt_ = IntConst(0);
       AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(step); }));
     }
     std::swap(body, w_);
@@ -173,6 +174,9 @@ class CpuHostWriter {
 
   static std::string Parenthesized(const std::string& text) { return StrCat("(", text, ")"); }
 
+  // The name of the worker's place among those that deal out tasks.
+  std::string Turn() const { return dealt_.IsInt(0) ? "worker" : "turn"; }
+
   std::string Scratch(const Step& step) const {
     if (!step.scratch.valid()) return "nullptr";
     const Buffer& buffer = program_.buffers[step.scratch];
@@ -180,7 +184,8 @@ class CpuHostWriter {
     const int64_t each = ScratchBytes(kernel, program_.arena_align);
     const bool all = ScratchWorkers(program_, kernel) == program_.max_workers;
     return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)",
-                  all ? "worker" : "(range.begin < range.end ? worker : 0)", " * ", each);
+                  all ? Turn() : StrCat("(range.begin < range.end ? ", Turn(), " : 0)"), " * ",
+                  each);
   }
 
   absl::Status Launch(const Step& step) {
@@ -198,8 +203,14 @@ class CpuHostWriter {
       callee = "kernel";
       if (!same_tasks) tasks = "tasks";
     }
-    w_.Line(StrCat("const aotc_range range = aotc_task_range(", tasks, ", worker, workers);"));
+    if (!dealt_.IsInt(0)) {
+      const std::string before = HostExpr(context_, dealt_, bounds_);
+      w_.Line(StrCat("const int32_t turn = aotc_turn(", before, ", worker, workers);"));
+    }
+    w_.Line(
+        StrCat("const aotc_range range = aotc_task_range(", tasks, ", ", Turn(), ", workers);"));
     w_.Line(StrCat(callee, "(", arguments, "range.begin, range.end, ", Scratch(step), ");"));
+    dealt_ = Simplify(dealt_ + last.loops.tasks, bounds_);
     return absl::OkStatus();
   }
 
@@ -334,6 +345,7 @@ class CpuHostWriter {
   const HostMemory memory_;
   const Bounds bounds_;
   IsaTests isas_;
+  Expr dealt_ = IntConst(0);  // tasks since the workers met; any number that all agree on will do
   CodeWriter w_;
 };
 
