@@ -34,8 +34,8 @@ struct aotc_row_state {
     (void)epilogue;
   }
 
-  template <class Index>
-  AOTC_MEMBER void take(const Epilogue &epilogue, Index m, Index n, float acc) {
+  template <class Index, class Sum>
+  AOTC_MEMBER void take(const Epilogue &epilogue, Index m, Index n, Sum acc) {
     if constexpr (count > 0) {
       epilogue(m, n, acc, values);
     } else {

@@ -127,7 +127,7 @@ void CheckMma(size_t shift = 0) {
     half_a.insert(half_a.begin(), shift, 0x7E00);
     half_b.insert(half_b.begin(), shift, 0x7E00);
     const int64_t blocks = (sizes.m + BM - 1) / BM * ((sizes.n + BN - 1) / BN);
-    const uint32_t threads = aotc_mma_shape<BM, BN, BK, WM, WN, BAlongN>::threads;
+    const uint32_t threads = aotc_mma_shape<aotc_mma_f16, BM, BN, BK, WM, WN, BAlongN>::threads;
     ASSERT_EQ(LaunchAndWait(Line(Half(blocks), threads, "mma"),
                             tile_mma<BM, BN, BK, WM, WN, ARun, BRun, BAlongN>,
                             tile_runs{half_a.data() + shift, sizes.m, sizes.k, a_stride},

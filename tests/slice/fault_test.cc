@@ -48,10 +48,10 @@ TEST_P(Planted, IsCaught) {
 }
 
 const Fault kFaults[] = {
-    {"NoWait", SliceTypes::kHalf, "mma_tile.cuh", "aotc_cp_async_wait_group<0>();", ""},
-    {"WrongLane", SliceTypes::kHalf, "mma_tile.cuh", "aotc_mma_c_position(lane, element).column",
+    {"NoWait", SliceTypes::kHalf, "mma_parts.cuh", "aotc_cp_async_wait_group<0>();", ""},
+    {"WrongLane", SliceTypes::kHalf, "mma_parts.cuh", "aotc_mma_c_position(lane, element).column",
      "aotc_mma_c_position(lane ^ 1, element).column"},
-    {"TensorCoreRace", SliceTypes::kHalf, "mma_tile.cuh",
+    {"TensorCoreRace", SliceTypes::kHalf, "mma_parts.cuh",
      "aotc_cp_async_wait_group<0>();\n    aotc_syncthreads();", "aotc_cp_async_wait_group<0>();"},
     {"Race", SliceTypes::kFloat, "matmul_tile.cuh", "registers);\n    aotc_syncthreads();",
      "registers);"},
