@@ -25,10 +25,11 @@ struct aotc_dot_tf32 {
     return sum + aotc_f32_of_bits(a & 0xFFFFE000u) * aotc_f32_of_bits(b & 0xFFFFE000u);
   }
 };
-struct aotc_dot_s8 {
+template <class A, class B>
+struct aotc_dot_bytes {
   AOTC_MEMBER int32_t operator()(uint32_t a, uint32_t b, int32_t sum) const {
     for (int shift = 0; shift < 32; shift += 8) {
-      sum += static_cast<int8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
+      sum += static_cast<A>(a >> shift) * static_cast<B>(b >> shift);
     }
     return sum;
   }

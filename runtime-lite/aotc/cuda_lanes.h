@@ -47,7 +47,7 @@ AOTC_LANE_MAP aotc_matrix_position aotc_mma_m16n8k8_b_position(int lane, int ele
   return aotc_mma_b_position(lane, element, 1);
 }
 
-// s8: A is 16x32, 16 elements a lane; B is 32x8, 8 elements a lane.
+// Bytes: A is 16x32, 16 elements a lane; B is 32x8, 8 elements a lane.
 AOTC_LANE_MAP aotc_matrix_position aotc_mma_m16n8k32_a_position(int lane, int element) {
   return aotc_mma_a_position(lane, element, 4);
 }

@@ -41,20 +41,33 @@ AOTC_DEVICE void aotc_mma_m16n8k8_tf32_f32(float d[4], const uint32_t a[4], cons
 #endif
 }
 
-// D = A·B + C with A 16x32 and B 32x8 of s8, in s32 with wrap-around.
-AOTC_DEVICE void aotc_mma_m16n8k32_s8_s32(int32_t d[4], const uint32_t a[4], const uint32_t b[2],
-                                          const int32_t c[4]) {
+#define AOTC_MMA_S32(a_type, b_type)                                                          \
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." a_type "." b_type                     \
+               ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"     \
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                               \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), \
+                 "r"(c[1]), "r"(c[2]), "r"(c[3]))
+
+// D = A·B + C with A 16x32 and B 32x8 of int8_t or uint8_t each, in s32 with wrap-around.
+template <class TypeA, class TypeB>
+AOTC_DEVICE void aotc_mma_m16n8k32_s32(int32_t d[4], const uint32_t a[4], const uint32_t b[2],
+                                       const int32_t c[4]) {
 #if AOTC_NATIVE_MMA
-  asm volatile(
-      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]),
-        "r"(c[2]), "r"(c[3]));
+  constexpr bool a_signed = TypeA(-1) < TypeA(0), b_signed = TypeB(-1) < TypeB(0);
+  if constexpr (a_signed && b_signed) {
+    AOTC_MMA_S32("s8", "s8");
+  } else if constexpr (a_signed) {
+    AOTC_MMA_S32("s8", "u8");
+  } else if constexpr (b_signed) {
+    AOTC_MMA_S32("u8", "s8");
+  } else {
+    AOTC_MMA_S32("u8", "u8");
+  }
 #else
-  aotc_mma_generic<aotc_dot_s8>(d, a, b, c);
+  aotc_mma_generic<aotc_dot_bytes<TypeA, TypeB>>(d, a, b, c);
 #endif
 }
+#undef AOTC_MMA_S32
 
 // Rounds to the 10 bits of mantissa that tf32 has: to nearest, ties away from zero.
 AOTC_DEVICE uint32_t aotc_f32_to_tf32(float value) {

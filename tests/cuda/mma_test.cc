@@ -18,7 +18,7 @@ namespace {
 // What a test knows of a shape: A is 16 x k, B is k x 8, `packed` elements to a register.
 struct F16Shape {
   using Value = float;
-  static constexpr int kK = 16, kPacked = 2;
+  static constexpr int kK = 16, kPacked = 2, kShiftA = 0, kShiftB = 0;
   AOTC_DEVICE_STATIC aotc_matrix_position MapA(int lane, int i) {
     return aotc_mma_m16n8k16_a_position(lane, i);
   }
@@ -35,7 +35,7 @@ struct F16Shape {
 };
 struct Tf32Shape {
   using Value = float;
-  static constexpr int kK = 8, kPacked = 1;
+  static constexpr int kK = 8, kPacked = 1, kShiftA = 0, kShiftB = 0;
   AOTC_DEVICE_STATIC aotc_matrix_position MapA(int lane, int i) {
     return aotc_mma_m16n8k8_a_position(lane, i);
   }
@@ -50,29 +50,33 @@ struct Tf32Shape {
     aotc_mma_m16n8k8_tf32_f32(d, a, b, c);
   }
 };
-struct S8Shape {
+template <class TypeA, class TypeB>
+struct BytesShape {
   using Value = int32_t;
   static constexpr int kK = 32, kPacked = 4;
+  static constexpr int kShiftA = TypeA(-1) < TypeA(0) ? 0 : 180;
+  static constexpr int kShiftB = TypeB(-1) < TypeB(0) ? 0 : 190;
   AOTC_DEVICE_STATIC aotc_matrix_position MapA(int lane, int i) {
     return aotc_mma_m16n8k32_a_position(lane, i);
   }
   AOTC_DEVICE_STATIC aotc_matrix_position MapB(int lane, int i) {
     return aotc_mma_m16n8k32_b_position(lane, i);
   }
-  using Dot = aotc_dot_s8;
+  using Dot = aotc_dot_bytes<TypeA, TypeB>;
   AOTC_DEVICE_STATIC uint32_t Bits(int value) { return static_cast<uint8_t>(value); }
   AOTC_DEVICE_STATIC void Mma(Value* d, const uint32_t* a, const uint32_t* b, const Value* c) {
-    aotc_mma_m16n8k32_s8_s32(d, a, b, c);
+    aotc_mma_m16n8k32_s32<TypeA, TypeB>(d, a, b, c);
   }
 };
 
+// Of types without a sign, numbers that would be negative in one with it.
 template <typename Shape>
 AOTC_LANE_MAP int ElementA(int row, int k) {
-  return (row * 7 + k * 3) % 19 - 9;
+  return (row * 7 + k * 3) % 19 - 9 + Shape::kShiftA;
 }
 template <typename Shape>
 AOTC_LANE_MAP int ElementB(int k, int column) {
-  return (k * 5 + column * 11) % 17 - 8;
+  return (k * 5 + column * 11) % 17 - 8 + Shape::kShiftB;
 }
 
 // `wrong` plants an error in the lane map of A.
@@ -124,7 +128,9 @@ Vector<typename Shape::Value> BruteForce() {
 
 template <typename Shape>
 class Mma : public testing::Test {};
-using Shapes = testing::Types<F16Shape, Tf32Shape, S8Shape>;
+using Shapes =
+    testing::Types<F16Shape, Tf32Shape, BytesShape<int8_t, int8_t>, BytesShape<uint8_t, int8_t>,
+                   BytesShape<int8_t, uint8_t>, BytesShape<uint8_t, uint8_t>>;
 TYPED_TEST_SUITE(Mma, Shapes);
 
 TYPED_TEST(Mma, AgreesWithBruteForce) {

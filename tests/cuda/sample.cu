@@ -59,7 +59,7 @@ static __global__ void sample_mma(const uint32_t* x, float* y, int32_t* z, uint3
   int32_t integers[4] = {0, 0, 0, 0};
   aotc_mma_m16n8k16_f16_f32(c, a, b, c);
   aotc_mma_m16n8k8_tf32_f32(c, a, b, c);
-  aotc_mma_m16n8k32_s8_s32(integers, a, b, integers);
+  aotc_mma_m16n8k32_s32<uint8_t, int8_t>(integers, a, b, integers);
   for (int i = 0; i < 4; ++i) {
     const aotc_matrix_position at = aotc_mma_c_position(static_cast<int>(aotc_lane()), i);
     y[at.row * 8 + at.column] = c[i];

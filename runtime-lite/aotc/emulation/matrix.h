@@ -24,29 +24,30 @@ struct aotc_emulation_tf32_operand {
     return __uint_as_float(registers[element] & 0xFFFFE000u);  // the unit ignores these bits
   }
 };
-struct aotc_emulation_s8_operand {
+template <class Byte>
+struct aotc_emulation_byte_operand {
   static const int packed = 4;
   typedef int32_t value;
   static value get(const uint32_t *registers, int element) {
-    return static_cast<int8_t>(registers[element / 4] >> (element % 4 * 8));
+    return static_cast<Byte>(registers[element / 4] >> (element % 4 * 8));
   }
 };
 }  // namespace
 
 // input[lane] holds registers of A in 0..3 and of B in 4..5; output[lane] gets A·B of the lane.
-template <typename Operand, int K, aotc_matrix_position (*MapA)(int, int),
+template <typename OperandA, typename OperandB, int K, aotc_matrix_position (*MapA)(int, int),
           aotc_matrix_position (*MapB)(int, int)>
 static inline void aotc_emulation_multiply(aotc_emulation_exchange *exchange) {
-  typedef typename Operand::value value;
+  typedef typename OperandA::value value;
   value a[16][K], b[K][8];
   for (int lane = 0; lane < AOTC_EMULATION_WARP; ++lane) {
-    for (int i = 0; i < 4 * Operand::packed; ++i) {
+    for (int i = 0; i < 4 * OperandA::packed; ++i) {
       const aotc_matrix_position at = MapA(lane, i);
-      a[at.row][at.column] = Operand::get(exchange->input[lane], i);
+      a[at.row][at.column] = OperandA::get(exchange->input[lane], i);
     }
-    for (int i = 0; i < 2 * Operand::packed; ++i) {
+    for (int i = 0; i < 2 * OperandB::packed; ++i) {
       const aotc_matrix_position at = MapB(lane, i);
-      b[at.row][at.column] = Operand::get(exchange->input[lane] + 4, i);
+      b[at.row][at.column] = OperandB::get(exchange->input[lane] + 4, i);
     }
   }
   value product[16][8] = {};
@@ -89,8 +90,8 @@ static inline void aotc_mma_m16n8k16_f16_f32(float d[4], const uint32_t a[4], co
                                              int line = __builtin_LINE()) {
   aotc_emulation_mma(
       d, a, b, c,
-      aotc_emulation_multiply<aotc_emulation_f16_operand, 16, aotc_mma_m16n8k16_a_position,
-                              aotc_mma_m16n8k16_b_position>,
+      aotc_emulation_multiply<aotc_emulation_f16_operand, aotc_emulation_f16_operand, 16,
+                              aotc_mma_m16n8k16_a_position, aotc_mma_m16n8k16_b_position>,
       aotc_emulation_site{file, line, "mma"});
 }
 
@@ -99,17 +100,19 @@ static inline void aotc_mma_m16n8k8_tf32_f32(float d[4], const uint32_t a[4], co
                                              int line = __builtin_LINE()) {
   aotc_emulation_mma(
       d, a, b, c,
-      aotc_emulation_multiply<aotc_emulation_tf32_operand, 8, aotc_mma_m16n8k8_a_position,
-                              aotc_mma_m16n8k8_b_position>,
+      aotc_emulation_multiply<aotc_emulation_tf32_operand, aotc_emulation_tf32_operand, 8,
+                              aotc_mma_m16n8k8_a_position, aotc_mma_m16n8k8_b_position>,
       aotc_emulation_site{file, line, "mma"});
 }
 
-static inline void aotc_mma_m16n8k32_s8_s32(int32_t d[4], const uint32_t a[4], const uint32_t b[2],
-                                            const int32_t c[4], const char *file = __builtin_FILE(),
-                                            int line = __builtin_LINE()) {
+template <class TypeA, class TypeB>
+static inline void aotc_mma_m16n8k32_s32(int32_t d[4], const uint32_t a[4], const uint32_t b[2],
+                                         const int32_t c[4], const char *file = __builtin_FILE(),
+                                         int line = __builtin_LINE()) {
   aotc_emulation_mma(
       d, a, b, c,
-      aotc_emulation_multiply<aotc_emulation_s8_operand, 32, aotc_mma_m16n8k32_a_position,
+      aotc_emulation_multiply<aotc_emulation_byte_operand<TypeA>,
+                              aotc_emulation_byte_operand<TypeB>, 32, aotc_mma_m16n8k32_a_position,
                               aotc_mma_m16n8k32_b_position>,
       aotc_emulation_site{file, line, "mma"});
 }
