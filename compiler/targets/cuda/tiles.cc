@@ -5,11 +5,13 @@ namespace {
 
 constexpr int64_t kBlocks[] = {16, 32, 64, 128};
 constexpr int64_t kSteps[] = {16, 32};
+constexpr int64_t kByteSteps[] = {32, 64};
 constexpr int64_t kThreadTiles[] = {2, 4, 8};
 constexpr int64_t kFlag[] = {0, 1};
 constexpr int64_t kWarpRows[] = {16, 32, 64};
 constexpr int64_t kWarpColumns[] = {8, 16, 32, 64, 128};
 constexpr int64_t kRuns[] = {1, 2, 4, 8};
+constexpr int64_t kByteRuns[] = {1, 4, 8, 16};
 constexpr int64_t kTaps[] = {1, 2, 3, 4, 5, 6, 7};
 constexpr int64_t kAnyStride[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 constexpr int64_t kOutputs[] = {1, 2, 4, 8};
@@ -74,6 +76,32 @@ kernel @mma_tile(in %a: f16[m_end, k_end], in %b: f16[k_end, n_end],
   symbol n_end in 0..1048576
   symbol k_end in 0..1048576
   %y[m<m_end, n<n_end] = reduce sum(k<k_end) f32(%a[m, k]) * f32(%b[k, n])
+})";
+
+constexpr TileParam kMmaInt8Params[] = {
+    {"block_m", kBlocks},     {"block_n", kBlocks}, {"block_k", kByteSteps}, {"warp_m", kWarpRows},
+    {"warp_n", kWarpColumns}, {"a_run", kByteRuns}, {"b_run", kByteRuns},    {"b_along_n", kFlag}};
+constexpr DType kBytes[] = {DType::kU8, DType::kI8};
+constexpr TileStorage kBytesOfBoth[] = {{"a", kBytes}, {"b", kBytes}};
+
+// Two stages, both along k, whose rows are padded by 16 elements.
+TileNeeds MmaInt8Needs(std::span<const int64_t> p, int lanes) {
+  TileNeeds needs = MmaNeeds(p, lanes);
+  needs.shared_bytes = 2 * (p[0] + p[1]) * (p[2] + 16);
+  return needs;
+}
+
+constexpr std::string_view kMmaInt8Text = R"(
+kernel @mma_tile_int8(in %a: i32[m_end, k_end], in %b: i32[k_end, n_end],
+                      out %y: i32[m_end, n_end]) {
+  symbol block_m in 16..128
+  symbol block_n in 16..128
+  symbol m_begin in 0..1048576
+  symbol n_begin in 0..1048576
+  symbol m_end in 0..1048576
+  symbol n_end in 0..1048576
+  symbol k_end in 0..1048576
+  %y[m<m_end, n<n_end] = reduce sum(k<k_end) %a[m, k] * %b[k, n]
 })";
 
 // --- Attention ----------------------------------------------------------------------------------
@@ -218,6 +246,20 @@ constexpr TileRow kTiles[] = {
              "$b_along_n>(@a, @b, @y, "
              "aotc_tile_range<$I>{$m_begin, $n_begin, $m_end, $n_end, 0, $k_end})",
      .summary = "contractions of f16 on tensor cores"},
+    {.name = "mma_tile_int8",
+     .header = "cuda/mma_tile_int8.cuh",
+     .text = kMmaInt8Text,
+     .params = kMmaInt8Params,
+     .extents = kRange,
+     .box = "m_begin:block_m, n_begin:block_n",
+     .runs = kMmaRuns,
+     .result = Fragment::kElement,
+     .stored = kBytesOfBoth,
+     .needs = MmaInt8Needs,
+     .call = "aotc_mma_tile_int8<$block_m, $block_n, $block_k, $warp_m, $warp_n, $a_run, $b_run, "
+             "$b_along_n>(@a, @b, @y, "
+             "aotc_tile_range<$I>{$m_begin, $n_begin, $m_end, $n_end, 0, $k_end})",
+     .summary = "contractions of bytes on tensor cores"},
     {.name = "attention_tile",
      .header = "cuda/attention_tile.cuh",
      .text = kAttentionText,
