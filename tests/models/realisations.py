@@ -10,8 +10,8 @@ import json
 
 
 def is_tile(realisation):
-    """Made for contractions, as contract_tile, depthwise_tile_int8, matmul_tile, row_products."""
-    return "_tile" in realisation or realisation == "row_products"
+    """Made for contractions, as contract_tile, depthwise_tile_int8, matmul_tile, and those below."""
+    return "_tile" in realisation or realisation in ("attention", "row_products", "winograd")
 
 
 @dataclasses.dataclass(frozen=True)

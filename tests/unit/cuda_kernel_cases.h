@@ -230,6 +230,24 @@ kernel @half_dense(in %x: f16[m, 48], const %w: f16[48, 24], in %r: f16[m, 24],
 kernel @half_heads(in %q: f16[2, 3, 20, 40], in %k: f16[2, 3, 20, 40], out %s: f32[2, 3, 20, 20]) {
   %s[b<2, h<3, i<20, j<20] = reduce sum(k<40) f32(%q[b, h, i, k]) * f32(%k[b, h, j, k])
 })"},
+      // Bytes whose padding is a zero point, requantised.
+      {"by mma_tile_int8(16, 64, 64, 16, 16, 4, 1, 1)", R"(
+kernel @quantised_conv(in %x: u8[1, 12, 9, 11], const %w: i8[13, 12, 3, 3], const %b: i32[13],
+                       out %y: u8[1, 13, 9, 11]) {
+  temp %acc: i32[1, 13, 9, 11]
+  %acc[n<1, c<13, h<9, w<11] = reduce sum(k<12, p<3, q<3)
+    select(1 <= h + p && h + p < 10 && 1 <= w + q && w + q < 12, i32(%x[0, k, h + p - 1, w + q - 1]),
+           i32:131) * i32(%w[c, k, p, q])
+  %y[n<1, c<13, h<9, w<11] = u8(round(f32(%acc[0, c, h, w] + %b[c]) * 0.0021) + 7.0)
+})"},
+      // Rows of one operand lie along k, those of the other along n, which is turned.
+      {"by mma_tile_int8(64, 64, 64, 32, 32, 16, 16, 1)",
+       R"(
+kernel @byte_product(in %a: i8[m, 96], in %b: u8[96, 80], out %y: i32[m, 80]) {
+  symbol m in 33..70
+  %y[i<m, j<80] = reduce sum(k<96) i32(%a[i, k]) * i32(%b[k, j])
+})",
+       {{{"m", 33}}, {{"m", 70}}}},
   };
 }
 

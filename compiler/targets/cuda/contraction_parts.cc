@@ -18,8 +18,9 @@ absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionEr
 
 absl::Status CheckForm(const Kernel& kernel, const Nest& nest) {
   if (!IsContraction(kernel.stages.front())) return Refuse("no contraction");
-  if (kernel.stages.front().body[0].dtype() != DType::kF32)
-    return Refuse("the accumulator is not f32");
+  const DType accumulator = kernel.stages.front().body[0].dtype();
+  if (accumulator != DType::kF32 && accumulator != DType::kI32)
+    return Refuse("the accumulator is neither f32 nor i32");
   if (!nest.is_point) return Refuse("the epilogue has other axes");
   for (size_t s = 1; s < nest.stages.size(); ++s) {
     if (!nest.stages[s].reduce.empty()) return Refuse("the epilogue is not pointwise");
@@ -168,11 +169,11 @@ TileFunctor RowMethod(const CudaContraction& c) {
 // epilogue(m, n, acc[, state])
 TileFunctor PointMethod(const CudaContraction& c) {
   TileFunctor method{
-      .params = {CounterOf(kAtM, c.m, 0), CounterOf(kAtN, c.n, 0), {"acc", DType::kF32}}};
+      .params = {CounterOf(kAtM, c.m, 0), CounterOf(kAtN, c.n, 0), {"acc", c.accumulator}}};
   method.body = DecodeAxes(c.m, Var(kAtM));
   for (Stmt& let : DecodeAxes(c.n, Var(kAtN))) method.body.push_back(std::move(let));
   Nest nest = c.nest;
-  nest.stages[0].bodies = {Var("acc", DType::kF32)};
+  nest.stages[0].bodies = {Var("acc", c.accumulator)};
   nest.stages[0].reduce.clear();
   if (!c.states.empty()) method.params.push_back({.pointer = c.states[0]});
   ForStatistics(nest, [&](const FlatStage& stage, size_t i, int64_t place) {
@@ -263,6 +264,7 @@ absl::StatusOr<CudaContraction> ReadCudaContraction(const Kernel& kernel) {
   MergeAxes(c.nest);
   c.a = c.nest.stages[0].bodies[0].arg(0);
   c.b = c.nest.stages[0].bodies[0].arg(1);
+  c.accumulator = c.nest.stages[0].bodies[0].dtype();
   for (NestAxis axis : c.nest.outer) {
     const bool in_a = UsesVar(c.a, axis.name), in_b = UsesVar(c.b, axis.name);
     axis.halo = {};
@@ -299,14 +301,15 @@ TileObject ContractionEpilogue(const CudaContraction& c) {
 }
 
 std::vector<std::vector<int64_t>> BlockVariations(
-    const std::vector<std::pair<int64_t, int64_t>>& parts, std::vector<int64_t> params) {
+    const std::vector<std::pair<int64_t, int64_t>>& parts, const std::vector<int64_t>& steps,
+    std::vector<int64_t> params) {
   static constexpr std::pair<int64_t, int64_t> kBlocks[] = {
       {128, 128}, {128, 64}, {64, 128}, {64, 64}, {64, 32}, {32, 64},
       {32, 32},   {128, 16}, {16, 128}, {16, 64}, {64, 16}, {16, 16}};
   std::vector<std::vector<int64_t>> variations;
   for (const auto& [m, n] : kBlocks) {
     for (const auto& [rows, columns] : parts) {
-      for (const int64_t k : {16, 32}) {
+      for (const int64_t k : steps) {
         params[0] = m, params[1] = n, params[2] = k, params[3] = rows, params[4] = columns;
         variations.push_back(params);
       }

@@ -29,6 +29,7 @@ struct CudaContraction {
   Nest nest = {};
   Expr a = {}, b = {};  // operands as flat loads, perhaps guarded
   std::vector<NestAxis> batch = {}, m = {}, n = {}, k = {};  // without halos
+  DType accumulator = DType::kF32;                           // or i32
   // Pointers to the statistics of a row in a thread: its own, and another one's to be combined.
   std::vector<TensorId> states = {};
 };
@@ -57,9 +58,11 @@ struct BlockTile {
   int64_t threads = 256;
 };
 // Parameters of a tile of contractions, whose first are m, n and k of a block and two extents of a
-// thread's or warp's part: blocks and parts of many sizes, legal or not, the rest as given.
+// thread's or warp's part: blocks and parts of many sizes, legal or not, of these steps of k, the
+// rest as given.
 std::vector<std::vector<int64_t>> BlockVariations(
-    const std::vector<std::pair<int64_t, int64_t>>& parts, std::vector<int64_t> params);
+    const std::vector<std::pair<int64_t, int64_t>>& parts, const std::vector<int64_t>& steps,
+    std::vector<int64_t> params);
 // What a task has: one of each axis of the batch, a block of m and, but for statistics, of n.
 std::vector<Cut> ContractionCuts(const CudaContraction& contraction, const BlockTile& tile);
 // Where the tile of `tile_m` and `tile_n` begins, and where the contraction ends: m, n, m, n, k.

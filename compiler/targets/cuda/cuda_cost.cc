@@ -24,8 +24,10 @@ double RateOf(const SchedulePart& heart, const CudaLimits& limits) {
   const double plain = per_clock * limits.f32_fma_per_clock;
   const std::vector<int64_t>& p = heart.params;
   if (heart.by == "matmul_tile") return plain * ShareOf(p[3], p[4]);
-  if (heart.by == "mma_tile") {
-    return per_clock * limits.f16_mma_fma_per_clock * ShareOf(p[3] / 4, p[4] / 4);
+  if (heart.by == "mma_tile" || heart.by == "mma_tile_int8") {
+    constexpr double kOfBytes = 2;
+    const double of_f16 = limits.f16_mma_fma_per_clock * ShareOf(p[3] / 4, p[4] / 4);
+    return per_clock * of_f16 * (heart.by == "mma_tile" ? 1 : kOfBytes);
   }
   return plain * kOfPlainLoops;
 }

@@ -19,8 +19,10 @@ absl::StatusOr<CudaWay> TileOnCuda(const Kernel& kernel, const CudaOptions& opti
     return absl::FailedPreconditionError("no contraction");
   }
   if (HasSubByteTensor(kernel)) return absl::FailedPreconditionError("elements share bytes");
-  absl::StatusOr<CudaWay> depthwise = DepthwiseTileOnCuda(kernel, options);
-  return depthwise.ok() ? depthwise : MatmulTileOnCuda(kernel, options);
+  for (const CudaRule rule : {DepthwiseTileOnCuda, MmaTileOnCuda}) {
+    if (absl::StatusOr<CudaWay> way = rule(kernel, options); way.ok()) return way;
+  }
+  return MatmulTileOnCuda(kernel, options);
 }
 
 bool ReadsConstants(const Kernel& kernel, const Stage& stage) {

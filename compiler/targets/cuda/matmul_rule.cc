@@ -29,6 +29,7 @@ class MatmulRule {
 
   absl::Status Read() {
     AOTC_ASSIGN_OR_RETURN(c_, ReadCudaContraction(kernel_));
+    if (c_.accumulator != DType::kF32) return Refuse("the accumulator is not f32");
     Choose();
     return absl::OkStatus();
   }
@@ -39,7 +40,7 @@ class MatmulRule {
   }
 
   std::vector<std::vector<int64_t>> Variations() const {
-    return BlockVariations({{8, 8}, {8, 4}, {4, 4}, {4, 2}, {2, 4}, {2, 2}}, Params());
+    return BlockVariations({{8, 8}, {8, 4}, {4, 4}, {4, 2}, {2, 4}, {2, 2}}, {16, 32}, Params());
   }
 
   absl::Status Set(const std::vector<int64_t>& p) {

@@ -1,5 +1,6 @@
-// Contractions of f16 on tensor cores, dense or convolutions by implicit GEMM.
+// Contractions of f16 or of bytes on tensor cores, dense or convolutions by implicit GEMM.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/lower/lower_loops.h"
@@ -11,10 +12,20 @@
 namespace aotc {
 namespace {
 
-// Below these the tiles, of 16 x 8 x 16 at least, would mostly be padding.
-constexpr int64_t kLeastOuter = 12;
-constexpr int64_t kLeastInner = 8;
-constexpr int64_t kLeastDepth = 16;
+// What the operands are, and the tile that multiplies them.
+struct MmaKind {
+  std::string_view tile;
+  std::string_view reason;
+  int64_t depth;     // of k: elements that one instruction multiplies
+  int64_t most_run;  // elements that a copy of 16 bytes moves
+  // Rows or columns, whichever are more, the others, and steps of k, below which other ways are
+  // better than tiles of 16 x 8 results that are mostly padding.
+  int64_t least_outer, least_inner, least_depth;
+};
+constexpr MmaKind kHalf = {"mma_tile", "a contraction of f16, on tensor cores", 16, 8, 12, 8, 16};
+// The other way is plain loops.
+constexpr MmaKind kBytes = {
+    "mma_tile_int8", "a contraction of bytes, on tensor cores", 32, 16, 8, 1, 8};
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
@@ -45,12 +56,35 @@ bool IsRun(const Expr& index, const std::string& axis, int64_t run, const Bounds
   return affine->coefficients.at(axis).IsInt(1) && ProveDivisible(affine->rest, run, bounds);
 }
 
-bool IsZero(const Expr& e) { return e.IsConst() && IsFloat(e.dtype()) && e->float_value == 0; }
+bool IsByte(DType dtype) { return dtype == DType::kU8 || dtype == DType::kI8; }
+
+// What an operand has where its guards do not hold, 0 without any. Nothing where they differ, or
+// memory could not hold it.
+std::optional<int64_t> FillOf(const Expr& operand) {
+  const AnchorOperand read = *ReadOperand(operand);
+  if (!read.fill.valid()) return 0;
+  bool alike = true;
+  Visit(operand, [&](const Expr& e) {
+    if (e.op() == ExprOp::kSelect) alike = alike && Same(e.arg(2), read.fill);
+  });
+  if (!alike) return std::nullopt;
+  if (IsFloat(read.fill.dtype()))
+    return read.fill->float_value == 0 ? std::optional<int64_t>(0) : std::nullopt;
+  const int64_t fill = read.fill.AsInt().value_or(INT64_MAX);
+  const int64_t least = read.load.dtype() == DType::kI8 ? -128 : 0;
+  if (fill < least || fill > least + 255) return std::nullopt;
+  return fill;
+}
 
 class MmaRule {
  public:
   MmaRule(const Kernel& kernel, int64_t sms, CudaContraction c)
-      : kernel_(kernel), sms_(sms), c_(std::move(c)) {}
+      : kernel_(kernel),
+        sms_(sms),
+        c_(std::move(c)),
+        kind_(c_.accumulator == DType::kI32 ? &kBytes : &kHalf) {}
+
+  const MmaKind& kind() const { return *kind_; }
 
   absl::Status Read() {
     AOTC_RETURN_IF_ERROR(CheckOperands());
@@ -61,13 +95,13 @@ class MmaRule {
   }
 
   Schedule ScheduleOf() const {
-    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment, "mma_tile",
+    return WholeKernel(kernel_, ContractionCuts(c_, Tiling()), StageMemory::kFragment, kind_->tile,
                        Params());
   }
 
   std::vector<std::vector<int64_t>> Variations() const {
     return BlockVariations({{64, 32}, {32, 64}, {32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 8}},
-                           Params());
+                           {kind_->depth, 2 * kind_->depth}, Params());
   }
 
   // Statistics are of rows that lie in one warp.
@@ -77,7 +111,7 @@ class MmaRule {
     if (s.block_m % s.warp_m != 0 || s.block_n % s.warp_n != 0) return Refuse("no whole warps");
     if (c_.nest.HasStatistics() && s.warp_n != s.block_n)
       return Refuse("rows lie in several warps");
-    return FitsBlock("mma_tile", Params());
+    return FitsBlock(kind_->tile, Params());
   }
 
   LoopFunction Loops() {
@@ -87,7 +121,8 @@ class MmaRule {
     const BlockTile tile = Tiling();
     function.tasks = ContractionTasks(c_, tile);
     function.threads = tile.threads;
-    TileCall call{.tile = "mma_tile", .params = Params(), .extents = RangeOfTile(c_, tile)};
+    TileCall call{
+        .tile = std::string(kind_->tile), .params = Params(), .extents = RangeOfTile(c_, tile)};
     const Position at_m{c_.m, kAtM, s.block_m}, at_n{c_.n, kAtN, s.block_n},
         at_k{c_.k, kAtK, s.block_k};
     call.operands = {Operand("a", c_.a, at_m, at_k),
@@ -99,16 +134,18 @@ class MmaRule {
 
  private:
   absl::Status CheckOperands() const {
+    int64_t filled = 0;  // operands whose padding is not zero
     for (const Expr& operand : {c_.a, c_.b}) {
       const Expr load = OperandLoad(operand);
-      if (!load.valid() || load.dtype() != DType::kF16) return Refuse("an operand is not f16");
-      bool zeros = true;  // what a guard keeps out
-      Visit(operand, [&](const Expr& e) {
-        if (e.op() == ExprOp::kSelect) zeros = zeros && IsZero(e.arg(2));
-      });
-      if (!zeros) return Refuse("padding is not zero");
+      const bool fits =
+          load.valid() && (kind_ == &kBytes ? IsByte(load.dtype()) : load.dtype() == DType::kF16);
+      if (!fits) return Refuse(StrCat("an operand is not ", kind_ == &kBytes ? "bytes" : "f16"));
+      if (ReadOperand(operand)->zero_point.valid()) return Refuse("a zero point is subtracted");
+      const std::optional<int64_t> fill = FillOf(operand);
+      if (!fill || (*fill != 0 && kind_ == &kHalf)) return Refuse("padding is not zero");
+      filled += int64_t{*fill != 0};
     }
-    return absl::OkStatus();
+    return filled < 2 ? absl::OkStatus() : Refuse("padding of both operands is not zero");
   }
 
   // A is the operand that is copied in runs along k; B may lie either way. Where both orders copy
@@ -137,17 +174,20 @@ class MmaRule {
     return copies;
   }
 
-  // The longest run of 8, 4, 2 or 1 elements along the axes that lie together, begin at a multiple
+  // Copies move 4 bytes at least, or one element.
+  int64_t LeastRun() const { return kind_->most_run / 8; }
+
+  // The longest run of elements that copies move along the axes that lie together, begin at a multiple
   // of the run, and exist together.
   int64_t RunAlong(const Expr& operand, const std::vector<NestAxis>& axes) const {
-    if (axes.empty()) return 1;
+    if (axes.empty() || FillOf(operand) != 0) return 1;
     const AnchorOperand read = *ReadOperand(operand);
     const Expr &load = read.load, &guard = read.guard;
     Bounds bounds = StageBounds(c_.nest, c_.nest.stages[0]);
     bounds.Add("position", 0, CountOf(axes) - 1);
     const Expr whole = Simplify(Substitute(load.arg(0), OnePosition(axes)), bounds);
     const NestAxis& last = axes.back();
-    for (int64_t run = 8; run > 1; run /= 2) {
+    for (int64_t run = kind_->most_run; run > LeastRun(); run /= 2) {
       if (UsesAny(c_.nest.valid, axes) && !PaddingIsWholeRuns(run)) continue;
       if (!UsesAny(guard, axes) && IsRun(whole, "position", run, bounds)) return run;
       if (UsesAny(guard, {last}) || !ProveDivisible(last.extent, run, bounds)) continue;
@@ -166,8 +206,8 @@ class MmaRule {
 
   absl::Status CheckShape() const {
     const int64_t m = Most(c_.m), n = Most(c_.n);
-    const bool pays =
-        std::max(m, n) >= kLeastOuter && std::min(m, n) >= kLeastInner && Most(c_.k) >= kLeastDepth;
+    const bool pays = std::max(m, n) >= kind_->least_outer &&
+                      std::min(m, n) >= kind_->least_inner && Most(c_.k) >= kind_->least_depth;
     return pays ? absl::OkStatus() : Refuse("too small for tensor cores");
   }
 
@@ -186,7 +226,7 @@ class MmaRule {
     if (m > 16 && n <= 32) s.block_n = 32, s.warp_n = 16;
     if (m > 16 && n <= 16) s.block_n = 16, s.warp_n = 8;
     if (statistics) s.warp_m = 16, s.warp_n = s.block_n;
-    if (Most(c_.k) <= 16) s.block_k = 16;
+    s.block_k = Most(c_.k) <= kind_->depth ? kind_->depth : 2 * kind_->depth;
   }
 
   BlockTile Tiling() const { return {schedule_.block_m, schedule_.block_n, schedule_.threads()}; }
@@ -222,7 +262,9 @@ class MmaRule {
     TileFunctor count{.method = "count", .params = place};
     count.body = Decode(row, column, exists);
     count.result = Select(exists, CountOf(column.axes) - Var(column.name), Expr(0));
-    return {.name = name, .methods = {std::move(at), std::move(count)}};
+    TileObject object{.name = name, .methods = {std::move(at), std::move(count)}};
+    if (const int64_t fill = *FillOf(operand); fill != 0) object.constants = {{"fill", fill}};
+    return object;
   }
 
   static std::vector<Stmt> Decode(const Position& row, const Position& column, const Expr& used) {
@@ -236,6 +278,7 @@ class MmaRule {
   const Kernel& kernel_;
   const int64_t sms_;  // multiprocessors
   CudaContraction c_;
+  const MmaKind* kind_;
   MmaSchedule schedule_;
 };
 
@@ -245,7 +288,8 @@ absl::StatusOr<CudaWay> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& o
   AOTC_ASSIGN_OR_RETURN(CudaContraction c, ReadCudaContraction(kernel));
   MmaRule rule(kernel, options.limits.sms, std::move(c));
   AOTC_RETURN_IF_ERROR(rule.Read());
-  return WayOf("mma_tile", "a contraction of f16, on tensor cores", rule);
+  const MmaKind& kind = rule.kind();
+  return WayOf(std::string(kind.tile), std::string(kind.reason), rule);
 }
 
 }  // namespace aotc

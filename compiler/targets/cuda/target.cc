@@ -12,6 +12,7 @@ constexpr TargetSchedule kSchedules[] = {
     {"depthwise_tile", "convolutions with a filter for each channel"},
     {"matrix_vector_tile", "a matrix times a vector: a row by a warp or a block"},
     {"mma_tile", "contractions of f16 on tensor cores"},
+    {"mma_tile_int8", "contractions of bytes on tensor cores"},
     {"matmul_tile", "contractions in shared memory"},
     {"row_groups", "reductions, softmax, normalisations: a group of threads to a row"},
     {"transpose_tile", "copies that read along another axis than they write"},
