@@ -92,7 +92,9 @@ AOTC_INLINE aotc_vf aotc_load_strided(const Element *from, int64_t stride) {
 template <class Element>
 AOTC_INLINE aotc_vf aotc_load_strided_first(const Element *from, int64_t stride, int64_t count) {
   aotc_vf vector = {};
-  for (int64_t lane = 0; lane < count; ++lane) vector[lane] = aotc_to_f32(from[lane * stride]);
+  for (int64_t lane = 0; lane < AOTC_LANES; ++lane) {
+    if (lane < count) vector[lane] = aotc_to_f32(from[lane * stride]);
+  }
   return vector;
 }
 
@@ -122,7 +124,9 @@ AOTC_INLINE aotc_vf aotc_load_first(const float *from, int64_t count) {
   return __builtin_ia32_maskloadps256((const aotc_vf *)from, aotc_mask_first(count));
 #else
   aotc_vf vector = {};
-  for (int64_t lane = 0; lane < count; ++lane) vector[lane] = from[lane];
+  for (int64_t lane = 0; lane < AOTC_LANES; ++lane) {  // compilers see no lane beyond the last
+    if (lane < count) vector[lane] = from[lane];
+  }
   return vector;
 #endif
 }
@@ -134,7 +138,9 @@ AOTC_INLINE void aotc_store_first(float *to, aotc_vf vector, int64_t count) {
 #elif defined(AOTC_ISA_X86_64_V3)
   __builtin_ia32_maskstoreps256((aotc_vf *)to, aotc_mask_first(count), vector);
 #else
-  for (int64_t lane = 0; lane < count; ++lane) to[lane] = vector[lane];
+  for (int64_t lane = 0; lane < AOTC_LANES; ++lane) {
+    if (lane < count) to[lane] = vector[lane];
+  }
 #endif
 }
 
@@ -144,7 +150,9 @@ AOTC_INLINE aotc_vi aotc_load_first(const int32_t *from, int64_t count) {
   return aotc_bits(aotc_load_first((const float *)from, count));
 #else
   aotc_vi vector = {};
-  for (int64_t lane = 0; lane < count; ++lane) vector[lane] = from[lane];
+  for (int64_t lane = 0; lane < AOTC_LANES; ++lane) {
+    if (lane < count) vector[lane] = from[lane];
+  }
   return vector;
 #endif
 }
@@ -153,7 +161,9 @@ AOTC_INLINE void aotc_store_first(int32_t *to, aotc_vi vector, int64_t count) {
 #if defined(AOTC_AVX)
   aotc_store_first((float *)to, aotc_from_bits(vector), count);
 #else
-  for (int64_t lane = 0; lane < count; ++lane) to[lane] = vector[lane];
+  for (int64_t lane = 0; lane < AOTC_LANES; ++lane) {
+    if (lane < count) to[lane] = vector[lane];
+  }
 #endif
 }
 
