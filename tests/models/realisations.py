@@ -10,7 +10,7 @@ import json
 
 
 def is_tile(realisation):
-    """Made for contractions, as contract_tile, depthwise_tile_int8, matmul_tile, and those below."""
+    """Made for contractions: contract_tile, depthwise_tile_int8, matmul_tile, and these."""
     return "_tile" in realisation or realisation in ("attention", "row_products", "winograd")
 
 

@@ -236,8 +236,8 @@ kernel @quantised_conv(in %x: u8[1, 12, 9, 11], const %w: i8[13, 12, 3, 3], cons
                        out %y: u8[1, 13, 9, 11]) {
   temp %acc: i32[1, 13, 9, 11]
   %acc[n<1, c<13, h<9, w<11] = reduce sum(k<12, p<3, q<3)
-    select(1 <= h + p && h + p < 10 && 1 <= w + q && w + q < 12, i32(%x[0, k, h + p - 1, w + q - 1]),
-           i32:131) * i32(%w[c, k, p, q])
+    select(1 <= h + p && h + p < 10 && 1 <= w + q && w + q < 12,
+           i32(%x[0, k, h + p - 1, w + q - 1]), i32:131) * i32(%w[c, k, p, q])
   %y[n<1, c<13, h<9, w<11] = u8(round(f32(%acc[0, c, h, w] + %b[c]) * 0.0021) + 7.0)
 })"},
       // Rows of one operand lie along k, those of the other along n, which is turned.

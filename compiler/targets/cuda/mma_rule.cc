@@ -177,8 +177,8 @@ class MmaRule {
   // Copies move 4 bytes at least, or one element.
   int64_t LeastRun() const { return kind_->most_run / 8; }
 
-  // The longest run of elements that copies move along the axes that lie together, begin at a multiple
-  // of the run, and exist together.
+  // The longest run of elements that a copy moves along the axes: they lie together, begin at a
+  // multiple of the run, and exist together.
   int64_t RunAlong(const Expr& operand, const std::vector<NestAxis>& axes) const {
     if (axes.empty() || FillOf(operand) != 0) return 1;
     const AnchorOperand read = *ReadOperand(operand);
