@@ -48,6 +48,49 @@ TEST(CpuSchedules, HaveTheLanesOfTheirInstructionSet) {
   }
 }
 
+// Vectors of the last channels may overlap, unless results could lie where an operand did.
+TEST(CpuContraction, DepthwiseOfChannelsThatAreNoWholeVectors) {
+  const auto realisation = [](std::string_view operand, std::string_view result) {
+    const std::string text = StrCat(R"air(
+      kernel @depthwise(in %x: f32[1, 20, 8, 8](0, 2, 3, 1; halo 2:1+1 3:1+1 fill 0),
+                        const %w: f32[20, 1, 3, 3],)air",
+                                    operand, R"air(
+                        out %y: f32[1, 20, 8, 8](0, 2, 3, 1)) {
+        temp %acc: f32[1, 20, 8, 8]
+        %acc[n<1, c<20, h<8, w<8] =
+            reduce sum(k<1, p<3, q<3) %x[0, c, h + p - 1, w + q - 1] * %w[c, 0, p, q]
+        %y[n<1, c<20, h<8, w<8] = )air",
+                                    result, "\n}");
+    const ProgramKernel kernel = Schedule(text);
+    return kernel.variants.empty() ? "" : kernel.variants[0].realisation;
+  };
+  EXPECT_EQ(realisation("", "max(%acc[0, c, h, w], 0.0)"), "depthwise_tile");
+  EXPECT_EQ(
+      realisation("in %r: f32[1, 20, 8, 8](0, 2, 3, 1),", "%acc[0, c, h, w] + %r[0, c, h, w]"),
+      "vector_loops");
+}
+
+// Channels that a reduction finds anywhere are gathered; two reductions are not.
+TEST(CpuContraction, StepsOfOneReductionAreGathered) {
+  const auto realisation = [](int64_t taps, std::string_view channel) {
+    const std::string at = taps == 1 ? "0, 0" : "p, q", pixel = taps == 1 ? "h, w" : "h + p, w + q";
+    const std::string window = taps == 1 ? "" : ", p<3, q<3";
+    const ProgramKernel kernel =
+        Schedule(StrCat(R"air(
+      kernel @shuffled(in %x: f32[1, 20, 8, 8](0, 2, 3, 1), const %w: f32[24, 9, )air",
+                        taps, ", ", taps, R"air(],
+                       out %y: f32[1, 24, 6, 6](0, 2, 3, 1)) {
+        %y[n<1, c<24, h<6, w<6] =
+            reduce sum(k<9)air",
+                        window, ") %x[0, ", channel, ", ", pixel, "] * %w[c, k, ", at, "]\n}"));
+    return kernel.variants.empty() ? "" : kernel.variants[0].realisation;
+  };
+  EXPECT_EQ(realisation(1, "k + 11"), "contract_tile");
+  EXPECT_EQ(realisation(1, "mod(k + 3, 4)*5 + floor_div(k + 3, 4)"), "contract_tile_gathered");
+  EXPECT_EQ(realisation(3, "k + 11"), "contract_tile");
+  EXPECT_EQ(realisation(3, "mod(k + 3, 4)*5 + floor_div(k + 3, 4)"), "vector_loops");
+}
+
 // The columns of a row-major image are its channels, and its pixels lie innermost: a tile would
 // store a row of channels where pixels belong.
 TEST(CpuContraction, PixelsAreNoColumns) {

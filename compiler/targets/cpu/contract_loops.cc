@@ -54,7 +54,7 @@ class ContractLoops {
 
  private:
   int64_t Panels() const { return CeilOf(c_.columns, c_.panel); }
-  int64_t Groups() const { return c_.panel / (tiling_.vectors * lanes_); }
+  int64_t Groups() const { return CeilOf(c_.panel, tiling_.vectors * lanes_); }
 
   // A task has one panel, which its number says; else it walks those that it has.
   bool PanelsAreTasks() const {

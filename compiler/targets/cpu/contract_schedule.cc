@@ -163,6 +163,7 @@ std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
 std::string_view TileOf(const TiledContraction& c) {
   if (c.is_depthwise) return c.is_integer ? "depthwise_tile_int8" : "depthwise_tile";
   if (c.is_integer) return "contract_tile_int8";
+  if (c.gathered.valid()) return "contract_tile_gathered";
   if (!c.scales.valid()) return "contract_tile";
   return c.zeros.valid() ? "contract_tile_shifted" : "contract_tile_scaled";
 }
@@ -204,7 +205,8 @@ absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedul
   const std::vector<int64_t>& params = schedule.parts[0].params;
   ContractTiling tiling{.tile = schedule.parts[0].by, .rows = params[0], .vectors = params[1]};
   if (params.size() > 2) tiling.split = params[2];
-  if (c.panel % (tiling.vectors * lanes) != 0) {
+  const int64_t columns = tiling.vectors * lanes;
+  if (c.is_depthwise ? columns > c.panel : c.panel % columns != 0) {
     return Refuse(StrCat(tiling.vectors, " vectors do not divide a panel of ", c.panel));
   }
   AOTC_ASSIGN_OR_RETURN(const TaskSize task, TaskOf(c, schedule));

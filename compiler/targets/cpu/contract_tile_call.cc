@@ -24,7 +24,7 @@ class TileCallBuilder {
   }
 
   absl::StatusOr<Stmt> Build() {
-    TileCall call = c_.is_depthwise ? Depthwise() : Matrix();
+    TileCall call = c_.is_depthwise ? Depthwise() : c_.gathered.valid() ? Gathered() : Matrix();
     call.lanes = lanes_;
     AOTC_ASSIGN_OR_RETURN(TileObject epilogue, Epilogue());
     call.operands.push_back(std::move(epilogue));
@@ -36,13 +36,21 @@ class TileCallBuilder {
 
   int64_t TileColumns() const { return tiling_.vectors * lanes_; }
 
+  // The group's first column in the panel. Where groups do not fill it, the last one computes some
+  // columns once more.
+  Expr GroupColumn() const {
+    const Expr column = Var("group") * TileColumns();
+    const int64_t last = c_.panel - TileColumns();
+    return c_.panel % TileColumns() == 0 ? column : Min(column, Expr(last));
+  }
+
   TileCall Matrix() const {
     TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
     if (!c_.is_integer) {
       call.params.push_back(SplitOfTile(site_.rows, tiling_.rows, tiling_.vectors, tiling_.split));
     }
-    const Expr weights = Var("panel") * c_.panel_stride + c_.weight_offset +
-                         Var("group") * (TileColumns() * c_.column_stride);
+    const Expr weights =
+        Var("panel") * c_.panel_stride + c_.weight_offset + GroupColumn() * c_.column_stride;
     TileView a{c_.input, Simplify(InputOffset(), site_.bounds), {c_.row_stride}};
     TileView b{c_.weights, Simplify(weights, site_.bounds)};
     std::vector<ContractLevel> levels(kLevels - c_.levels.size(), ContractLevel{1, 0, 0});
@@ -59,10 +67,31 @@ class TileCallBuilder {
     return call;
   }
 
+  // a(tile_row, step) is the element itself.
+  TileCall Gathered() const {
+    const int64_t split = SplitOfTile(site_.rows, tiling_.rows, tiling_.vectors, tiling_.split);
+    const ContractLevel& level = c_.levels.back();
+    const Expr weights =
+        Var("panel") * c_.panel_stride + c_.weight_offset + GroupColumn() * c_.column_stride;
+    TileFunctor element{.params = {{std::string(kTileRow), DType::kI64},
+                                   {.name = "step", .most = level.extent - 1}}};
+    const Expr place = InputOffset() + Var(kTileRow) * c_.row_stride + c_.gathered;
+    const DType dtype = c_.kernel.tensors[c_.input].dtype;
+    Bounds bounds = site_.bounds;
+    bounds.Add("step", 0, RangeOf(level.extent, site_.bounds).max - 1);
+    element.result = Cast(DType::kF32, Load(c_.input, {Simplify(place, bounds)}, dtype));
+    return {.tile = tiling_.tile,
+            .params = {site_.rows, tiling_.vectors, split},
+            .extents = {level.extent},
+            .operands = {TileObject{.name = "input", .methods = {std::move(element)}},
+                         TileView{c_.weights,
+                                  Simplify(weights, site_.bounds),
+                                  {level.weight_stride, c_.column_stride}}}};
+  }
+
   // Scales or zero points of the tile's columns, for each step of the outer levels.
   TileView OfScales(TensorId tensor, const std::vector<ContractLevel>& levels) const {
-    const Expr offset =
-        Var("panel") * c_.scale_panel_stride + c_.scale_offset + Var("group") * TileColumns();
+    const Expr offset = Var("panel") * c_.scale_panel_stride + c_.scale_offset + GroupColumn();
     TileView view{tensor, Simplify(offset, site_.bounds)};
     for (size_t i = 0; i + 1 < kLevels; ++i) view.strides.push_back(levels[i].scale_stride);
     view.strides.push_back(1);
@@ -77,7 +106,7 @@ class TileCallBuilder {
 
   TileCall Depthwise() const {
     TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
-    const Expr lanes = Var("group") * TileColumns();
+    const Expr lanes = GroupColumn();
     TileView a{c_.input, Simplify(InputOffset() + lanes, site_.bounds), {c_.row_stride}};
     const Expr weights = c_.weight_offset + lanes * c_.column_stride;
     TileView b{c_.weights, Simplify(weights, site_.bounds)};
@@ -95,8 +124,7 @@ class TileCallBuilder {
   absl::StatusOr<TileObject> Epilogue() const {
     const FlatResult& accumulator = c_.nest.stages[0].results[0];
     const DType dtype = c_.is_integer ? DType::kI32 : DType::kF32;
-    const Expr column =
-        Var("panel") * c_.panel + Var("group") * TileColumns() + Var(kTileVector) * lanes_;
+    const Expr column = Var("panel") * c_.panel + GroupColumn() + Var(kTileVector) * lanes_;
     const Nest nest = EpilogueNest(column + Var("lane"));
     Lanes lanes{.var = "lane", .first = 0, .count = lanes_};
     lanes.vectors[accumulator.variable] = VectorVar("acc", dtype, lanes_);

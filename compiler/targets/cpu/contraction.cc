@@ -76,6 +76,25 @@ std::vector<std::string> NamesOf(const Nest& nest) {
   return names;
 }
 
+// The index but for where a step of the only reduction lies, which becomes `c.gathered`. Nothing
+// where it does not come apart like that.
+std::optional<Affine> WithoutSteps(TiledContraction& c, const Expr& index, const Bounds& bounds) {
+  std::vector<std::string> outer, steps;
+  for (const NestAxis& axis : c.nest.outer) outer.push_back(axis.name);
+  for (const Axis& axis : c.nest.stages[0].reduce) {
+    if (!axis.extent.IsInt(1)) steps.push_back(axis.name);
+  }
+  if (steps.size() != 1) return std::nullopt;
+  std::optional<Affine> affine = AsAffine(index, outer, bounds);
+  if (!affine) return std::nullopt;
+  for (const auto& [name, coefficient] : affine->coefficients) {
+    if (UsesVar(coefficient, steps[0])) return std::nullopt;
+  }
+  c.gathered = Substitute(affine->rest, {{steps[0], Var("step")}});
+  affine->rest = 0;
+  return affine;
+}
+
 // Sorts the nest's axes into columns, rows and the rest. The innermost axis is a column unless it
 // moves the input: lanes beyond a single column move neither operand.
 absl::Status ClassifyAxes(TiledContraction& c, const Expr& flat_weights, const Expr& flat_input) {
@@ -149,7 +168,9 @@ absl::Status ReadInput(TiledContraction& c, const Expr& flat_input, const Affine
   while (load.op() == ExprOp::kCast) load = load.arg(0);
   if (load.op() != ExprOp::kLoad) return Refuse("padding is not in the input's halo");
   const Bounds bounds = StageBounds(c.nest, c.nest.stages[0]);
-  const std::optional<Affine> input = AsAffine(load.arg(0), NamesOf(c.nest), bounds);
+  std::optional<Affine> input = AsAffine(load.arg(0), NamesOf(c.nest), bounds);
+  const bool may_gather = !c.is_integer && !c.scales.valid();
+  if (!input && may_gather) input = WithoutSteps(c, load.arg(0), bounds);
   if (!input) return Refuse("the input is not read at affine indices");
   c.input_offset = input->rest;
   for (const NestAxis& axis : c.outer) {
@@ -324,6 +345,16 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
   return c;
 }
 
+// Channels are in whole vectors of all instruction sets, or some may be computed twice: the results
+// must then not lie where an operand of theirs did.
+bool HasVectorsOfChannels(const Kernel& kernel, int64_t channels) {
+  constexpr int64_t kMostLanes = 16;
+  if (channels % kMostLanes == 0) return true;
+  const auto inputs = std::ranges::count_if(
+      kernel.params, [&](TensorId id) { return kernel.tensors[id].role == TensorRole::kInput; });
+  return channels > kMostLanes && inputs == 1 && kernel.stages[0].body[0].dtype() == DType::kF32;
+}
+
 absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
   BlockConstants(kernel);
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
@@ -340,9 +371,8 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
   const std::optional<int64_t> block =
       c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
-  constexpr int64_t kLeastBlock = 16;
   if (c.nest.HasStatistics()) return Refuse("there are statistics");
-  if (!c.nest.is_point || block.value_or(1) % kLeastBlock != 0)
+  if (!c.nest.is_point || !HasVectorsOfChannels(kernel, block.value_or(1)))
     return Refuse("the channels are not in blocks");
   c.panel = c.columns = c.stored_columns = *block;
   c.column_axes = {c.nest.outer.back().name};

@@ -42,6 +42,9 @@ struct TiledContraction {
   std::vector<NestAxis> outer = {};  // what is left, outermost first
   Expr input_offset = {};            // at step 0, over outer and row axes
   Expr row_stride = {};
+  // Where the steps of the one level lie, over the variable "step", if that is not affine; null: at
+  // the level's stride.
+  Expr gathered = {};
   Expr panel_stride = {};                  // weights of one panel
   Expr scale_panel_stride = 0;             // scales of one panel
   Expr scale_offset = 0;                   // at the first step

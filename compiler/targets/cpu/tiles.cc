@@ -62,6 +62,20 @@ kernel @contract_tile(in %a: f32[rows, s0, s1, s2, s3],
       %a[m, i, j, p, q] * %b[i, j, p, q, n]
 })";
 
+constexpr TileStorage kWeightsStored[] = {{"b", kFloats}};
+constexpr std::string_view kSteps[] = {"steps"};
+
+constexpr std::string_view kContractGatheredText = R"(
+kernel @contract_tile_gathered(in %a: f32[rows, steps], in %b: f32[steps, vectors * lanes],
+                               out %y: f32[rows, vectors * lanes]) {
+  symbol rows in 1..14
+  symbol vectors in 1..8
+  symbol split in 1..8
+  symbol lanes in 1..64
+  symbol steps in 0..65536
+  %y[m<rows, n<vectors * lanes] = reduce sum(k<steps) %a[m, k] * %b[k, n]
+})";
+
 // Scales of weights are those of a step of the outer levels.
 constexpr std::string_view kContractScaledText = R"(
 kernel @contract_tile_scaled(in %a: f32[rows, s0, s1, s2, s3],
@@ -214,6 +228,17 @@ constexpr TileRow kTiles[] = {
              "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
              "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
      .summary = "matrix products and convolutions with packed weights"},
+    {.name = "contract_tile_gathered",
+     .header = "cpu/contract_tile_gathered.h",
+     .text = kContractGatheredText,
+     .params = kContractParams,
+     .extents = kSteps,
+     .stored = kWeightsStored,
+     .epilogue_base = "aotc_epilogue",
+     .needs = ContractNeeds,
+     .call = "aotc_contract_tile_gathered<$rows, $vectors[split?, $split|]>(@a, "
+             "aotc_panel<$b:T>{$b}, $steps, $b.0, @y)",
+     .summary = "the same where steps of the reduction lie anywhere in the input"},
     {.name = "contract_tile_scaled",
      .header = "cpu/contract_tile.h",
      .text = kContractScaledText,
