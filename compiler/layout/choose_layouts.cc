@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/layout/channels_innermost.h"
 #include "compiler/layout/interleaved_repeats.h"
 #include "compiler/layout/layout_groups.h"
 #include "compiler/layout/reads.h"
@@ -61,11 +62,19 @@ class LayoutChooser {
     for (const Region& region : graph_.regions) {
       outputs_.insert(region.outputs.begin(), region.outputs.end());
     }
+    ChannelsInnermost innermost(graph_, options_.block);
+    for (const Node& node : graph_.nodes) {
+      NodeFacts& facts = facts_[&node];
+      absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node);
+      if (!built.ok()) continue;
+      facts.kernel = *std::move(built);
+      innermost.Add(*facts.kernel);
+    }
+    innermost_ = innermost.Find();
     // Nodes of regions stand before the node that has them: what they read has been seen.
     for (const Node& node : graph_.nodes) {
-      NodeFacts facts;
-      if (absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node); built.ok()) {
-        facts.kernel = *std::move(built);
+      NodeFacts& facts = facts_.at(&node);
+      if (facts.kernel) {
         facts.is_convolution = IsConvolution(graph_, *facts.kernel, weights_);
         if (OfConstants(*facts.kernel)) weights_.insert(node.outputs[0]);
         facts.is_winograd = ReadWinograd(facts.kernel->kernel).has_value();
@@ -74,7 +83,6 @@ class LayoutChooser {
           facts.rows_lack = RowsLack(graph_, *facts.kernel);
         ChooseOutput(facts);
       }
-      facts_[&node] = std::move(facts);
     }
     for (const Node& node : graph_.nodes) WantHalo(facts_.at(&node));
     for (const Node& node : graph_.nodes) {
@@ -206,8 +214,9 @@ class LayoutChooser {
   }
 
   Layout Blocked(ValueId id, int64_t block) const {
-    return BlockedLayout(static_cast<int>(graph_.values[id].type.dims.size()),
-                         static_cast<int>(kChannelAxis), block);
+    const size_t rank = graph_.values[id].type.dims.size();
+    if (innermost_.contains(id)) return InnermostChannels(rank);
+    return BlockedLayout(static_cast<int>(rank), static_cast<int>(kChannelAxis), block);
   }
 
   // The block of what a convolution makes or reads.
@@ -226,10 +235,11 @@ class LayoutChooser {
       wanted_[output] = Blocked(output, BlockOf(facts, output));
       return;
     }
-    if (!CanBlock(output)) return;
+    if (innermost_.contains(output)) wanted_[output] = Blocked(output, 1);
+    if (innermost_.contains(output) || !CanBlock(output)) return;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const std::vector<StorageAxis>& axes = wanted_[node.inputs[i]].axes;
-      if (axes.empty()) continue;
+      if (axes.empty() || axes.back().modulus == 0) continue;
       const int64_t block = axes.back().modulus;
       if (!KeepsChannels(node.kernel, node.kernel.params[i], block)) {
         wanted_[output] = {};
@@ -248,7 +258,8 @@ class LayoutChooser {
     const Expr load = OperandLoad(stage->body[0].arg(0));
     const ValueId input = facts.kernel->inputs[0];
     Layout layout = wanted_[input];
-    if (layout.axes.empty() && CanBlock(input)) layout = Blocked(input, BlockOf(facts, input));
+    if (layout.axes.empty() && (CanBlock(input) || innermost_.contains(input)))
+      layout = Blocked(input, BlockOf(facts, input));
     Stage walked = *stage;
     if (facts.is_integer && layout.axes.empty()) {  // whole groups along the last axis
       Expr& extent = walked.reduce_axes.back().extent;
@@ -358,6 +369,7 @@ class LayoutChooser {
   std::map<const Node*, NodeFacts> facts_;
   std::set<ValueId> outputs_;            // of all regions
   std::set<ValueId> weights_;            // that nodes make of constants
+  std::set<ValueId> innermost_;          // channels of these are
   std::map<ValueId, LayoutNeed> needs_;  // of the convolutions that read a value
   std::set<ValueId> written_freely_;     // their kernels can write any layout
   LayoutGroups groups_;
