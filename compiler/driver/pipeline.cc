@@ -13,6 +13,7 @@
 #include "compiler/canonicalize/remove_identities.h"
 #include "compiler/canonicalize/split_phases.h"
 #include "compiler/layout/choose_layouts.h"
+#include "compiler/layout/shuffles_last.h"
 #include "compiler/layout/split_groups.h"
 #include "compiler/layout/winograd.h"
 #include "compiler/optimize/common_subexpressions.h"
@@ -75,6 +76,8 @@ constexpr Pass kPasses[] = {
     {"eliminate-dead", EliminateDead, 1, 0, 0, "drops what no output needs"},
     {"split-phases", SplitPhases, 1, kTyped | kExpanded, 0,
      "writes transposed convolutions as convolutions whose channels are phases of pixels"},
+    {"shuffles-last", ShufflesLast, 2, kTyped | kExpanded, 0,
+     "moves shuffles of channels behind depthwise convolutions, whose readers gather them"},
     {"split-groups", SplitGroups, 2, kTyped | kExpanded, 0,
      "writes grouped convolutions as one per group, where the target has no tile for groups"},
     {"winograd", UseWinograd, 2, kTyped | kExpanded, 0,

@@ -38,6 +38,21 @@ bool IsDense(const Expr& offset, const std::vector<std::string>& loops, const Bo
   return !moves;
 }
 
+// A contraction whose one reduction finds its steps anywhere, evenly for all rows and columns.
+bool GathersSteps(const Stage& stage, const Expr& offset, const Bounds& bounds) {
+  if (!IsContraction(stage)) return false;
+  std::vector<std::string> points, steps;
+  for (const Axis& axis : stage.axes) points.push_back(axis.name);
+  for (const Axis& axis : stage.reduce_axes) {
+    if (!axis.extent.IsInt(1)) steps.push_back(axis.name);
+  }
+  const std::optional<Affine> affine = AsAffine(offset, points, bounds);
+  if (steps.size() != 1 || !affine) return false;
+  return std::ranges::none_of(affine->coefficients, [&](const auto& coefficient) {
+    return UsesVar(coefficient.second, steps[0]);
+  });
+}
+
 bool IsWideningCast(const Kernel& kernel) {
   if (!IsPointwiseOfOne(kernel)) return false;
   const Expr& body = kernel.stages[0].body[0];
@@ -91,9 +106,12 @@ bool IsPointwiseOfOne(const Kernel& kernel) {
 }
 
 bool IsCopy(const Kernel& kernel) {
-  return IsPointwiseOfOne(kernel) && kernel.stages[0].body[0].op() == ExprOp::kLoad &&
-         std::ranges::all_of(kernel.params,
-                             [&](TensorId id) { return kernel.tensors[id].layout.IsPlain(); });
+  if (!IsPointwiseOfOne(kernel) || kernel.stages[0].body[0].op() != ExprOp::kLoad) return false;
+  const Layout& from = kernel.tensors[kernel.params[0]].layout;
+  const Layout& to = kernel.tensors[kernel.params[1]].layout;
+  const auto in_blocks = [](const StorageAxis& axis) { return axis.modulus != 0; };
+  return !from.HasHalo() && !to.HasHalo() && (from.IsRowMajor() ? to.IsRowMajor() : from == to) &&
+         std::ranges::none_of(from.axes, in_blocks);
 }
 
 std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
@@ -154,7 +172,8 @@ bool ReadsNeighbours(const Kernel& kernel, TensorId tensor) {
     for (const Expr& body : stage.body) {
       for (const Expr& load : LoadsOf(body)) {
         if (load->tensor != tensor) continue;
-        if (!IsDense(access.Offset(tensor, load.args(), bounds), loops, bounds)) return false;
+        const Expr offset = access.Offset(tensor, load.args(), bounds);
+        if (!IsDense(offset, loops, bounds) && !GathersSteps(stage, offset, bounds)) return false;
       }
     }
   }

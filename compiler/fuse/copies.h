@@ -16,7 +16,8 @@ namespace aotc {
 // One pointwise stage that makes the one output of the one input.
 bool IsPointwiseOfOne(const Kernel& kernel);
 
-// One pointwise stage whose body is an element of the one input, between row-major tensors.
+// One pointwise stage whose body is an element of the one input, between tensors whose axes lie in
+// one order, none in blocks or with a halo.
 bool IsCopy(const Kernel& kernel);
 
 // The view that a kernel is: its one output is one input, element by element, at a fixed distance.
@@ -35,7 +36,7 @@ std::optional<FusedKernel> CopyPart(const FusedKernel& fused, ValueId value);
 
 // Whether every stage that reads `tensor` walks neighbours of it in some loop that it can run in
 // vectors or by neighbouring threads: the innermost one, that of a reduction, or any of a
-// contraction.
+// contraction, which may also gather the steps of its only reduction.
 bool ReadsNeighbours(const Kernel& kernel, TensorId tensor);
 
 // Whether the consumer reads what a cast in the producer rounds: a variable of an iteration would

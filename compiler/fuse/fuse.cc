@@ -145,11 +145,12 @@ class Fuser {
     return "";
   }
 
-  // Lets a slice of blocks lie in what it is a slice of.
+  // Lets a slice of blocks lie in what it is a slice of, unless readers can do without that too.
   bool PlaceSlice(const FusedKernel& fused) {
     const std::optional<JoinCut> cut = ReadCut(fused.kernel);
     if (!cut) return false;
     const ValueId whole = fused.args[0], value = fused.args[1];
+    if (MakerOf(whole) != nullptr && IsCopy(MakerOf(whole)->kernel)) return false;
     const Part part = {value, cut->start};
     const bool is_possible = !graph_.values[value].layout.IsRowMajor() && !bound_.contains(value) &&
                              places_.CheckSlice(whole, cut->axis, part).ok();

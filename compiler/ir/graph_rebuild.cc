@@ -281,6 +281,15 @@ absl::StatusOr<Graph> RebuildGraph(const Graph& graph, const NodeVisitor& visit)
   return DropDead(rebuilder.new_);
 }
 
+ValueId EmitDims(Rebuilder& rebuilder, const Shape& dims, const Node& origin) {
+  if (const std::optional<std::vector<int64_t>> numbers = StaticDims(dims))
+    return rebuilder.graph().AddConstant("shape", Constant::Ints(*numbers));
+  const Shape rank = {Expr(static_cast<int64_t>(dims.size()))};
+  const ValueId shape = rebuilder.Emit("Elements", {}, {}, TensorType(DType::kI64, rank), origin);
+  rebuilder.graph().values[shape].elements = dims;
+  return shape;
+}
+
 Graph DropDead(const Graph& graph) {
   Rebuilder rebuilder(graph);
   absl::Status status = rebuilder.CopyAll();

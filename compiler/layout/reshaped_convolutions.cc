@@ -70,7 +70,7 @@ class Reshaper {
     ValueType pixels = from.type;
     pixels.dims.resize(kSpatial);
     pixels.dims.insert(pixels.dims.end(), type.dims.begin() + kSpatial, type.dims.end());
-    const ValueId shape = Numbers(rebuilder, reshape, pixels.dims);
+    const ValueId shape = EmitDims(rebuilder, pixels.dims, reshape);
     const ValueId x =
         rebuilder.Emit("Reshape", {rebuilder.Mapped(node.inputs[0]), shape}, {}, pixels, reshape);
     Graph& graph = rebuilder.graph();
@@ -88,16 +88,6 @@ class Reshaper {
     if (const int64_t groups = node.attributes.Int("group", 1); groups > 1)
       attributes.Set("group", groups);
     return rebuilder.Emit("Conv", std::move(inputs), std::move(attributes), type, node);
-  }
-
-  // Dims as an operand.
-  static ValueId Numbers(Rebuilder& rebuilder, const Node& node, const Shape& dims) {
-    if (const std::optional<std::vector<int64_t>> numbers = StaticDims(dims))
-      return rebuilder.graph().AddConstant("shape", Constant::Ints(*numbers));
-    const Shape rank = {Expr(static_cast<int64_t>(dims.size()))};
-    const ValueId shape = rebuilder.Emit("Elements", {}, {}, TensorType(DType::kI64, rank), node);
-    rebuilder.graph().values[shape].elements = dims;
-    return shape;
   }
 
   const Graph& graph_;

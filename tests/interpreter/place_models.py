@@ -40,6 +40,12 @@ class Net:
     def concat(self, *parts, axis=1):
         return self.op("Concat", list(parts), axis=axis)
 
+    def shuffle(self, x, groups, each, height, width):
+        """Channel group * each + c becomes c * groups + group."""
+        x = self.op("Reshape", [x, self.ints(-1, groups, each, height, width)])
+        x = self.op("Transpose", [x], perm=[0, 2, 1, 3, 4])
+        return self.op("Reshape", [x, self.ints(-1, groups * each, height, width)])
+
     def ints(self, *values):
         return self.weight(np.array(values, np.int64))
 
@@ -240,10 +246,38 @@ def idle(g, n=1):
 REFUSED = {idle}
 
 # Functions and whether they can do without moving anything.
+def shuffled_groups(g, n=1):
+    """A unit of ShuffleNet: parts begin within blocks, those of the last rows gather channels."""
+    x = g.input("x", [n, 40, 6, 5])
+    a = g.relu(g.conv(x, 10, 20, group=4))
+    b = g.conv(g.shuffle(a, 4, 5, 6, 5), 1, 20, 3, group=20)
+    c = g.conv(b, 5, 40, group=4)
+    return [g.conv(g.relu(g.op("Add", [c, x])), 40, 16, 3)]
+
+
+def shuffled_pool(g, n=1):
+    """The same with a step of 2, beside what is pooled: 24 channels join 36."""
+    x = g.conv(g.input("x", [n, 3, 9, 7]), 3, 24)
+    a = g.shuffle(g.relu(g.conv(x, 12, 18, group=2)), 2, 9, 9, 7)
+    b = g.conv(g.conv(a, 1, 18, 3, group=18, strides=[2, 2]), 9, 36, group=2)
+    pool = g.op("AveragePool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    return [g.relu(g.concat(pool, b))]
+
+
+def shuffled_halves(g, n=1):
+    """A unit of ShuffleNetV2, where the shuffle has two readers: one of them is a copy."""
+    x = g.relu(g.conv(g.input("x", [n, 16, 6, 5]), 16, 44))
+    kept, other = g.op("Split", [g.shuffle(x, 2, 22, 6, 5)], count=2, axis=1, num_outputs=2)
+    a = g.relu(g.conv(other, 22, 22))
+    b = g.conv(g.conv(a, 1, 22, 3, group=22), 22, 22)
+    return [g.conv(g.concat(kept, g.relu(b)), 44, 16)]
+
+
 MODELS = {
     two_convolutions: True, part_with_border: True, dense_block: True, dense_list: True,
     branches: True, odd_end: True, skip: True, phases: True, enlarged: True,
     enlarged_alone: True, odd_channels: False, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
-    idle: False, distances: True, turned: False,
+    idle: False, distances: True, turned: False, shuffled_groups: True, shuffled_pool: True,
+    shuffled_halves: False,
 }
