@@ -171,7 +171,7 @@ class Compilation {
                      .in_one_pass = target_.in_one_pass};
     AOTC_ASSIGN_OR_RETURN(fuse.aliases, BindAliases(result_.graph, options_.aliases));
     schedule_ = ScheduledOnce(target_.schedule);
-    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, schedule_));
+    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, {schedule_, target_.holds}));
     SplitKernels(result_.graph, fused_, target_.holds);
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));

@@ -22,10 +22,11 @@ bool HasBoxes(const FusedGraph& fused) {
          });
 }
 
-absl::StatusOr<Program> Planned(const Graph& graph, const FusedGraph& fused,
-                                const Scheduler& schedule) {
-  AOTC_ASSIGN_OR_RETURN(Program program,
-                        BuildProgram(graph, fused, schedule, {.has_weights = false}));
+// The program that would come of it, with kernels in as many parts as the target needs.
+absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const ArenaTarget& target) {
+  SplitKernels(graph, fused, target.holds);
+  AOTC_ASSIGN_OR_RETURN(Program program, BuildProgram(graph, std::move(fused), target.schedule,
+                                                      {.has_weights = false}));
   AOTC_RETURN_IF_ERROR(PlanMemory(program));
   return program;
 }
@@ -33,17 +34,17 @@ absl::StatusOr<Program> Planned(const Graph& graph, const FusedGraph& fused,
 }  // namespace
 
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
-                                           const Scheduler& schedule) {
+                                           const ArenaTarget& target) {
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuse(graph, options));
   if (!HasBoxes(fused)) return fused;
   FuseOptions copies = options;
   copies.places = false;
   AOTC_ASSIGN_OR_RETURN(FusedGraph copied, Fuse(graph, copies));
-  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, schedule));
+  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, target));
   const int64_t most = without.arena_bytes + without.arena_bytes / 20;
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
-    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, schedule));
+    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, target));
     if (program.arena_bytes <= most) return fused;
     const std::string idlest = IdlestValue(program);
     if (idlest.empty()) break;

@@ -246,6 +246,13 @@ def idle(g, n=1):
 REFUSED = {idle}
 
 # Functions and whether they can do without moving anything.
+def long_rows(g, n=1):
+    """The softmax of a joined value, whose rows are too long to be kept by one thread."""
+    x = g.input("x", [n, 4, 84, 100])
+    joined = g.concat(g.conv(x, 4, 32), g.relu(g.conv(x, 4, 32)))
+    return [g.op("Softmax", [g.op("Reshape", [joined, g.ints(-1, 4, 16, 8400)])], axis=2)]
+
+
 def shuffled_groups(g, n=1):
     """A unit of ShuffleNet: parts begin within blocks, those of the last rows gather channels."""
     x = g.input("x", [n, 40, 6, 5])
@@ -279,5 +286,5 @@ MODELS = {
     enlarged_alone: True, odd_channels: False, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
     idle: False, distances: True, turned: False, shuffled_groups: True, shuffled_pool: True,
-    shuffled_halves: False,
+    shuffled_halves: False, long_rows: False,
 }
