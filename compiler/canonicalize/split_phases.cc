@@ -299,7 +299,7 @@ absl::StatusOr<Graph> SplitPhases(const Graph& graph, PassContext& context) {
   const bool exact = context.Config(kFastMath) == 0;
   const int64_t block = context.target().channel_block;
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
-    if (block > 0 && EmitPhasesApart(rebuilder, node, block)) return true;
+    if (EmitPhasesApart(rebuilder, node, std::max<int64_t>(block, 1))) return true;
     const std::optional<Plan> plan = PlanFor(graph, node);
     if (!plan || (exact && HasHoles(*plan))) return false;
     rebuilder.Replace(node.outputs[0], Emitter(rebuilder, node, *plan).Emit());

@@ -8,6 +8,7 @@
 
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/copies.h"
+#include "compiler/fuse/drop_unread.h"
 #include "compiler/fuse/grown_outputs.h"
 #include "compiler/fuse/kernel_uses.h"
 #include "compiler/fuse/merge_beside.h"
@@ -35,7 +36,11 @@ class Fuser {
         uses_(UseCounts(graph)),
         places_(graph),
         grown_(graph, graph.regions[region], options.aliases, places_),
-        bound_(BoundValues(graph, graph.regions[region])) {}
+        bound_(BoundValues(graph, graph.regions[region])) {
+    for (const Node& node : graph.nodes) {
+      if (node.op == "Concat") joined_.insert(node.inputs.begin(), node.inputs.end());
+    }
+  }
 
   absl::StatusOr<FusedGraph> Run() {
     if (&region_ == &graph_.main_region()) result_.aliases = options_.aliases;
@@ -47,6 +52,7 @@ class Fuser {
         continue;
       }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
+      if (IsJoinedSlice(fused) && PlaceSlice(fused)) continue;
       if (PlaceAsView(fused)) continue;
       AOTC_ASSIGN_OR_RETURN(const bool is_grown, grown_.Place(fused, result_.decisions));
       if (is_grown) continue;
@@ -145,15 +151,22 @@ class Fuser {
     return "";
   }
 
-  // Lets a slice of blocks lie in what it is a slice of, unless readers can do without that too.
+  // A slice that a Concat may have where it lies. Others that are views need no place.
+  bool IsJoinedSlice(const FusedKernel& fused) const {
+    return options_.enabled && options_.places && joined_.contains(fused.args.back());
+  }
+
+  // Lets a slice lie in what it is a slice of, unless readers can do without that too.
   bool PlaceSlice(const FusedKernel& fused) {
     const std::optional<JoinCut> cut = ReadCut(fused.kernel);
     if (!cut) return false;
     const ValueId whole = fused.args[0], value = fused.args[1];
     if (MakerOf(whole) != nullptr && IsCopy(MakerOf(whole)->kernel)) return false;
     const Part part = {value, cut->start};
-    const bool is_possible = !graph_.values[value].layout.IsRowMajor() && !bound_.contains(value) &&
-                             places_.CheckSlice(whole, cut->axis, part).ok();
+    const bool is_row_major = graph_.values[value].layout.IsRowMajor();
+    const bool may_lie = is_row_major ? MakerOf(whole) != nullptr && AsView(graph_, fused) : true;
+    const bool is_possible =
+        may_lie && !bound_.contains(value) && places_.CheckSlice(whole, cut->axis, part).ok();
     if (is_possible) places_.PlaceSlice(whole, cut->axis, part);
     return is_possible;
   }
@@ -311,55 +324,10 @@ class Fuser {
     placed_.push_back(std::move(fused));
   }
 
-  // Drops kernels and views that no output needs: operands that only shapes were read from, copies
-  // whose readers read the source.
-  void DropUnread() {
-    std::set<ValueId> read, roots;  // of what parts lie in, of which something is read
-    std::map<ValueId, ValueId> bases;
-    for (const ValueView& view : result_.views) bases.emplace(view.value, view.base);
-    const auto note = [&](ValueId value) {
-      read.insert(value);
-      const auto base = bases.find(value);
-      const ValueId at = base == bases.end() ? value : base->second;
-      if (places_.IsPart(at) || places_.HasParts(at)) roots.insert(places_.RootOf(at));
-    };
-    const auto is_read = [&](ValueId value) {
-      return read.contains(value) || roots.contains(places_.RootOf(value)) ||
-             std::ranges::any_of(result_.views, [&](const ValueView& view) {
-               return view.base == value && read.contains(view.value);
-             });
-    };
-    std::ranges::for_each(region_.outputs, note);
-    std::ranges::for_each(grown_.Inputs(), note);
-    for (size_t i = placed_.size(); i-- > 0;) {
-      if (!placed_[i]) continue;
-      const FusedKernel& fused = *placed_[i];
-      const bool needed = std::any_of(fused.args.begin(), fused.args.end(), [&](ValueId arg) {
-        auto producer = producer_.find(arg);
-        return producer != producer_.end() && producer->second == i && is_read(arg);
-      });
-      if (needed) std::ranges::for_each(fused.args, note);
-      if (!needed) placed_[i].reset();
-    }
-    std::erase_if(result_.views, [&](const ValueView& view) { return !read.contains(view.value); });
-    AddBoxes(read);
-  }
-
-  // Views of parts become views of what those lie in.
-  void AddBoxes(const std::set<ValueId>& read) {
-    for (ValueView& view : result_.views) {
-      if (!places_.IsPart(view.base)) continue;
-      const ValueView box = places_.ViewOf(view.base);
-      view.base = box.base;
-      view.offset = Simplify(view.offset + box.offset);
-    }
-    for (const auto& [value, box] : places_.Views()) {
-      if (read.contains(value)) result_.views.push_back(box);
-    }
-  }
-
   absl::StatusOr<FusedGraph> Collect() {
-    DropUnread();
+    std::vector<ValueId> wanted = grown_.Inputs();
+    wanted.insert(wanted.end(), region_.outputs.begin(), region_.outputs.end());
+    DropUnread(wanted, places_, result_.views, placed_);
     if (options_.enabled) {
       MergeShared(graph_, region_, options_.veto, result_, placed_);
       MergeBeside(region_, options_.veto, result_, placed_);
@@ -375,12 +343,13 @@ class Fuser {
   const FuseOptions& options_;
   IdVector<ValueId, int> uses_;
   FusedGraph result_;
-  std::vector<std::optional<FusedKernel>> placed_;
+  KernelSlots placed_;
   std::map<ValueId, FusedKernel> view_kernels_;  // by the view
   std::map<ValueId, size_t> producer_;           // value -> index in placed_
   Places places_;
   GrownOutputs grown_;
   const std::set<ValueId> bound_;
+  std::set<ValueId> joined_;  // operands of a Concat
 };
 
 }  // namespace

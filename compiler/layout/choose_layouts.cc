@@ -378,10 +378,11 @@ class LayoutChooser {
 }  // namespace
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options) {
-  if (options.block == 0) return graph;
-  AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, options.block));
-  AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, options.block));
-  AOTC_ASSIGN_OR_RETURN(const Graph reshaped, ReshapedConvolutions(repeated));
+  const int64_t block = std::max<int64_t>(options.block, 1);  // parts may begin anywhere else
+  AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, block));
+  AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, block));
+  AOTC_ASSIGN_OR_RETURN(Graph reshaped, ReshapedConvolutions(repeated));
+  if (options.block == 0) return reshaped;
   AOTC_ASSIGN_OR_RETURN(const Graph laid_out, LayoutChooser(reshaped, options).Run());
   return RowsOfBlocks(laid_out);
 }

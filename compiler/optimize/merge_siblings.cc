@@ -49,6 +49,7 @@ class Merger {
     for (NodeId id : graph.nodes.ids()) {
       for (ValueId input : graph.nodes[id].inputs) {
         if (input.valid()) reader_[input] = id;
+        if (graph.nodes[id].op == "Concat") joined_.insert(input);
       }
     }
   }
@@ -79,6 +80,7 @@ class Merger {
   const bool always_;
   const IdVector<ValueId, int> uses_;
   IdVector<ValueId, NodeId> reader_;  // the last one
+  std::set<ValueId> joined_;          // operands of a Concat
 };
 
 ValueType Merger::JoinedType(const SiblingGroup& group) const {
@@ -132,7 +134,11 @@ bool Merger::Pays(const SiblingGroup& group) const {
     return IsReadByProduct(ResultOf(branch));
   });
   if (by_products && NodeOf(group, 0, 0).op != "Conv") return true;
-  if (!AreContiguous(group)) return false;
+  // Alone a part lies where the Concat wants it; beside its siblings it would be copied there.
+  const bool is_joined = std::ranges::any_of(group.branches, [&](const SiblingBranch& branch) {
+    return joined_.contains(ResultOf(branch));
+  });
+  if (is_joined || !AreContiguous(group)) return false;
   const auto lost = std::ranges::count_if(group.branches, [&](const SiblingBranch& branch) {
     return IsReadElementwise(ResultOf(branch));
   });

@@ -27,6 +27,8 @@ from build_output import Failure  # noqa: E402
 from model_list import build_folder  # noqa: E402
 
 BATCHES = {1: [], "n": ["--dim=n=1..3"]}
+# Of row-major images, as CUDA has them, channels of several are apart.
+TARGETS = {1: ["cpu", "cuda"], "n": ["cpu"]}
 SIZES = ["--size=n=1", "--size=n=3"]
 
 
@@ -67,9 +69,11 @@ def check(build, still, folder, ways):
         if ways:
             failures += [text for way in ways for text in emulate(path, way)]
             continue
-        copies = copies_within(path, flags)
-        if still and copies:
-            failures.append(f"{path.stem}: copies in {' '.join(copies)}")
+        for target in TARGETS[batch]:
+            if not still or (target == "cuda" and build in place_models.MOVED_ON_CUDA):
+                continue
+            if copies := copies_within(path, [*flags, f"--target={target}"]):
+                failures.append(f"{path.stem}, {target}: copies in {' '.join(copies)}")
         if (build in place_models.REFUSED) != is_refused(path, flags):
             failures.append(f"{path.stem}: the peak of memory is not looked at rightly")
         command = [build_folder() / "tests" / "interpret_model", "--ways=all", *flags]

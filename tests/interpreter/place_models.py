@@ -245,6 +245,9 @@ def idle(g, n=1):
 # Functions whose result would keep too much memory.
 REFUSED = {idle}
 
+# Functions whose rows want blocks of channels.
+MOVED_ON_CUDA = {distances}
+
 # Functions and whether they can do without moving anything.
 def long_rows(g, n=1):
     """The softmax of a joined value, whose rows are too long to be kept by one thread."""
@@ -283,7 +286,7 @@ def shuffled_halves(g, n=1):
 MODELS = {
     two_convolutions: True, part_with_border: True, dense_block: True, dense_list: True,
     branches: True, odd_end: True, skip: True, phases: True, enlarged: True,
-    enlarged_alone: True, odd_channels: False, part_is_output: False,
+    enlarged_alone: True, odd_channels: True, part_is_output: False,
     twice: False, other_axes: False, rows: False, result_is_output: False, halves: True,
     idle: False, distances: True, turned: False, shuffled_groups: True, shuffled_pool: True,
     shuffled_halves: False, long_rows: False,

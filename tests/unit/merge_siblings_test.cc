@@ -31,6 +31,24 @@ TEST(MergeSiblings, ConvolutionsOverOneRowMajorImage) {
             "Conv Relu Slice Slice Slice Conv Conv Concat MaxPool");
 }
 
+// A part that a Concat reads would have to be copied there.
+TEST(MergeSiblings, WhatAConcatReadsIsWrittenInItsResult) {
+  constexpr std::string_view kText = R"air(
+    graph @main(%x: f32[1, 4, 4, 4]) -> (%y, %z) {
+      const %a: f32[8, 4, 1, 1] = random(seed=1)
+      const %b: f32[4, 4, 1, 1] = random(seed=2)
+      const %c: f32[6, 4, 1, 1] = random(seed=3)
+      const %d: f32[4, 4, 3, 3] = random(seed=4)
+      %p = Conv(%x, %a)
+      %q = Conv(%x, %b)
+      %r = Conv(%x, %c)
+      %s = Conv(%q, %d) {pads=[1, 1, 1, 1]}
+      %y = Concat(%p, %s) {axis=1}
+      %z = MaxPool(%r) {kernel_shape=[2, 2]}
+    })air";
+  EXPECT_EQ(OpsOf(CheckCase(kText, kPasses)), "Conv Conv Conv Conv Concat MaxPool");
+}
+
 TEST(MergeSiblings, SeveralImagesAreLeftAlone) {
   constexpr std::string_view kText = R"air(
     graph @main(%x: f32[2, 4, 4, 4]) -> (%y, %z) {
