@@ -8,7 +8,8 @@
 // products of activations read all parts, which they do in place (queries, keys and values), and
 // where the parts are contiguous (one row, one image), and so views, and kernels are saved: an
 // elementwise op behind a part would have been computed with it, but is not with all of them; a
-// part that a Concat reads would have been written in its result. The setting merge.copied-parts=1 does it always.
+// part that a Concat reads would have been written in its result. The setting merge.copied-parts=1
+// does it always.
 #ifndef AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
 #define AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
 
