@@ -36,6 +36,7 @@ bool ChannelsInnermost::HasChannels(ValueId value) const {
 void ChannelsInnermost::Add(const NodeKernel& node) {
   if (node.outputs.size() != 1 || !HasChannels(node.outputs[0])) return;
   if (ReadWinograd(node.kernel)) blocked_.insert({node.inputs[0], node.outputs[0]});
+  if (IsConvolution(graph_, node, {})) convolved_.insert({node.inputs[0], node.outputs[0]});
   AddParts(node);
   if (!IsPointNest(node.kernel)) return;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -74,9 +75,9 @@ void ChannelsInnermost::Join(ValueId a, ValueId b) {
   alike_[b].insert(a);
 }
 
-std::set<ValueId> ChannelsInnermost::Find() const {
+std::set<ValueId> ChannelsInnermost::AlikeWith(ValueId first) const {
   std::set<ValueId> found;
-  std::vector<ValueId> reached(cut_.begin(), cut_.end());
+  std::vector<ValueId> reached = {first};
   while (!reached.empty()) {
     const ValueId value = reached.back();
     reached.pop_back();
@@ -84,6 +85,17 @@ std::set<ValueId> ChannelsInnermost::Find() const {
     const auto alike = alike_.find(value);
     if (alike != alike_.end())
       reached.insert(reached.end(), alike->second.begin(), alike->second.end());
+  }
+  return found;
+}
+
+std::set<ValueId> ChannelsInnermost::Find() const {
+  std::set<ValueId> found;
+  for (const ValueId cut : cut_) {
+    if (found.contains(cut)) continue;
+    std::set<ValueId> alike = AlikeWith(cut);
+    const auto is_convolved = [&](ValueId value) { return convolved_.contains(value); };
+    if (std::ranges::any_of(alike, is_convolved)) found.merge(alike);
   }
   return found;
 }
