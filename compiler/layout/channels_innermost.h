@@ -39,7 +39,7 @@ class ChannelsInnermost {
   std::map<ValueId, std::set<ValueId>> alike_;  // those that have one layout with the value
   std::set<ValueId> cut_;                       // within blocks
   std::set<ValueId> blocked_;
-  std::set<ValueId> convolved_;                 // a convolution makes or reads them
+  std::set<ValueId> convolved_;  // a convolution makes or reads them
 };
 
 // Axes in order, the channels behind all others.

@@ -1,4 +1,6 @@
+#include "absl/strings/str_format.h"
 #include "compiler/ir/kernel_text.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "gtest/gtest.h"
@@ -6,7 +8,7 @@
 namespace aotc {
 namespace {
 
-ProgramKernel Schedule(std::string_view text) {
+ProgramKernel Scheduled(std::string_view text) {
   absl::StatusOr<Kernel> kernel = ParseKernel(text);
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   if (!kernel.ok()) return {};
@@ -17,7 +19,7 @@ ProgramKernel Schedule(std::string_view text) {
 }
 
 TEST(CpuContraction, ColumnsThatLieTogetherAreTiled) {
-  const ProgramKernel kernel = Schedule(R"air(
+  const ProgramKernel kernel = Scheduled(R"air(
     kernel @dense(in %x: f32[7, 32], const %w: f32[32, 48], out %y: f32[7, 48]) {
       %y[i<7, j<48] = reduce sum(k<32) %x[i, k] * %w[k, j]
     })air");
@@ -25,9 +27,27 @@ TEST(CpuContraction, ColumnsThatLieTogetherAreTiled) {
   EXPECT_EQ(kernel.variants[0].realisation, "contract_tile");
 }
 
+// Rows 4096 bytes apart lie in one set of a cache of eight ways, as those of 3072 elements do.
+TEST(CpuContraction, TilesHaveNoMoreRowsThanOneSetHolds) {
+  const auto tile_rows = [](int64_t length) {
+    absl::StatusOr<Kernel> kernel = ParseKernel(absl::StrFormat(R"air(
+      kernel @dense(in %%x: f32[197, %d], const %%w: f32[%d, 768], out %%y: f32[197, 768]) {
+        %%y[i<197, j<768] = reduce sum(k<%d) %%x[i, k] * %%w[k, j]
+      })air",
+                                                                length, length, length));
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    const absl::StatusOr<ProgramKernel> scheduled =
+        ScheduleOnCpu(*kernel, {.isas = *ParseCpuList("x86-64-v4")});
+    const absl::StatusOr<Schedule> schedule = ParseSchedule(scheduled->variants[0].schedule);
+    return HeartOf(*schedule).params[0];
+  };
+  EXPECT_LE(tile_rows(3072), 8);
+  EXPECT_GT(tile_rows(3088), 8) << "else the widest tile is best";
+}
+
 // A source file has the vectors of one instruction set: loops of fewer lanes would write as many.
 TEST(CpuSchedules, HaveTheLanesOfTheirInstructionSet) {
-  const ProgramKernel kernel = Schedule(R"air(
+  const ProgramKernel kernel = Scheduled(R"air(
     kernel @sum(in %x: f32[7, 64], out %y: f32[7, 64]) {
       %y[i<7, j<64] = %x[i, j] + 1.0
     })air");
@@ -61,7 +81,7 @@ TEST(CpuContraction, DepthwiseOfChannelsThatAreNoWholeVectors) {
             reduce sum(k<1, p<3, q<3) %x[0, c, h + p - 1, w + q - 1] * %w[c, 0, p, q]
         %y[n<1, c<20, h<8, w<8] = )air",
                                     result, "\n}");
-    const ProgramKernel kernel = Schedule(text);
+    const ProgramKernel kernel = Scheduled(text);
     return kernel.variants.empty() ? "" : kernel.variants[0].realisation;
   };
   EXPECT_EQ(realisation("", "max(%acc[0, c, h, w], 0.0)"), "depthwise_tile");
@@ -76,13 +96,13 @@ TEST(CpuContraction, StepsOfOneReductionAreGathered) {
     const std::string at = taps == 1 ? "0, 0" : "p, q", pixel = taps == 1 ? "h, w" : "h + p, w + q";
     const std::string window = taps == 1 ? "" : ", p<3, q<3";
     const ProgramKernel kernel =
-        Schedule(StrCat(R"air(
+        Scheduled(StrCat(R"air(
       kernel @shuffled(in %x: f32[1, 20, 8, 8](0, 2, 3, 1), const %w: f32[24, 9, )air",
-                        taps, ", ", taps, R"air(],
+                         taps, ", ", taps, R"air(],
                        out %y: f32[1, 24, 6, 6](0, 2, 3, 1)) {
         %y[n<1, c<24, h<6, w<6] =
             reduce sum(k<9)air",
-                        window, ") %x[0, ", channel, ", ", pixel, "] * %w[c, k, ", at, "]\n}"));
+                         window, ") %x[0, ", channel, ", ", pixel, "] * %w[c, k, ", at, "]\n}"));
     return kernel.variants.empty() ? "" : kernel.variants[0].realisation;
   };
   EXPECT_EQ(realisation(1, "k + 11"), "contract_tile");
@@ -94,7 +114,7 @@ TEST(CpuContraction, StepsOfOneReductionAreGathered) {
 // The columns of a row-major image are its channels, and its pixels lie innermost: a tile would
 // store a row of channels where pixels belong.
 TEST(CpuContraction, PixelsAreNoColumns) {
-  const ProgramKernel kernel = Schedule(R"air(
+  const ProgramKernel kernel = Scheduled(R"air(
     kernel @pointwise(in %x: f32[1, 32, 25, 5], const %w: f32[48, 32, 1, 1],
                       out %y: f32[1, 48, 25, 5]) {
       %y[n<1, c<48, h<25, v<5] = reduce sum(k<32) %x[0, k, h, v] * %w[c, k, 0, 0]
@@ -109,7 +129,7 @@ TEST(CpuContraction, PixelsAreNoColumns) {
 // A single column has no loop, and the rows are what lies innermost: as columns they would be
 // stored side by side, and all but the first from weights that are not there.
 TEST(CpuContraction, RowsAreNoColumns) {
-  const ProgramKernel kernel = Schedule(R"air(
+  const ProgramKernel kernel = Scheduled(R"air(
     kernel @dense(in %x: f32[7, 32], const %w: f32[1, 32], out %y: f32[7, 1]) {
       %y[i<7, j<1] = reduce sum(k<32) %x[i, k] * %w[0, k]
     })air");
@@ -120,7 +140,7 @@ TEST(CpuContraction, RowsAreNoColumns) {
 
 // A tile hands over vectors: what cannot take them is computed in loops, from weights as they are.
 TEST(CpuContraction, EpiloguesWithoutVectorFormAreLoops) {
-  const ProgramKernel kernel = Schedule(R"air(
+  const ProgramKernel kernel = Scheduled(R"air(
     kernel @bytes(in %x: u8[7, 32], const %w: i8[32, 48], out %y: u8[7, 48]) {
       temp %sum: i32[7, 48]
       %sum[i<7, j<48] = reduce sum(k<32) i32(%x[i, k]) * i32(%w[k, j])

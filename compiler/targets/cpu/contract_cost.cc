@@ -22,7 +22,8 @@ class ContractCost {
 
   CpuEstimate All() const {
     const double tiles = Tiles(), memory = Memory();
-    const double cycles = std::max(tiles, memory) + kApart * std::min(tiles, memory);
+    const double apart = RowsShareSets() ? 1 : kApart;
+    const double cycles = std::max(tiles, memory) + apart * std::min(tiles, memory);
     return {.cycles = cycles + core_.task * Tasks(),
             .tasks = Tasks(),
             .whole_tasks = WholeChunks() * WholePanels()};
@@ -31,6 +32,15 @@ class ContractCost {
  private:
   static constexpr double kElement = 4;  // bytes of a step of one column, also of four bytes
   static constexpr double kApart = 0.5;  // what is fetched in a row comes while tiles compute
+
+  // Rows of a tile lie a multiple apart of what one way of the innermost cache holds, in one set of
+  // all its ways: they drive out one another, and nothing is there before it is asked for.
+  bool RowsShareSets() const {
+    constexpr int64_t kWayBytes = 4096, kWays = 8;
+    const std::optional<int64_t> stride = c_.row_stride.AsInt();
+    return !c_.is_depthwise && tiling_.rows > kWays && stride &&
+           *stride * static_cast<int64_t>(kElement) % kWayBytes == 0 && *stride != 0;
+  }
 
   bool CutsRows() const { return c_.outer.empty() && tiling_.chunk > 0; }
   double PanelBytes() const { return steps_ * static_cast<double>(c_.panel) * kElement; }
