@@ -46,7 +46,7 @@ absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions optio
   for (int round = 0; round < kMostRounds; ++round) {
     AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, target));
     if (program.arena_bytes <= most) return fused;
-    const std::string idlest = IdlestValue(program);
+    const std::string idlest = IdlestValue(program, most);
     if (idlest.empty()) break;
     options.unplaced.insert(idlest);
     AOTC_ASSIGN_OR_RETURN(fused, Fuse(graph, options));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "compiler/ir/program_access.h"
 
@@ -13,19 +14,12 @@ bool Lives(const Buffer& buffer, int step) {
   return buffer.first_step >= 0 && buffer.first_step <= step && step <= buffer.last_step;
 }
 
-int PeakStep(const Program& program) {
-  int peak = 0;
-  int64_t most = 0;
-  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
-    int64_t bytes = 0;
-    for (const Buffer& buffer : program.buffers) {
-      if (buffer.kind == BufferKind::kArena && Lives(buffer, step)) bytes += buffer.bytes;
-    }
-    if (bytes <= most) continue;
-    most = bytes;
-    peak = step;
+int64_t BytesAlive(const Program& program, int step) {
+  int64_t bytes = 0;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.kind == BufferKind::kArena && Lives(buffer, step)) bytes += buffer.bytes;
   }
-  return peak;
+  return bytes;
 }
 
 // Bases that no step writes as a whole.
@@ -41,12 +35,11 @@ std::set<BufferId> MadeOfBoxes(const Program& program) {
   return boxed;
 }
 
-}  // namespace
-
-std::string IdlestValue(const Program& program) {
-  const int step = PeakStep(program);
+// Of each of `bases` that is alive, the bytes that no box has been written to.
+std::map<BufferId, int64_t> IdleBytes(const Program& program, const std::set<BufferId>& bases,
+                                      int step) {
   std::map<BufferId, int64_t> idle;
-  for (BufferId id : MadeOfBoxes(program)) {
+  for (BufferId id : bases) {
     const Buffer& base = program.buffers[id];
     if (base.kind == BufferKind::kArena && Lives(base, step)) idle[id] = base.bytes;
   }
@@ -55,12 +48,23 @@ std::string IdlestValue(const Program& program) {
     if (box.start.empty() || base == idle.end() || box.first_step > step) continue;
     base->second -= box.bytes;
   }
+  return idle;
+}
+
+}  // namespace
+
+std::string IdlestValue(const Program& program, int64_t most) {
+  const std::set<BufferId> bases = MadeOfBoxes(program);
+  std::pair<int64_t, int64_t> idlest = {-1, 0};  // bytes without use, of all
   std::string value;
-  int64_t most = 0;
-  for (const auto& [id, bytes] : idle) {
-    if (bytes <= most) continue;
-    most = bytes;
-    value = program.buffers[id].value;
+  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
+    if (BytesAlive(program, step) <= most) continue;
+    for (const auto& [id, bytes] : IdleBytes(program, bases, step)) {
+      const std::pair<int64_t, int64_t> size = {bytes, program.buffers[id].bytes};
+      if (size <= idlest) continue;
+      idlest = size;
+      value = program.buffers[id].value;
+    }
   }
   return value;
 }
