@@ -70,6 +70,11 @@ Expr OperandLoad(const Expr& factor) {
   return operand ? operand->load : Expr();
 }
 
+AxisRole RoleOf(const std::string& axis, const Expr& a, const Expr& b) {
+  const bool in_a = UsesVar(a, axis), in_b = UsesVar(b, axis);
+  return in_a == in_b ? AxisRole::kBatch : in_a ? AxisRole::kM : AxisRole::kN;
+}
+
 std::optional<ContractionAnchor> ReadContraction(const Stage& stage) {
   if (!stage.IsReduction() || stage.combiner.name != "sum" || stage.body.size() != 1) {
     return std::nullopt;
@@ -83,9 +88,7 @@ std::optional<ContractionAnchor> ReadContraction(const Stage& stage) {
                                 .k = stage.reduce_axes,
                                 .accumulator = product.dtype()};
   for (const Axis& axis : stage.axes) {
-    const bool in_a = UsesVar(contraction.a.whole, axis.name);
-    const bool in_b = UsesVar(contraction.b.whole, axis.name);
-    const AxisRole role = in_a == in_b ? AxisRole::kBatch : in_a ? AxisRole::kM : AxisRole::kN;
+    const AxisRole role = RoleOf(axis.name, contraction.a.whole, contraction.b.whole);
     contraction.roles.push_back(role);
     (role == AxisRole::kBatch ? contraction.batch
      : role == AxisRole::kM   ? contraction.m

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/kernel.h"
@@ -35,6 +35,9 @@ enum class AxisRole : uint8_t {
   kM,      // indexes a alone
   kN,      // indexes b alone
 };
+
+// Of the axis in a product of two factors.
+AxisRole RoleOf(const std::string& axis, const Expr& a, const Expr& b);
 
 // sum over k of a * b.
 struct ContractionAnchor {

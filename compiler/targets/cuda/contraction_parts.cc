@@ -7,6 +7,7 @@
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/schedule/anchor.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -266,9 +267,9 @@ absl::StatusOr<CudaContraction> ReadCudaContraction(const Kernel& kernel) {
   c.b = c.nest.stages[0].bodies[0].arg(1);
   c.accumulator = c.nest.stages[0].bodies[0].dtype();
   for (NestAxis axis : c.nest.outer) {
-    const bool in_a = UsesVar(c.a, axis.name), in_b = UsesVar(c.b, axis.name);
     axis.halo = {};
-    (in_a == in_b ? c.batch : in_a ? c.m : c.n).push_back(axis);
+    const AxisRole role = RoleOf(axis.name, c.a, c.b);
+    (role == AxisRole::kBatch ? c.batch : role == AxisRole::kM ? c.m : c.n).push_back(axis);
   }
   for (const Axis& axis : c.nest.stages[0].reduce) {
     c.k.push_back({.name = axis.name, .extent = axis.extent});
