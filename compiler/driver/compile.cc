@@ -11,7 +11,6 @@
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/fuse/index_checks.h"
-#include "compiler/fuse/memoized_veto.h"
 #include "compiler/fuse/places.h"
 #include "compiler/fuse/split_kernels.h"
 #include "compiler/ir/graph_text.h"
@@ -167,12 +166,11 @@ class Compilation {
 
   absl::Status FuseNodes() {
     FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
-                     .veto = Memoized(target_.fusion_veto),
-                     .in_one_pass = target_.in_one_pass};
+                     .costs = KernelCosts(target_.estimate)};
     AOTC_ASSIGN_OR_RETURN(fuse.aliases, BindAliases(result_.graph, options_.aliases));
     schedule_ = ScheduledOnce(target_.schedule);
-    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, {schedule_, target_.holds}));
-    SplitKernels(result_.graph, fused_, target_.holds);
+    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, schedule_));
+    SplitKernels(result_.graph, fused_, fuse.costs);
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
     }

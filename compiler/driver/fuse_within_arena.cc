@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/fuse/split_kernels.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/plan/idle_boxes.h"
 #include "compiler/plan/plan.h"
@@ -23,10 +24,11 @@ bool HasBoxes(const FusedGraph& fused) {
 }
 
 // The program that would come of it, with kernels in as many parts as the target needs.
-absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const ArenaTarget& target) {
-  SplitKernels(graph, fused, target.holds);
-  AOTC_ASSIGN_OR_RETURN(Program program, BuildProgram(graph, std::move(fused), target.schedule,
-                                                      {.has_weights = false}));
+absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const KernelCosts& costs,
+                                const Scheduler& schedule) {
+  SplitKernels(graph, fused, costs);
+  AOTC_ASSIGN_OR_RETURN(Program program,
+                        BuildProgram(graph, std::move(fused), schedule, {.has_weights = false}));
   AOTC_RETURN_IF_ERROR(PlanMemory(program));
   return program;
 }
@@ -34,17 +36,17 @@ absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const ArenaTarget
 }  // namespace
 
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
-                                           const ArenaTarget& target) {
+                                           const Scheduler& schedule) {
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuse(graph, options));
   if (!HasBoxes(fused)) return fused;
   FuseOptions copies = options;
   copies.places = false;
   AOTC_ASSIGN_OR_RETURN(FusedGraph copied, Fuse(graph, copies));
-  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, target));
+  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, options.costs, schedule));
   const int64_t most = without.arena_bytes + without.arena_bytes / 20;
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
-    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, target));
+    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, options.costs, schedule));
     if (program.arena_bytes <= most) return fused;
     const std::string idlest = IdlestValue(program, most);
     if (idlest.empty()) break;

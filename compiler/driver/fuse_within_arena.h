@@ -1,28 +1,21 @@
 // Fusion with as many places as memory allows: what lies in a larger value keeps all of that alive.
 //
 //   Scheduler schedule = ScheduledOnce(target.schedule);      // programs are built more than once
-//   FusedGraph fused = *FuseWithinArena(graph, options, {schedule, target.holds});
+//   FusedGraph fused = *FuseWithinArena(graph, options, schedule);
 #ifndef AOTC_COMPILER_DRIVER_FUSE_WITHIN_ARENA_H_
 #define AOTC_COMPILER_DRIVER_FUSE_WITHIN_ARENA_H_
 
 #include "absl/status/statusor.h"
 #include "compiler/fuse/fuse.h"
-#include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/build_program.h"
 
 namespace aotc {
-
-// What a plan asks of the target.
-struct ArenaTarget {
-  const Scheduler& schedule;
-  const HoldsKernel& holds;
-};
 
 // Plans the program with places and with copies. Where the arena of the first is more than a
 // twentieth larger, operands of the Concat whose result is idlest at its peak are copied, until it
 // is not.
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
-                                           const ArenaTarget& target);
+                                           const Scheduler& schedule);
 
 // Schedules each kernel once.
 Scheduler ScheduledOnce(Scheduler schedule);

@@ -176,7 +176,7 @@ class Fuser {
     if (uses_[value] > 1 || places_.IsWhole(value)) return true;
     const FusedKernel& source = *placed_[producer_.at(value)];
     return HasOtherReaders(source, value, uses_) || IsWrittenAgain(source) ||
-           !MergeIfAllowed(source, join, value, options_.veto).ok();
+           !MergeIfAllowed(source, join, value, options_.costs).ok();
   }
 
   // A kernel that gives what another makes once more: that one can write it here as well.
@@ -195,7 +195,7 @@ class Fuser {
     if (uses_[value] != 1 || bound_.contains(value)) return false;
     const std::optional<FusedKernel> reader = KernelOfReader(graph_, region_, value);
     return reader && !AsView(graph_, *reader) && !OnlyMoves(reader->kernel) &&
-           MergeIfAllowed(join, *reader, value, options_.veto).ok();
+           MergeIfAllowed(join, *reader, value, options_.costs).ok();
   }
 
   // Readers dequantise for themselves: the integers are what lies in memory.
@@ -247,7 +247,7 @@ class Fuser {
       result_.decisions.push_back(StrCat(what, "no, the producer's other results have readers"));
       return std::nullopt;
     }
-    absl::StatusOr<FusedKernel> merged = MergeIfAllowed(source, consumer, value, options_.veto);
+    absl::StatusOr<FusedKernel> merged = MergeIfAllowed(source, consumer, value, options_.costs);
     if (!merged.ok()) {
       if (std::optional<FusedKernel> both = TryMergeBoth(source, consumer, value)) return both;
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));
@@ -267,7 +267,7 @@ class Fuser {
   // rows are.
   std::optional<FusedKernel> TryMergeBoth(const FusedKernel& source, const FusedKernel& consumer,
                                           ValueId value) {
-    if (!options_.in_one_pass) return std::nullopt;
+    if (!options_.costs.IsKnown()) return std::nullopt;
     const absl::StatusOr<FusedKernel> first = MergeKernels(source, consumer, value, {}, 1);
     if (!first.ok()) return std::nullopt;
     for (const ValueId operand : source.args) {
@@ -276,7 +276,8 @@ class Fuser {
       if (HasOtherReaders(before, operand, uses_)) continue;
       absl::StatusOr<FusedKernel> both = MergeKernels(before, *first, operand, {}, 1);
       const bool fits = both.ok() && CheckMerged(both->kernel).ok();
-      if (!fits || !options_.in_one_pass(both->kernel)) continue;
+      if (!fits || !IsWorthIt({&before.kernel, &source.kernel, &consumer.kernel}, both->kernel))
+        continue;
       result_.decisions.push_back(StrCat(before.kernel.name, " and ", source.kernel.name, " into ",
                                          consumer.kernel.name, ": yes, for one pass over them"));
       placed_[producer_.at(operand)].reset();
@@ -284,6 +285,11 @@ class Fuser {
       return *std::move(both);
     }
     return std::nullopt;
+  }
+
+  // All three take less in one pass than apart, by more than plain loops.
+  bool IsWorthIt(const KernelCosts::Parts& parts, const Kernel& merged) const {
+    return options_.costs.CheckMerge(parts, merged).ok() && !options_.costs.Of(merged).is_plain;
   }
 
   // The copy that makes `value`: its kernel, with the views of its result that lie between.
@@ -307,7 +313,7 @@ class Fuser {
     const std::optional<FusedKernel> copy = CopyOf(value);
     if (!copy) return std::nullopt;
     const ValueId source = copy->args[0];
-    absl::StatusOr<FusedKernel> merged = MergeIfAllowed(*copy, consumer, value, options_.veto);
+    absl::StatusOr<FusedKernel> merged = MergeIfAllowed(*copy, consumer, value, options_.costs);
     const std::string what = StrCat(copy->kernel.name, " into ", consumer.kernel.name, ": ");
     if (!merged.ok() || !ReadsNeighbours(merged->kernel, TensorOf(*merged, source)))
       return std::nullopt;
@@ -329,8 +335,8 @@ class Fuser {
     wanted.insert(wanted.end(), region_.outputs.begin(), region_.outputs.end());
     DropUnread(wanted, places_, result_.views, placed_);
     if (options_.enabled) {
-      MergeShared(graph_, region_, options_.veto, result_, placed_);
-      MergeBeside(region_, options_.veto, result_, placed_);
+      MergeShared(graph_, region_, options_.costs, result_, placed_);
+      MergeBeside(region_, options_.costs, result_, placed_);
     }
     for (std::optional<FusedKernel>& fused : placed_) {
       if (fused) result_.kernels.push_back(*std::move(fused));

@@ -1,6 +1,6 @@
 // Fusion: which nodes become one kernel, derived from index maps; the target is asked.
 //
-//   FusedGraph fused = *Fuse(graph, target_accepts);
+//   FusedGraph fused = *Fuse(graph, {.costs = KernelCosts(target.estimate)});
 //   fused.kernels[0].kernel  // conv1_relu1: acc = sum ...; y = max(acc + b, 0)
 //   fused.decisions          // "relu1 into conv1: epilogue reads the accumulator at its own index"
 //
@@ -10,25 +10,18 @@
 #ifndef AOTC_COMPILER_FUSE_FUSE_H_
 #define AOTC_COMPILER_FUSE_FUSE_H_
 
-#include <functional>
 #include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "compiler/fuse/kernel_cost.h"
 #include "compiler/ir/fused_graph.h"
 
 namespace aotc {
 
-// Says why the target cannot realise a merged kernel as well as its parts, or "" where it can.
-using FusionVeto = std::function<std::string(const Kernel& producer, const Kernel& consumer,
-                                             const Kernel& merged)>;
-
 struct FuseOptions {
-  bool enabled = true;  // false: one kernel per node
-  FusionVeto veto = {};
-  // Whether the target computes all of a kernel in one pass, of which it would rather keep any two
-  // parts alone apart: a softmax between two products. Null: it has no such kernels.
-  std::function<bool(const Kernel& kernel)> in_one_pass = {};
+  bool enabled = true;                  // false: one kernel per node
+  KernelCosts costs = {};               // of the target
   bool places = true;                   // false: no operand of a Concat lies in its result
   std::set<std::string> unplaced = {};  // names of results in which none lies
   std::vector<Alias> aliases = {};      // outputs in the memory of inputs

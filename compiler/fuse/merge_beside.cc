@@ -23,9 +23,9 @@ constexpr int64_t kMostBytes = 64 * 1024;
 
 class BesideMerger {
  public:
-  BesideMerger(const Region& region, const FusionVeto& veto, FusedGraph& fused,
+  BesideMerger(const Region& region, const KernelCosts& costs, FusedGraph& fused,
                KernelSlots& kernels)
-      : veto_(veto),
+      : costs_(costs),
         decisions_(fused.decisions),
         kernels_(kernels),
         uses_(region, fused.views, kernels) {}
@@ -138,11 +138,11 @@ class BesideMerger {
     if (!IsPointNest(merged.kernel)) {
       return absl::FailedPreconditionError("their elements are not computed by the same loops");
     }
-    AOTC_RETURN_IF_ERROR(CheckVeto(veto_, first, second, merged));
+    AOTC_RETURN_IF_ERROR(costs_.CheckMerge({&first.kernel, &second.kernel}, merged.kernel));
     return merged;
   }
 
-  const FusionVeto& veto_;
+  const KernelCosts& costs_;
   std::vector<std::string>& decisions_;
   KernelSlots& kernels_;
   KernelUses uses_;
@@ -151,9 +151,9 @@ class BesideMerger {
 
 }  // namespace
 
-void MergeBeside(const Region& region, const FusionVeto& veto, FusedGraph& fused,
+void MergeBeside(const Region& region, const KernelCosts& costs, FusedGraph& fused,
                  KernelSlots& kernels) {
-  BesideMerger(region, veto, fused, kernels).Run();
+  BesideMerger(region, costs, fused, kernels).Run();
 }
 
 }  // namespace aotc

@@ -12,7 +12,7 @@ namespace aotc {
 
 // The first of two moves down to the second, or that up to the first, whichever their readers and
 // operands allow. `fused` has the views, and takes the decisions.
-void MergeBeside(const Region& region, const FusionVeto& veto, FusedGraph& fused,
+void MergeBeside(const Region& region, const KernelCosts& costs, FusedGraph& fused,
                  KernelSlots& kernels);
 
 }  // namespace aotc

@@ -198,12 +198,6 @@ absl::Status CheckMerged(const Kernel& merged) {
   return CheckOutputLayouts(merged);
 }
 
-absl::Status CheckVeto(const FusionVeto& veto, const FusedKernel& first, const FusedKernel& second,
-                       const FusedKernel& merged) {
-  const std::string reason = veto ? veto(first.kernel, second.kernel, merged.kernel) : "";
-  return reason.empty() ? absl::OkStatus() : absl::FailedPreconditionError(reason);
-}
-
 void InlineSplats(const Graph& graph, FusedKernel& fused) {
   Kernel& kernel = fused.kernel;
   std::map<TensorId, Expr> literals;

@@ -41,10 +41,6 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
 // outputs in layouts that do not go together.
 absl::Status CheckMerged(const Kernel& merged);
 
-// Error, with its reason: the target would rather keep the two apart. No veto: it never would.
-absl::Status CheckVeto(const FusionVeto& veto, const FusedKernel& first, const FusedKernel& second,
-                       const FusedKernel& merged);
-
 // Loads of constants that are one value everywhere become literals; constant params get their role.
 void InlineSplats(const Graph& graph, FusedKernel& kernel);
 

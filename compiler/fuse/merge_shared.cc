@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -14,10 +15,10 @@ namespace {
 
 class SharedMerger {
  public:
-  SharedMerger(const Graph& graph, const Region& region, const FusionVeto& veto, FusedGraph& fused,
-               KernelSlots& kernels)
+  SharedMerger(const Graph& graph, const Region& region, const KernelCosts& costs,
+               FusedGraph& fused, KernelSlots& kernels)
       : node_uses_(UseCounts(graph)),
-        veto_(veto),
+        costs_(costs),
         decisions_(fused.decisions),
         kernels_(kernels),
         uses_(region, fused.views, kernels) {}
@@ -76,7 +77,7 @@ class SharedMerger {
     const std::string what =
         StrCat(source.kernel.name, " into ", kernels_[consumer]->kernel.name, ", shared: ");
     absl::StatusOr<FusedKernel> merged =
-        MergeIfAllowed(source, *kernels_[consumer], value, veto_, kept);
+        MergeIfAllowed(source, *kernels_[consumer], value, costs_, kept);
     if (!merged.ok()) {
       decisions_.push_back(StrCat(what, "no, ", merged.status().message()));
       return false;
@@ -92,7 +93,7 @@ class SharedMerger {
   }
 
   const IdVector<ValueId, int> node_uses_;  // before any fusion
-  const FusionVeto& veto_;
+  const KernelCosts& costs_;
   std::vector<std::string>& decisions_;
   KernelSlots& kernels_;
   KernelUses uses_;
@@ -102,16 +103,18 @@ class SharedMerger {
 }  // namespace
 
 absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
-                                           ValueId value, const FusionVeto& veto,
+                                           ValueId value, const KernelCosts& costs,
                                            const std::set<ValueId>& kept) {
   AOTC_ASSIGN_OR_RETURN(FusedKernel merged, MergeKernels(producer, consumer, value, kept));
-  AOTC_RETURN_IF_ERROR(CheckVeto(veto, producer, consumer, merged));
+  // What only moves elements is no end in itself: readers may read through it.
+  if (OnlyMoves(producer.kernel) && OnlyMoves(consumer.kernel)) return merged;
+  AOTC_RETURN_IF_ERROR(costs.CheckMerge({&producer.kernel, &consumer.kernel}, merged.kernel));
   return merged;
 }
 
-void MergeShared(const Graph& graph, const Region& region, const FusionVeto& veto,
+void MergeShared(const Graph& graph, const Region& region, const KernelCosts& costs,
                  FusedGraph& fused, KernelSlots& kernels) {
-  SharedMerger(graph, region, veto, fused, kernels).Run();
+  SharedMerger(graph, region, costs, fused, kernels).Run();
 }
 
 }  // namespace aotc

@@ -14,14 +14,14 @@
 
 namespace aotc {
 
-// MergeKernels of what the target would not rather keep apart. Error: either's reason.
+// MergeKernels of what the target does not compute faster apart. Error: either's reason.
 absl::StatusOr<FusedKernel> MergeIfAllowed(const FusedKernel& producer, const FusedKernel& consumer,
-                                           ValueId value, const FusionVeto& veto,
+                                           ValueId value, const KernelCosts& costs,
                                            const std::set<ValueId>& kept = {});
 
 // `fused` has the views, and takes the decisions. Readers that are merged one after the other end
 // in one kernel with several outputs.
-void MergeShared(const Graph& graph, const Region& region, const FusionVeto& veto,
+void MergeShared(const Graph& graph, const Region& region, const KernelCosts& costs,
                  FusedGraph& fused, KernelSlots& kernels);
 
 }  // namespace aotc

@@ -1,6 +1,9 @@
 #include "compiler/fuse/split_kernels.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -27,17 +30,22 @@ std::set<TensorId> ReadBy(const Stage& stage) {
 
 class Splitter {
  public:
-  Splitter(Graph& graph, const HoldsKernel& holds) : graph_(graph), holds_(holds) {}
+  Splitter(Graph& graph, const KernelCosts& costs) : graph_(graph), costs_(costs) {}
 
   void Reserve(const std::string& kernel_name) { names_.Unique(kernel_name); }
 
   // The parts of `fused` in the order in which they run; itself where it needs no split.
   std::vector<FusedKernel> Split(const FusedKernel& fused) {
-    if (fused.kernel.stages.size() < 2 || holds_(fused.kernel)) return {fused};
+    if (!KeepsTemps(fused.kernel)) return {fused};
     fused_ = &fused;
+    std::vector<StageNumbers> cuts;
+    for (const StageNumbers& component : Independent()) AddParts(component, cuts);
+    if (cuts.size() == 1) return {fused};
     NameValues();
     std::vector<FusedKernel> parts;
-    for (const StageNumbers& component : Components()) AddParts(component, parts);
+    for (const StageNumbers& stages : cuts) {
+      parts.push_back(PartOf(stages, [&](TensorId id) { return ValueOf(id); }));
+    }
     for (size_t i = 0; i + 1 < parts.size(); ++i) {
       parts[i].kernel.name = names_.Unique(StrCat(fused.kernel.name, "_part_", i + 1));
     }
@@ -81,18 +89,68 @@ class Splitter {
     return result;
   }
 
-  // The longest beginning of the stages that the target holds, and so on with the rest.
-  void AddParts(StageNumbers stages, std::vector<FusedKernel>& parts) {
-    while (!stages.empty()) {
-      size_t count = stages.size();
-      FusedKernel part = PartOf({stages.begin(), stages.end()});
-      while (count > 1 && !holds_(part.kernel)) {
-        --count;
-        part = PartOf({stages.begin(), stages.begin() + static_cast<long>(count)});
-      }
-      parts.push_back(std::move(part));
-      stages.erase(stages.begin(), stages.begin() + static_cast<long>(count));
+  // Components that take less apart; else all stages together.
+  std::vector<StageNumbers> Independent() const {
+    std::vector<StageNumbers> components = Components();
+    std::vector<Kernel> kernels;
+    for (const StageNumbers& component : components) kernels.push_back(KernelOf(component));
+    KernelCosts::Parts parts;
+    for (const Kernel& part : kernels) parts.push_back(&part);
+    if (!IsRealised(kernel()) || costs_.AreCheaper(parts, kernel())) return components;
+    StageNumbers all(kernel().stages.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    return {all};
+  }
+
+  bool IsRealised(const Kernel& kernel) const { return std::isfinite(costs_.Of(kernel).seconds); }
+
+  bool KeepsTemps(const Kernel& kernel) const {
+    if (kernel.stages.size() < 2 || !costs_.IsKnown()) return false;
+    return costs_.Of(kernel).kept_bytes > 0 || !IsRealised(kernel);
+  }
+
+  // The stages, or the parts of the two that they are best cut in.
+  void AddParts(const StageNumbers& stages, std::vector<StageNumbers>& parts) {
+    const Kernel whole = KernelOf(stages);
+    const size_t best = !KeepsTemps(whole)   ? 0
+                        : !IsRealised(whole) ? LongestRealised(stages)
+                                             : BestCut(stages, whole);
+    if (best == 0) return parts.push_back(stages);
+    const auto [first, second] = CutAt(stages, best);
+    AddParts(first, parts);
+    AddParts(second, parts);
+  }
+
+  // How many stages are before the cut that saves most; 0: none saves anything.
+  size_t BestCut(const StageNumbers& stages, const Kernel& whole) const {
+    size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t count = 1; count < stages.size(); ++count) {
+      const auto [first, second] = CutAt(stages, count);
+      const Kernel a = KernelOf(first), b = KernelOf(second);
+      const double seconds = costs_.Seconds({&a, &b});
+      if (seconds >= least || !costs_.AreCheaper({&a, &b}, whole)) continue;
+      best = count;
+      least = seconds;
     }
+    return best;
+  }
+
+  // How many stages the target has a realisation for; 1 where it has none.
+  size_t LongestRealised(const StageNumbers& stages) const {
+    size_t count = stages.size() - 1;
+    while (count > 1 && !IsRealised(KernelOf(CutAt(stages, count).first))) --count;
+    return count;
+  }
+
+  static std::pair<StageNumbers, StageNumbers> CutAt(const StageNumbers& stages, size_t count) {
+    const auto cut = stages.begin() + static_cast<std::ptrdiff_t>(count);
+    return {{stages.begin(), cut}, {cut, stages.end()}};
+  }
+
+  // As a part, whose arguments nobody asks for.
+  Kernel KernelOf(const StageNumbers& stages) const {
+    return PartOf(stages, [](TensorId) { return ValueId(); }).kernel;
   }
 
   // Whether some stage that is not of the part reads the tensor.
@@ -106,7 +164,8 @@ class Splitter {
   }
 
   // These stages as a kernel: it reads what others write, and writes what others read.
-  FusedKernel PartOf(const StageNumbers& numbers) {
+  FusedKernel PartOf(const StageNumbers& numbers,
+                     const std::function<ValueId(TensorId)>& value_of) const {
     FusedKernel part{.kernel = kernel(), .op = fused_->op};
     part.kernel.stages.clear();
     std::set<TensorId> read, written;
@@ -128,35 +187,33 @@ class Splitter {
         (tensor.role == TensorRole::kConstant ? constants : inputs).push_back(id);
       }
     }
-    SetParams(part, {inputs, constants, outputs});
-    return part;
-  }
-
-  void SetParams(FusedKernel& part, const std::vector<std::vector<TensorId>>& groups) {
     part.kernel.params.clear();
-    for (const std::vector<TensorId>& group : groups) {
+    for (const std::vector<TensorId>& group : {inputs, constants, outputs}) {
       for (TensorId id : group) {
         part.kernel.params.push_back(id);
-        part.args.push_back(ValueOf(id));
+        part.args.push_back(value_of(id));
       }
     }
     part.kernel = Compact(part.kernel, part.args);
+    return part;
   }
 
   Graph& graph_;
-  const HoldsKernel& holds_;
+  const KernelCosts& costs_;
   NameTable names_;
   const FusedKernel* fused_ = nullptr;
   std::map<TensorId, ValueId> values_;  // of the tensors of fused_
 };
 
-void SplitAll(FusedGraph& fused, Splitter& splitter) {
+void SplitAll(FusedGraph& fused, const KernelCosts& costs, Splitter& splitter) {
   std::vector<FusedKernel> kernels;
   for (const FusedKernel& kernel : fused.kernels) {
     std::vector<FusedKernel> parts = splitter.Split(kernel);
     if (parts.size() > 1) {
-      fused.decisions.push_back(StrCat(kernel.kernel.name, " in ", parts.size(), " parts: ",
-                                       TempBytes(kernel.kernel), " bytes between its stages"));
+      KernelCosts::Parts kernels_of_parts;
+      for (const FusedKernel& part : parts) kernels_of_parts.push_back(&part.kernel);
+      fused.decisions.push_back(StrCat(kernel.kernel.name, " in ", parts.size(),
+                                       " parts: ", costs.Figures(kernels_of_parts, kernel.kernel)));
     }
     std::ranges::move(parts, std::back_inserter(kernels));
   }
@@ -165,22 +222,12 @@ void SplitAll(FusedGraph& fused, Splitter& splitter) {
 
 }  // namespace
 
-void SplitKernels(Graph& graph, FusedGraph& fused, const HoldsKernel& holds) {
-  Splitter splitter(graph, holds);
+void SplitKernels(Graph& graph, FusedGraph& fused, const KernelCosts& costs) {
+  Splitter splitter(graph, costs);
   VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
     for (const FusedKernel& kernel : part.kernels) splitter.Reserve(kernel.kernel.name);
   });
-  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) { SplitAll(part, splitter); });
-}
-
-int64_t TempBytes(const Kernel& kernel) {
-  int64_t bytes = 0;
-  for (const KernelTensor& tensor : kernel.tensors) {
-    if (tensor.role != TensorRole::kTemp) continue;
-    bytes +=
-        MaxElements(tensor.shape, BoundsOf(kernel.symbols)).value_or(0) * ByteWidth(tensor.dtype);
-  }
-  return bytes;
+  VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) { SplitAll(part, costs, splitter); });
 }
 
 }  // namespace aotc

@@ -14,6 +14,15 @@ bool IsContraction(const Stage& stage) {
 
 bool HasContraction(const Kernel& kernel) { return ReadContraction(kernel).has_value(); }
 
+bool MultipliesConstants(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.stages, [&](const Stage& stage) {
+    if (!IsContraction(stage)) return false;
+    return std::ranges::any_of(LoadsOf(stage.body[0]), [&](const Expr& load) {
+      return kernel.tensors[load->tensor].role == TensorRole::kConstant;
+    });
+  });
+}
+
 bool HasReduction(const Kernel& kernel) {
   return std::any_of(kernel.stages.begin(), kernel.stages.end(),
                      [](const Stage& stage) { return stage.IsReduction(); });

@@ -13,6 +13,8 @@ bool IsContraction(const Stage& stage);
 // Of any kind, zero points or not: what reports count.
 bool HasContraction(const Kernel& kernel);
 bool HasReduction(const Kernel& kernel);
+// One of its contractions has constants for an operand.
+bool MultipliesConstants(const Kernel& kernel);
 // Whether a body of the stage has an element of the tensor.
 bool Reads(const Stage& stage, TensorId tensor);
 // Elements only go from one place to another: nothing is computed of them but their type.

@@ -52,11 +52,8 @@ struct Target {
   // As PassTarget has it.
   std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};
 
-  FusionVeto fusion_veto = {};
-  // As FuseOptions has it. Null: there are no such kernels.
-  std::function<bool(const Kernel& kernel)> in_one_pass = {};
-  // Whether there is room for what the kernel keeps between its stages.
-  std::function<bool(const Kernel& kernel)> holds = {};
+  // What a kernel should take: fusion goes by it.
+  KernelEstimator estimate = {};
   Scheduler schedule = {};
   // Schedules for a variant of the kernel, its own among them.
   std::function<std::vector<ScheduleCandidate>(const Kernel& kernel, const KernelVariant& variant)>

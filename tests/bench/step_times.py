@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Where the time of a compiled model goes: least time, GFLOP/s and share of every step.
+"""Where the time of a compiled model goes: least time, GFLOP/s and share of every step, and what
+the compiler thinks that it takes.
 
     tests/bench/step_times.py light_resnet50                # of models.txt, or a file
     tests/bench/step_times.py net.onnx --runs 50 --flag=--cpu=x86-64-v3
+    tests/bench/step_times.py net.onnx --flag=--limits=FILE # of this machine: aotc limits > FILE
 
 The steps of the emitted host program get clock reads around them. The least time of many runs is
 what the kernels need on a machine that also does other things. With two workers the slower one
@@ -14,6 +16,7 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -63,19 +66,33 @@ def least_times(library, run, count, runs):
     return times[:run.workers]
 
 
-def report(metadata, times):
+def estimates(path, dims, flags):
+    """Kernel -> seconds that its chosen schedule should take on the best instruction set."""
+    words = [f"--dim={name}={bounds}" for name, bounds in dims.items()]
+    done = subprocess.run([model_list.build_folder() / "aotc", "schedules", path, "--json", *words,
+                           *flags], capture_output=True, text=True, check=True)
+    seconds = {}
+    for kernel in json.loads(done.stdout)["kernels"]:
+        chosen = [row["seconds"] for row in kernel["candidates"]
+                  if row["schedule"] == kernel["chosen"]]
+        seconds.setdefault(kernel["kernel"], (chosen or [None])[0] or np.nan)
+    return seconds
+
+
+def report(metadata, times, expected):
     kernels = {kernel["name"]: kernel for kernel in metadata["kernels"]}
     slowest, total_flops = times.max(0), 0
     total = slowest.sum()
-    print(f"{'us':>9} {'share':>6} {'GFLOP/s':>8}  kernel, schedule")
+    print(f"{'us':>9} {'estimate':>9} {'share':>6} {'GFLOP/s':>8}  kernel, schedule")
     for step, seconds, each in zip(metadata["steps"], slowest, times.T):
         kernel = kernels.get(step.get("kernel"), {"name": "copy", "flops": 0, "schedule": ""})
         total_flops += kernel["flops"]
         shares = "" if len(each) == 1 else f"; workers {' '.join(f'{t * 1e6:.1f}' for t in each)}"
         rate = kernel["flops"] / seconds / 1e9
-        print(f"{seconds * 1e6:9.1f} {seconds / total:6.1%} {rate:8.1f}  "
+        estimate = expected.get(kernel["name"], np.nan) * 1e6
+        print(f"{seconds * 1e6:9.1f} {estimate:9.1f} {seconds / total:6.1%} {rate:8.1f}  "
               f"{kernel['name']}, {kernel['schedule']}{shares}")
-    print(f"{total * 1e6:9.1f} 100.0% {total_flops / total / 1e9:8.1f}  all steps")
+    print(f"{total * 1e6:9.1f} {'':9} 100.0% {total_flops / total / 1e9:8.1f}  all steps")
 
 
 def main():
@@ -97,7 +114,8 @@ def main():
     model = CompiledModel(folder / "model.so", name)
     run = Run(model, reference.make_inputs(path, sizes, 1), options.workers)
     times = least_times(model.library, run, count, options.runs)
-    report(json.loads((outdir / "metadata.json").read_text()), times)
+    report(json.loads((outdir / "metadata.json").read_text()), times,
+           estimates(path, dims, options.flag))
     run.close()
 
 

@@ -8,8 +8,7 @@
 #include "compiler/ir/kernel_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
-#include "compiler/targets/cpu/cpu_target.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/registry.h"
 #include "tests/golden_runner/boxes.h"
 #include "tests/golden_runner/seeded_inputs.h"
 #include "tests/golden_runner/subtest.h"
@@ -134,8 +133,9 @@ absl::Status CheckFusedNumbers(const Graph& graph, const FusedGraph& fused,
 SubtestResult RunFuse(const GoldenCase& golden, const SubtestLine& line) {
   AOTC_ASSIGN_OR_RETURN(const Graph graph, ParseTyped(golden));
   const bool cuda = std::ranges::count(line.words, "cuda") != 0;
+  AOTC_ASSIGN_OR_RETURN(const Target target, MakeTarget(cuda ? "cuda" : "cpu"));
   AOTC_ASSIGN_OR_RETURN(const FusedGraph fused,
-                        Fuse(graph, {.veto = cuda ? CudaFusionVeto : CpuFusionVeto}));
+                        Fuse(graph, {.costs = KernelCosts(target.estimate)}));
   for (const FusedKernel& kernel : fused.kernels) {
     AOTC_RETURN_IF_ERROR(VerifyKernel(kernel.kernel));
   }

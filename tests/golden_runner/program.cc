@@ -10,7 +10,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/registry.h"
 #include "tests/golden_runner/seeded_inputs.h"
 #include "tests/golden_runner/subtest.h"
 #include "tests/golden_runner/typed_graph.h"
@@ -20,8 +20,8 @@ namespace aotc {
 namespace {
 
 absl::StatusOr<Program> ProgramOf(Graph& graph, bool cuda) {
-  AOTC_ASSIGN_OR_RETURN(FusedGraph fused,
-                        Fuse(graph, {.veto = cuda ? CudaFusionVeto : CpuFusionVeto}));
+  AOTC_ASSIGN_OR_RETURN(const Target target, MakeTarget(cuda ? "cuda" : "cpu"));
+  AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuse(graph, {.costs = KernelCosts(target.estimate)}));
   AOTC_RETURN_IF_ERROR(AddIndexChecks(graph, fused));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Isa> isas, ParseCpuList("portable"));
   // The interpreter knows the loops of the CPU; what differs here is where the flags are.

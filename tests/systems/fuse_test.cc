@@ -4,9 +4,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/fuse/memoized_veto.h"
-#include "compiler/targets/cpu/cpu_target.h"
-#include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/registry.h"
 #include "tests/unit/pass_case.h"
 
 namespace aotc {
@@ -15,9 +13,8 @@ namespace {
 constexpr std::string_view kTargets[] = {"cpu", "cuda"};
 
 FusedGraph FuseFor(const Graph& graph, std::string_view target, bool enabled = true) {
-  absl::StatusOr<FusedGraph> fused = Fuse(
-      graph,
-      {.enabled = enabled, .veto = Memoized(target == "cuda" ? CudaFusionVeto : CpuFusionVeto)});
+  absl::StatusOr<FusedGraph> fused =
+      Fuse(graph, {.enabled = enabled, .costs = KernelCosts(MakeTarget(target)->estimate)});
   EXPECT_TRUE(fused.ok()) << fused.status();
   return fused.ok() ? *std::move(fused) : FusedGraph();
 }

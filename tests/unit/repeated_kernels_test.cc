@@ -1,8 +1,11 @@
 // What keeps the time of a compile linear where a model repeats its layers, or is one long chain.
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
-#include "compiler/fuse/memoized_veto.h"
+#include "compiler/fuse/fuse.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace aotc {
@@ -21,26 +24,28 @@ Kernel Negation(std::string name, std::string from, int extent) {
   return kernel;
 }
 
-TEST(MemoizedVeto, AsksOnceAboutWhatDiffersInNamesOnly) {
+TEST(KernelCosts, AskOnceAboutWhatDiffersInNamesOnly) {
   int asked = 0;
-  const FusionVeto veto = Memoized([&](const Kernel&, const Kernel&, const Kernel&) {
+  const KernelCosts costs([&](const Kernel&) {
     ++asked;
-    return std::string();
+    return KernelEstimate{.seconds = 1e-6};
   });
   const Kernel a = Negation("a", "x", 4), b = Negation("b", "z", 4), other = Negation("c", "x", 5);
-  EXPECT_EQ(veto(a, a, a), "");
-  EXPECT_EQ(veto(b, b, b), "");
+  EXPECT_TRUE(costs.CheckMerge({&a, &a}, a).ok());
+  EXPECT_TRUE(costs.CheckMerge({&b, &b}, b).ok());
   EXPECT_EQ(asked, 1);
-  EXPECT_EQ(veto(a, a, other), "");
+  EXPECT_TRUE(costs.CheckMerge({&a, &a}, other).ok());
   EXPECT_EQ(asked, 2);
 }
 
-TEST(MemoizedVeto, GivesEachRefusalItsOwnReason) {
-  const FusionVeto veto =
-      Memoized([](const Kernel& producer, const Kernel&, const Kernel&) { return producer.name; });
-  const Kernel a = Negation("a", "x", 4), b = Negation("b", "z", 4);
-  EXPECT_EQ(veto(a, a, a), "a");
-  EXPECT_EQ(veto(b, a, a), "b");
+TEST(KernelCosts, GiveEachRefusalItsOwnReason) {
+  const KernelCosts costs(
+      [](const Kernel& kernel) { return KernelEstimate{.seconds = INFINITY, .why = kernel.name}; });
+  for (const char* name : {"a", "b"}) {
+    const Kernel kernel = Negation(name, "x", 4);
+    EXPECT_THAT(std::string(costs.CheckMerge({&kernel, &kernel}, kernel).message()),
+                ::testing::StartsWith(absl::StrCat("nothing computes it: ", name, "; ")));
+  }
 }
 
 TEST(KernelVerifier, ChecksTheNamesOfEveryKernel) {

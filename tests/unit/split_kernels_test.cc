@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 
 #include "absl/strings/substitute.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/kernel_text.h"
-#include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cuda/cuda_target.h"
+#include "compiler/targets/registry.h"
 
 namespace aotc {
 namespace {
@@ -79,18 +80,31 @@ std::map<std::string, Constant> RunInOrder(const Case& c, int64_t rows) {
   return values;
 }
 
-TEST(SplitKernels, WhatTheTargetHoldsStaysWhole) {
+// A target that is slow at kernels of more than so many stages.
+KernelCosts UpToStages(size_t most) {
+  return KernelCosts([most](const Kernel& kernel) {
+    const size_t count = kernel.stages.size();
+    const double beyond = static_cast<double>(count) - static_cast<double>(most);
+    return KernelEstimate{.seconds = count <= most ? 1e-6 : beyond * beyond,
+                          .realisation = "loops",
+                          .kept_bytes = 64};
+  });
+}
+
+TEST(SplitKernels, WhatTakesNoLongerStaysWhole) {
   Case c = MixedCase(8);
-  SplitKernels(c.graph, c.fused, [](const Kernel&) { return true; });
+  SplitKernels(c.graph, c.fused, UpToStages(5));
   EXPECT_THAT(Names(c.fused), ElementsAre("mixed"));
   EXPECT_TRUE(c.fused.decisions.empty());
+  SplitKernels(c.graph, c.fused, {});
+  EXPECT_THAT(Names(c.fused), ElementsAre("mixed"));
 }
 
 TEST(SplitKernels, PartsComputeTheSame) {
   const auto whole = RunInOrder(MixedCase(8), 8);
   for (size_t most : {1, 2, 3, 4}) {
     Case c = MixedCase(8);
-    SplitKernels(c.graph, c.fused, [&](const Kernel& k) { return k.stages.size() <= most; });
+    SplitKernels(c.graph, c.fused, UpToStages(most));
     EXPECT_EQ(c.fused.kernels.size(), most == 1 ? 5 : most < 4 ? 3 : 2);
     const auto parts = RunInOrder(c, 8);
     for (const char* output : {"side", "y"}) {
@@ -101,33 +115,36 @@ TEST(SplitKernels, PartsComputeTheSame) {
 
 TEST(SplitKernels, StagesWithNothingInCommonPartFirst) {
   Case c = MixedCase(8);
-  SplitKernels(c.graph, c.fused, [](const Kernel& k) { return k.stages.size() <= 4; });
+  SplitKernels(c.graph, c.fused, UpToStages(4));
   EXPECT_THAT(Names(c.fused), ElementsAre("mixed_part_1", "mixed"));
   EXPECT_EQ(c.fused.kernels[0].args.size(), 2);  // %x and %side
-  EXPECT_THAT(c.fused.decisions, ElementsAre(HasSubstr("mixed in 2 parts")));
+  EXPECT_THAT(c.fused.decisions,
+              ElementsAre("mixed in 2 parts: it would take 1e+06 us (loops, 64 bytes between its "
+                          "stages), apart 2 us (loops, loops; 0 us of it launches)"));
 }
 
 TEST(SplitKernels, AStageThatIsTooMuchAloneIsLeft) {
   Case c = MixedCase(8);
-  SplitKernels(c.graph, c.fused, [](const Kernel&) { return false; });
+  SplitKernels(c.graph, c.fused, KernelCosts([](const Kernel&) {
+                 return KernelEstimate{.seconds = std::numeric_limits<double>::infinity()};
+               }));
   EXPECT_EQ(c.fused.kernels.size(), 5);
 }
 
 // Whole tensors as temps of one thread, or of one worker.
-TEST(SplitKernels, TargetsHoldThePartsOfWhatTheyRefuse) {
+TEST(SplitKernels, TargetsTakeLessForThePartsOfWhatSharesNoLoops) {
   constexpr int64_t kRows = 20000;
   const Kernel whole = MixedCase(kRows).fused.kernels[0].kernel;
   EXPECT_FALSE(ScheduleOnCuda(whole, {}).ok());
-  EXPECT_FALSE(CudaHolds(whole, {}));
-  EXPECT_FALSE(CpuHolds(whole));
-  for (bool cuda : {false, true}) {
+  for (const char* name : {"cpu", "cuda"}) {
+    const absl::StatusOr<Target> target = MakeTarget(name);
+    ASSERT_TRUE(target.ok()) << target.status();
     Case c = MixedCase(kRows);
-    SplitKernels(c.graph, c.fused,
-                 [&](const Kernel& k) { return cuda ? CudaHolds(k, {}) : CpuHolds(k); });
-    EXPECT_EQ(c.fused.kernels.size(), 3);
+    SplitKernels(c.graph, c.fused, KernelCosts(target->estimate));
+    EXPECT_EQ(c.fused.kernels.size(), 3) << name;
     for (const FusedKernel& part : c.fused.kernels) {
-      EXPECT_TRUE(CpuHolds(part.kernel)) << part.kernel.name;
-      EXPECT_TRUE(ScheduleOnCuda(part.kernel, {}).ok()) << part.kernel.name;
+      EXPECT_LE(target->estimate(part.kernel).kept_bytes, 1024) << part.kernel.name;
+      EXPECT_TRUE(target->schedule(part.kernel).ok()) << part.kernel.name;
     }
   }
 }

@@ -21,7 +21,7 @@ TEST(Targets, EachIsAskedByItsNameAlone) {
     ASSERT_TRUE(target.ok()) << target.status();
     EXPECT_EQ(target->name, name);
     EXPECT_EQ(target->host.target, name);
-    EXPECT_TRUE(target->fusion_veto && target->holds && target->schedule && target->kernel_files);
+    EXPECT_TRUE(target->estimate && target->schedule && target->kernel_files);
     EXPECT_TRUE(target->host.sources && target->host.functions && target->host.usage);
     EXPECT_EQ(target->host.has_device, !target->emulation_flags.empty());
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/ir/program_access.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/rounding.h"
 #include "compiler/targets/cpu/cpu_schedules.h"
 #include "compiler/targets/cpu/estimate.h"
@@ -10,29 +10,12 @@
 namespace aotc {
 namespace {
 
-// The number of tasks that the cuts leave of these axes.
-double TasksOf(const Schedule& schedule, const Nest& nest) {
-  double tasks = 1;
-  for (const NestAxis& axis : nest.outer) {
-    const Cut* cut = FindCut(schedule, axis.walks);
-    if (cut == nullptr) continue;
-    tasks *= std::ceil(MostOf(axis.extent, nest.bounds) / static_cast<double>(cut->block));
-  }
-  return tasks;
-}
-
-// Plain loops: each operation by itself, operands from wherever they lie.
+// Plain loops, or products of rows.
 CpuEstimate EstimateLoops(const CpuReading& reading, const Schedule& schedule,
                           const CpuCore& core) {
-  constexpr double kOfOperation = 1.5, kOfRows = 2;  // products of rows keep what they load
-  const SchedulePart& heart = HeartOf(schedule);
-  const bool is_plain = heart.by == "loops";
-  const double lanes = is_plain ? static_cast<double>(heart.params[0]) : core.lanes * kOfRows;
-  const absl::StatusOr<Nest>& nest = is_plain ? reading.loops() : reading.rows();
-  const double tasks = nest.ok() ? TasksOf(schedule, *nest) : 1;
-  const double cycles = KernelFlops(reading.kernel()) * kOfOperation / lanes +
-                        KernelBytes(reading.kernel()) / core.memory_rate + core.task * tasks;
-  return {.cycles = cycles, .tasks = tasks};
+  const absl::StatusOr<Nest>& nest =
+      HeartOf(schedule).by == "loops" ? reading.loops() : reading.rows();
+  return nest.ok() ? EstimateNest(reading.stored(), *nest, schedule, core) : CpuEstimate{};
 }
 
 CpuEstimate EstimateWinograd(const WinogradContraction& c, const WinogradTiling& tiling,
@@ -61,6 +44,29 @@ CpuEstimate Estimate(const CpuReading& reading, const Schedule& schedule, const 
     if (tiling.ok()) return EstimateAttention(a, *tiling, core);
   }
   return EstimateLoops(reading, schedule, core);
+}
+
+// Cycles for what the stages behind a tile read and write: the cost of a tile is that of its calls,
+// which is what its schedules differ in.
+double EpilogueCycles(const CpuReading& reading, const Schedule& schedule, const CpuCore& core) {
+  const Kernel& kernel = reading.kernel();
+  if (HeartOf(schedule).by == "loops" || reading.rows().ok()) return 0;
+  const auto heart = std::ranges::find_if(kernel.stages, IsContraction);
+  double cycles = 0;
+  for (const TensorId id : kernel.params) {
+    if (heart != kernel.stages.end() && Reads(*heart, id)) continue;
+    const KernelTensor& tensor = kernel.tensors[id];
+    double bytes = BitWidth(tensor.dtype) / 8.0;
+    for (const Expr& extent : tensor.shape) bytes *= MostOf(extent, BoundsOf(kernel.symbols));
+    cycles += bytes / core.RateOf(bytes);
+  }
+  return cycles;
+}
+
+// With a worker on each core, of which some have no task at the end.
+double SharedSeconds(const CpuEstimate& estimate, const CpuLimits& limits) {
+  const double rounds = std::ceil(estimate.tasks / static_cast<double>(limits.cores));
+  return estimate.cycles / limits.clock_hz * rounds / std::max(estimate.whole_tasks, 1.0);
 }
 
 }  // namespace
@@ -102,12 +108,22 @@ double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& i
 double CpuScore(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
                 const CpuLimits& limits) {
   const CpuEstimate estimate = Estimate(reading, schedule, isa, limits);
-  const auto workers = static_cast<double>(limits.cores);
-  const double rounds = std::ceil(estimate.tasks / workers);
   const double seconds = estimate.cycles / limits.clock_hz;
-  const double shared =
-      seconds * rounds / std::max(estimate.whole_tasks, 1.0) + limits.barrier_seconds;
-  return seconds + workers * std::min(shared, seconds);
+  const double shared = SharedSeconds(estimate, limits) + limits.barrier_seconds;
+  return seconds + static_cast<double>(limits.cores) * std::min(shared, seconds);
+}
+
+double CpuSeconds(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+                  const CpuLimits& limits) {
+  CpuEstimate estimate = Estimate(reading, schedule, isa, limits);
+  estimate.cycles += EpilogueCycles(reading, schedule, CpuCore(limits, isa.lanes));
+  const double seconds = estimate.cycles / limits.clock_hz;
+  const double shared = std::min(SharedSeconds(estimate, limits), seconds);
+  return (seconds + shared + limits.barrier_seconds) / 2;
+}
+
+double CpuLaunchSeconds(const CpuLimits& limits) {
+  return CpuCore(limits, 1).task / limits.clock_hz + limits.barrier_seconds / 2;
 }
 
 }  // namespace aotc

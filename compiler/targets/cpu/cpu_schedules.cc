@@ -85,6 +85,19 @@ Schedule Best(const CpuReading& reading, std::vector<Schedule> schedules, const 
   return std::move(schedules[static_cast<size_t>(best - scores.begin())]);
 }
 
+// The best of those that can be applied.
+std::optional<Schedule> BestOfAttention(const CpuReading& reading, const Isa& isa,
+                                        const CpuLimits& limits) {
+  const Attention& attention = *reading.attention();
+  std::vector<Schedule> schedules = AttentionCandidates(attention, isa);
+  while (!schedules.empty()) {
+    Schedule best = Best(reading, schedules, isa, limits);
+    if (ApplyAttention(attention, best, isa.lanes).ok()) return best;
+    std::erase(schedules, best);
+  }
+  return std::nullopt;
+}
+
 // Blocks of rows by blocks of keys: stages that have no vector form allow none.
 std::vector<Schedule> AppliedToAttention(const Attention& attention, const Isa& isa) {
   std::vector<Schedule> schedules = AttentionCandidates(attention, isa);
@@ -186,8 +199,8 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
   }
   if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
   if (reading.attention().ok()) {
-    std::vector<Schedule> blocks = AppliedToAttention(*reading.attention(), isa);
-    if (!blocks.empty()) return Best(reading, std::move(blocks), isa, limits);
+    std::optional<Schedule> blocks = BestOfAttention(reading, isa, limits);
+    if (blocks) return *std::move(blocks);
   }
   if (reading.rows().ok()) {
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);

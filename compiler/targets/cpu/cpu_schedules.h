@@ -93,6 +93,11 @@ double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& i
 // together, of which some have no task at the end.
 double CpuScore(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
                 const CpuLimits& limits);
+// What fusion goes by: the mean of a run with one worker and of one with as many as there are
+// cores, and of that what a kernel costs for being one: a task and half a barrier.
+double CpuSeconds(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+                  const CpuLimits& limits);
+double CpuLaunchSeconds(const CpuLimits& limits);
 
 }  // namespace aotc
 

@@ -1,11 +1,12 @@
 #include "compiler/targets/cpu/cpu_target.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
-#include "compiler/fuse/split_kernels.h"
 #include "compiler/lower/nest.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_schedule.h"
@@ -112,34 +113,28 @@ absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOp
 
 }  // namespace
 
-bool CpuHolds(const Kernel& kernel) {
-  const CpuReading reading(kernel);
-  if (reading.winograd().ok() || reading.attention().ok()) return true;
-  constexpr int64_t kMostScratchBytes = 1 << 20;  // of the second-level cache
-  if (TempBytes(kernel) <= kMostScratchBytes || IsPointNest(kernel)) return true;
-  const absl::StatusOr<Nest> nest = BuildNest(kernel);
-  return nest.ok() && TempBytes(*nest) <= kMostScratchBytes;
-}
-
-bool IsOnePassOnCpu(const Kernel& kernel, const CpuOptions& options) {
-  if (!ReadAttention(kernel)) return false;
+KernelEstimate EstimateOnCpu(const Kernel& kernel, const CpuOptions& options) {
   const CpuReading reading(kernel, options);
-  return reading.attention().ok() && HasSingleRows(*reading.attention());
-}
-
-std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged) {
-  const CpuReading reading(merged);
-  if (!reading.HasTile() && (CpuReading(producer).HasTile() || CpuReading(consumer).HasTile())) {
-    return StrCat("the contraction would lose its tile: ", reading.WhyNoTile());
+  if (const absl::Status status = reading.CheckRealisable(); !status.ok()) {
+    return {.seconds = std::numeric_limits<double>::infinity(),
+            .realisation = "nothing",
+            .why = std::string(status.message())};
   }
-  // Their schedules keep little of what lies between stages.
-  if (reading.winograd().ok() || reading.attention().ok()) return "";
-  constexpr int64_t kMostRowBytes = 128 * 1024;  // with what a row reads, within most L2 caches
-  const absl::StatusOr<Nest> nest = BuildNest(merged);
-  if (nest.ok() && TempBytes(*nest) > kMostRowBytes) {
-    return StrCat("temps of ", TempBytes(*nest), " bytes would leave the cache");
+  const Isa isa = IsasFor(options.isas, UsedBy(reading, options)).back();
+  const CpuLimits& limits = options.limits.For(isa);
+  const Schedule schedule = ChooseOnCpu(reading, isa, limits);
+  KernelEstimate estimate{.seconds = CpuSeconds(reading, schedule, isa, limits),
+                          .launch_seconds = CpuLaunchSeconds(limits),
+                          .realisation = RealisationOf(schedule),
+                          .is_plain = HeartOf(schedule).by == "loops"};
+  if (estimate.is_plain && reading.loops().ok()) estimate.kept_bytes = TempBytes(*reading.loops());
+  if (estimate.realisation == "row_products") {
+    estimate.kept_bytes = TempBytes(*reading.rows());
+    // Blocks of few rows walk all of the weights again, which a tile has packed for it.
+    estimate.is_plain = MultipliesConstants(kernel);
   }
-  return "";
+  if (estimate.is_plain) estimate.why = reading.WhyNoTile();
+  return estimate;
 }
 
 absl::StatusOr<ProgramKernel> ScheduleOnCpu(const Kernel& kernel, const CpuOptions& options) {

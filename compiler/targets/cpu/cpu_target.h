@@ -36,15 +36,9 @@ std::vector<ScheduleCandidate> CpuCandidatesOf(const Kernel& kernel, const Kerne
 absl::StatusOr<KernelVariant> CpuVariantBy(const Kernel& kernel, const KernelVariant& variant,
                                            std::string_view text, const CpuOptions& options);
 
-// Whether what the kernel keeps between its stages, for a row of its loops, stays in a cache.
-bool CpuHolds(const Kernel& kernel);
-
-// Whether single rows attend to keys, which all instruction sets compute in one pass.
-bool IsOnePassOnCpu(const Kernel& kernel, const CpuOptions& options);
-
-// Why `merged` must not replace its parts: a contraction would lose its tile, or the temps of a row
-// would leave the cache. "" where it may.
-std::string CpuFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
+// What the kernel should take on the best of the instruction sets, with the schedule that it would
+// have: the mean of a run with one worker and of one with all of the machine's cores.
+KernelEstimate EstimateOnCpu(const Kernel& kernel, const CpuOptions& options);
 
 // Source text of one file of kernels of one instruction set. `prefix` stands before every symbol.
 struct CpuKernelRef {

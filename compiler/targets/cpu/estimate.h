@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/lower/nest.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/targets/cpu/attention.h"
 #include "compiler/targets/cpu/contract_schedule.h"
 #include "compiler/targets/cpu/contraction.h"
@@ -47,6 +49,9 @@ double MostOf(const Expr& extent, const Bounds& bounds);
 
 CpuEstimate EstimateContraction(const TiledContraction& contraction, const ContractTiling& tiling,
                                 const CpuCore& core);
+// Of the nest that the schedule's loops, or its products of rows, are about.
+CpuEstimate EstimateNest(const Kernel& kernel, const Nest& nest, const Schedule& schedule,
+                         const CpuCore& core);
 CpuEstimate EstimateAttention(const Attention& attention, const AttentionTiling& tiling,
                               const CpuCore& core);
 

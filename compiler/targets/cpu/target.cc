@@ -39,9 +39,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
                 .channel_block = options.templates ? kChannelBlock : 0,
                 .scales_weights = options.templates,
                 .host = CpuHost()};
-  target.fusion_veto = CpuFusionVeto;
-  target.in_one_pass = [cpu](const Kernel& kernel) { return IsOnePassOnCpu(kernel, cpu); };
-  target.holds = CpuHolds;
+  target.estimate = [cpu](const Kernel& kernel) { return EstimateOnCpu(kernel, cpu); };
   target.schedule = [cpu](const Kernel& kernel) { return ScheduleOnCpu(kernel, cpu); };
   target.candidates = [cpu](const Kernel& kernel, const KernelVariant& variant) {
     return CpuCandidatesOf(kernel, variant, cpu);

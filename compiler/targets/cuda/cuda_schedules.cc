@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compiler/ir/program_access.h"
 #include "compiler/lower/index_width.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
+#include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -174,6 +176,12 @@ std::vector<CudaWay> WaysOf(const Kernel& kernel, const KernelVariant& variant,
   return ways;
 }
 
+// What an iteration of its loops has in memory between its stages.
+int64_t KeptBytes(const Kernel& kernel) {
+  const absl::StatusOr<Nest> nest = BuildNest(kernel);
+  return nest.ok() ? TempBytes(*nest) : 0;
+}
+
 }  // namespace
 
 absl::Status CheckSchedule(const Schedule& given, const Schedule& due) {
@@ -236,16 +244,43 @@ std::vector<ScheduleCandidate> CudaCandidatesOf(const Kernel& kernel, const Kern
     for (const Schedule& schedule : way.candidates()) {
       const absl::StatusOr<KernelVariant> other = VariantBy(way, kernel, schedule, options);
       if (!other.ok() || Contains(candidates, other->schedule)) continue;
-      candidates.push_back(
-          {other->schedule, CudaCost(kernel, schedule, other->loops, options.limits)});
+      candidates.push_back({other->schedule, CudaCost(kernel, schedule, options.limits)});
     }
   }
   return candidates;
 }
 
-bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options) {
-  return options.templates && WritesPlainTensors(kernel) && !HasSubByteTensor(kernel) &&
-         Tried(AttentionOnCuda, kernel, options).ok();
+KernelEstimate EstimateOnCuda(const Kernel& kernel, const CudaOptions& options) {
+  std::string why = options.templates ? "no rule for it" : "no templates are wanted";
+  KernelEstimate estimate{.launch_seconds = options.limits.launch_seconds};
+  if (options.templates && IsPointNest(kernel) && !HasReduction(kernel)) {
+    estimate.seconds = CudaMoveCost(kernel, options.limits);
+    estimate.realisation = "points";
+    return estimate;
+  }
+  for (const RuleRow& row : RulesFor(kernel, options)) {
+    const absl::StatusOr<CudaWay> way = row.rule(kernel, options);
+    if (way.ok() && !options.disabled.contains(way->realisation)) {
+      estimate.seconds = CudaCost(kernel, way->chosen, options.limits);
+      estimate.realisation = way->realisation;
+      if (estimate.realisation != "row_groups") return estimate;
+      estimate.kept_bytes = KeptBytes(kernel);
+      // A tile would read weights once for many rows, groups of threads do so for each.
+      estimate.is_plain = MultipliesConstants(kernel);
+      estimate.why = estimate.is_plain ? why : "";
+      return estimate;
+    }
+    why = way.ok() ? StrCat(way->realisation, " is disabled") : std::string(way.status().message());
+  }
+  estimate.why = std::move(why);
+  estimate.realisation = "loops";
+  estimate.is_plain = true;
+  estimate.kept_bytes = KeptBytes(kernel);
+  const bool fits = BuildNest(kernel).ok() && estimate.kept_bytes <= kMostLocalBytes;
+  const absl::StatusOr<CudaWay> threads = ThreadsOnCuda(kernel, options);
+  estimate.seconds = fits && threads.ok() ? CudaCost(kernel, threads->chosen, options.limits)
+                                          : std::numeric_limits<double>::infinity();
+  return estimate;
 }
 
 }  // namespace aotc

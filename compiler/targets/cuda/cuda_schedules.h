@@ -62,9 +62,10 @@ absl::Status CheckSchedule(const Schedule& given, const Schedule& due);
 // Error: a block has not what a call of the tile with these parameters needs.
 absl::Status FitsBlock(std::string_view tile, std::span<const int64_t> params);
 
-// Seconds that loops of the kernel should take on a GPU of these limits, at the symbols' maxima.
-double CudaCost(const Kernel& kernel, const Schedule& schedule, const LoopFunction& loops,
-                const CudaLimits& limits);
+// Seconds that the kernel should take on a GPU of these limits, at the symbols' maxima.
+double CudaCost(const Kernel& kernel, const Schedule& schedule, const CudaLimits& limits);
+// Of one that computes each element by itself, whatever its schedule.
+double CudaMoveCost(const Kernel& kernel, const CudaLimits& limits);
 
 // That of a rule that has read its kernel and chosen parameters of its tile:
 //

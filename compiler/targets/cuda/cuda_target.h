@@ -44,16 +44,8 @@ std::vector<ScheduleCandidate> CudaCandidatesOf(const Kernel& kernel, const Kern
 absl::StatusOr<KernelVariant> CudaVariantBy(const Kernel& kernel, const KernelVariant& variant,
                                             std::string_view text, const CudaOptions& options);
 
-// Whether the kernel is computed in one pass, though a part of it alone would not be.
-bool IsOnePassOnCuda(const Kernel& kernel, const CudaOptions& options);
-
-// Whether threads or blocks have room for what the kernel keeps between its stages.
-bool CudaHolds(const Kernel& kernel, const CudaOptions& options);
-
-// Why `merged` must not replace its parts: a contraction would lose its tile, or rows the threads
-// that share them. "" where it may.
-std::string CudaFusionVeto(const Kernel& producer, const Kernel& consumer, const Kernel& merged);
-FusionVeto CudaFusionVetoFor(const CudaOptions& options);
+// What the kernel should take on the least of the GPUs, by the first rule that takes it.
+KernelEstimate EstimateOnCuda(const Kernel& kernel, const CudaOptions& options);
 
 // Bytes of shared memory that the loops of a block name, each buffer on a line of its own. Beyond
 // what every block has they are one dynamic block.

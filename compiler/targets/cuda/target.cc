@@ -35,9 +35,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   AOTC_ASSIGN_OR_RETURN(cuda.limits, CudaLimitsFrom(options.limits, ArchsOf(options)));
   AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cuda"));
   Target target{.name = kCudaTarget.name, .host = CudaHost(ArchsOf(options), cuda.least_arch)};
-  target.fusion_veto = CudaFusionVetoFor(cuda);
-  target.in_one_pass = [cuda](const Kernel& kernel) { return IsOnePassOnCuda(kernel, cuda); };
-  target.holds = [cuda](const Kernel& kernel) { return CudaHolds(kernel, cuda); };
+  target.estimate = [cuda](const Kernel& kernel) { return EstimateOnCuda(kernel, cuda); };
   target.schedule = [cuda](const Kernel& kernel) { return ScheduleOnCuda(kernel, cuda); };
   target.candidates = [cuda](const Kernel& kernel, const KernelVariant& variant) {
     return CudaCandidatesOf(kernel, variant, cuda);

@@ -1,0 +1,84 @@
+#include "compiler/fuse/kernel_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "compiler/ir/kernel_text.h"
+#include "compiler/schedule/stage_kinds.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Estimates of kernels of different forms are right within such a factor: where they differ by
+// less, fewer launches and bytes decide, which are sure.
+constexpr double kTolerance = 1.5;
+
+std::string Microseconds(double seconds) {
+  constexpr double kMicro = 1e6;
+  return std::isfinite(seconds) ? absl::StrFormat("%.3g us", seconds * kMicro) : "for ever";
+}
+
+bool HasTiledContraction(const Kernel& kernel, const KernelEstimate& estimate) {
+  return !estimate.is_plain && std::isfinite(estimate.seconds) && HasContraction(kernel);
+}
+
+}  // namespace
+
+KernelCosts::KernelCosts(KernelEstimator estimate)
+    : known_(std::make_shared<Known>(Known{.estimate = std::move(estimate)})) {}
+
+absl::Status KernelCosts::CheckMerge(const Parts& parts, const Kernel& merged) const {
+  if (!IsKnown()) return absl::OkStatus();
+  const KernelEstimate& whole = Of(merged);
+  std::string reason;
+  if (!std::isfinite(whole.seconds)) {
+    reason = StrCat("nothing computes it: ", known_->estimate(merged).why, "; ");
+  } else if (whole.is_plain && std::ranges::any_of(parts, [&](const Kernel* part) {
+               return HasTiledContraction(*part, Of(*part));
+             })) {
+    reason = StrCat("the contraction would lose its tile: ", known_->estimate(merged).why, "; ");
+  } else if (!AreCheaper(parts, merged)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(StrCat(reason, Figures(parts, merged)));
+}
+
+bool KernelCosts::AreCheaper(const Parts& parts, const Kernel& whole) const {
+  if (!IsKnown()) return false;
+  return Of(whole).seconds > Seconds(parts) * kTolerance;
+}
+
+double KernelCosts::Seconds(const Parts& parts) const {
+  double seconds = 0;
+  for (const Kernel* part : parts) seconds += Of(*part).seconds;
+  return seconds;
+}
+
+const KernelEstimate& KernelCosts::Of(const Kernel& kernel) const {
+  const auto [entry, is_new] = known_->by_text.try_emplace(PrintKernelWithoutNames(kernel));
+  if (is_new) {
+    entry->second = known_->estimate(kernel);
+    entry->second.why.clear();
+  }
+  return entry->second;
+}
+
+std::string KernelCosts::Figures(const Parts& parts, const Kernel& whole) const {
+  const KernelEstimate& estimate = Of(whole);
+  std::string way = estimate.realisation;
+  if (estimate.kept_bytes > 0) {
+    StrAppend(&way, ", ", estimate.kept_bytes, " bytes between its stages");
+  }
+  double launches = 0;
+  for (const Kernel* part : parts) launches += Of(*part).launch_seconds;
+  return StrCat("it would take ", Microseconds(estimate.seconds), " (", way, "), apart ",
+                Microseconds(Seconds(parts)), " (",
+                StrJoin(parts, ", ", [&](const Kernel* part) { return Of(*part).realisation; }),
+                "; ", Microseconds(launches), " of it launches)");
+}
+
+}  // namespace aotc
