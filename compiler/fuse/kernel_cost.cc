@@ -15,7 +15,9 @@ namespace {
 
 // Estimates of kernels of different forms are right within such a factor: where they differ by
 // less, fewer launches and bytes decide, which are sure.
-constexpr double kTolerance = 1.5;
+constexpr double kTolerance = 2;
+// What a whole keeps between its stages is memory, too, which its parts give back.
+constexpr double kLeastGainOfSplit = 1.5;
 
 std::string Microseconds(double seconds) {
   constexpr double kMicro = 1e6;
@@ -41,7 +43,7 @@ absl::Status KernelCosts::CheckMerge(const Parts& parts, const Kernel& merged) c
                return HasTiledContraction(*part, Of(*part));
              })) {
     reason = StrCat("the contraction would lose its tile: ", known_->estimate(merged).why, "; ");
-  } else if (!AreCheaper(parts, merged)) {
+  } else if (whole.seconds <= Seconds(parts) * kTolerance) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(StrCat(reason, Figures(parts, merged)));
@@ -49,7 +51,7 @@ absl::Status KernelCosts::CheckMerge(const Parts& parts, const Kernel& merged) c
 
 bool KernelCosts::AreCheaper(const Parts& parts, const Kernel& whole) const {
   if (!IsKnown()) return false;
-  return Of(whole).seconds > Seconds(parts) * kTolerance;
+  return Of(whole).seconds > Seconds(parts) * kLeastGainOfSplit;
 }
 
 double KernelCosts::Seconds(const Parts& parts) const {

@@ -45,7 +45,7 @@ class KernelCosts {
   // Error, with the figures: `merged` should take longer than the parts do one after another, or
   // leaves to plain loops a contraction that a tile computes in a part.
   absl::Status CheckMerge(const Parts& parts, const Kernel& merged) const;
-  // Whether the parts one after another should take less than the whole.
+  // Whether the parts one after another should take clearly less than the whole.
   bool AreCheaper(const Parts& parts, const Kernel& whole) const;
   double Seconds(const Parts& parts) const;
   // "it would take 41 us (loops, 4096 bytes between its stages), apart 29 us (loops, loops; 5 us of
