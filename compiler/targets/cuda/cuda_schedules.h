@@ -74,7 +74,7 @@ double CudaMoveCost(const Kernel& kernel, const CudaLimits& limits);
 //   std::vector<std::vector<int64_t>> Variations() const;    // other parameters, worth a try
 //   absl::Status Set(const std::vector<int64_t>& params);    // error: why they do not fit
 template <class Rule>
-CudaWay WayOf(std::string realisation, std::string reason, const Rule& rule) {
+CudaWay WayOf(std::string_view realisation, std::string_view reason, const Rule& rule) {
   const auto candidates = [rule] {
     std::vector<Schedule> schedules = {rule.ScheduleOf()};
     for (const std::vector<int64_t>& params : rule.Variations()) {
@@ -91,8 +91,8 @@ CudaWay WayOf(std::string realisation, std::string reason, const Rule& rule) {
     AOTC_RETURN_IF_ERROR(CheckSchedule(schedule, other.ScheduleOf()));
     return other.Loops();
   };
-  return {.realisation = std::move(realisation),
-          .reason = std::move(reason),
+  return {.realisation = std::string(realisation),
+          .reason = std::string(reason),
           .chosen = rule.ScheduleOf(),
           .candidates = candidates,
           .apply = apply};

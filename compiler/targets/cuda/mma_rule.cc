@@ -289,7 +289,7 @@ absl::StatusOr<CudaWay> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& o
   MmaRule rule(kernel, options.limits.sms, std::move(c));
   AOTC_RETURN_IF_ERROR(rule.Read());
   const MmaKind& kind = rule.kind();
-  return WayOf(std::string(kind.tile), std::string(kind.reason), rule);
+  return WayOf(kind.tile, kind.reason, rule);
 }
 
 }  // namespace aotc
