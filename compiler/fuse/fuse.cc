@@ -268,6 +268,8 @@ class Fuser {
   std::optional<FusedKernel> TryMergeBoth(const FusedKernel& source, const FusedKernel& consumer,
                                           ValueId value) {
     if (!options_.costs.IsKnown()) return std::nullopt;
+    // Rows between products, such as a softmax: others of few rows share kernels better apart.
+    if (HasContraction(source.kernel) || !HasContraction(consumer.kernel)) return std::nullopt;
     const absl::StatusOr<FusedKernel> first = MergeKernels(source, consumer, value, {}, 1);
     if (!first.ok()) return std::nullopt;
     for (const ValueId operand : source.args) {
