@@ -297,7 +297,7 @@ class Emitter {
 
 absl::StatusOr<Graph> SplitPhases(const Graph& graph, PassContext& context) {
   const bool exact = context.Config(kFastMath) == 0;
-  const int64_t block = context.target().channel_block;
+  const int64_t block = context.target().contracts.channel_block;
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     if (EmitPhasesApart(rebuilder, node, std::max<int64_t>(block, 1))) return true;
     const std::optional<Plan> plan = PlanFor(graph, node);

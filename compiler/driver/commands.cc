@@ -92,6 +92,15 @@ int64_t CountOps(const Graph& graph, std::string_view op) {
                                [&](NodeId id) { return graph.nodes[id].op == op; });
 }
 
+// How many nodes have each contract.
+std::map<std::string, int64_t> Contracts(const Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const NodeId id : graph.main_region().nodes) {
+    if (graph.nodes[id].contract) ++counts[PrintContract(*graph.nodes[id].contract)];
+  }
+  return counts;
+}
+
 std::string PrintSummary(const std::string& outdir, const CompileResult& result) {
   const Program& program = result.program;
   std::string text = StrCat(outdir, ": ", result.files.size(), " files\n");
@@ -105,6 +114,13 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
             "\n");
   StrAppend(&text, "changes of layout: ", CountOps(result.graph, "Transpose"), " Transpose, ",
             CountOps(result.graph, "Relayout"), " Relayout\n");
+  const std::map<std::string, int64_t> contracts = Contracts(result.graph);
+  if (!contracts.empty()) {
+    StrAppend(&text, "contracts: ",
+              StrJoin(contracts, "; ",
+                      [](const auto& used) { return StrCat(used.second, " ", used.first); }),
+              "\n");
+  }
   return text;
 }
 
@@ -131,6 +147,7 @@ Json SummaryToJson(const CompileResult& result) {
           {"kernels", result.program.kernels.size()},
           {"transposes", CountOps(result.graph, "Transpose")},
           {"relayouts", CountOps(result.graph, "Relayout")},
+          {"contracts", Contracts(result.graph)},
           {"flop_shares", std::move(shares)}};
 }
 

@@ -80,10 +80,8 @@ constexpr Pass kPasses[] = {
      "moves shuffles of channels behind depthwise convolutions, whose readers gather them"},
     {"split-groups", SplitGroups, 2, kTyped | kExpanded, 0,
      "writes grouped convolutions as one per group, where the target has no tile for groups"},
-    {"winograd", UseWinograd, 2, kTyped | kExpanded, 0,
-     "computes 3x3 convolutions by Winograd's algorithm, where that is faster and exact enough"},
     {"layout", ChooseLayouts, 1, kTyped | kExpanded, 0,
-     "gives values the storage layouts that the target's tile functions read"},
+     "chooses how convolutions and products are computed, and how values lie for that"},
 };
 
 constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts, kFastMath,
@@ -175,9 +173,7 @@ PassTarget PassTargetOf(std::string_view target, bool templates) {
 }
 
 PassTarget PassTargetOf(const Target& target) {
-  return {.channel_block = target.channel_block,
-          .scales_weights = target.scales_weights,
-          .convolution_seconds = target.convolution_seconds};
+  return {.contracts = target.contracts, .scales_weights = target.scales_weights};
 }
 
 std::span<const Pass> AllPasses() { return kPasses; }

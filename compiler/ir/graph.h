@@ -21,6 +21,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "compiler/ir/attributes.h"
 #include "compiler/ir/constant.h"
+#include "compiler/ir/contract.h"
 #include "compiler/ir/layout.h"
 #include "compiler/ir/shape.h"
 #include "compiler/support/ids.h"
@@ -77,6 +78,8 @@ struct Node {
   Attributes attributes = {};
   std::map<std::string, RegionId> regions = {};  // "body", "then_branch", "else_branch"
   std::vector<Location> locations = {};          // more than one after a merge
+  // How its sum of products is to be computed; nothing where that is open, or there is none.
+  std::optional<Contract> contract = {};
 };
 
 // Optional inputs are left out at the end, or invalid.

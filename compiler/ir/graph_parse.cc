@@ -206,6 +206,11 @@ class Parser {
     if (scanner_.At("{")) {
       AOTC_ASSIGN_OR_RETURN(node.attributes, ParseAttributes(scanner_));
     }
+    if (scanner_.TryConsume("contract")) {
+      AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
+      AOTC_ASSIGN_OR_RETURN(node.contract, ParseContract(scanner_));
+      AOTC_RETURN_IF_ERROR(scanner_.Expect(")"));
+    }
     AOTC_RETURN_IF_ERROR(ParseLocations(node));
     while (scanner_.TryConsume("region")) AOTC_RETURN_IF_ERROR(ParseNested(node));
     graph_.AddNode(region, std::move(node));

@@ -96,6 +96,7 @@ class Printer {
     StrAppend(&text_, indent, Declarations(node.outputs), " = ", node.op, "(", Names(node.inputs),
               ")");
     if (!node.attributes.empty()) StrAppend(&text_, " ", PrintAttributes(node.attributes, limit_));
+    if (node.contract) StrAppend(&text_, " contract(", PrintContract(*node.contract), ")");
     if (!node.locations.empty()) {
       StrAppend(&text_, " loc(", StrJoin(node.locations, ", ", PrintLocation), ")");
     }

@@ -1,6 +1,7 @@
 // Text form of graphs. What graph.h shows, and:
 //
 //   %s: sequence(f32[n], 64)    %o: optional(i64[])    %m: map(string[n], f32[n])
+//   %y = Conv(%x, %w) {pads=[1, 1]} contract(direct, 16 -> 16)          // contract.h
 //   %u: f32[*]    %a: ?[2, 3]                         // rank, element type not known
 //   %b: f32[1, 32] layout(0, 1/16, 1%16) elements(batch, 3) = ...
 //   %p, _ = Dropout(%x, _, %t) {seed=1} loc("drop (Dropout, opset 13)")    // _: absent

@@ -8,48 +8,31 @@
 #include <utility>
 
 #include "compiler/ir/graph_rebuild.h"
-#include "compiler/layout/channels_innermost.h"
+#include "compiler/layout/choose_contracts.h"
 #include "compiler/layout/interleaved_repeats.h"
 #include "compiler/layout/layout_groups.h"
+#include "compiler/layout/node_facts.h"
 #include "compiler/layout/reads.h"
 #include "compiler/layout/reshaped_convolutions.h"
 #include "compiler/layout/rows_of_blocks.h"
 #include "compiler/layout/slices_of_splits.h"
+#include "compiler/layout/winograd.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/join.h"
-#include "compiler/schedule/nest_form.h"
-#include "compiler/schedule/stage_kinds.h"
-#include "compiler/schedule/winograd.h"
-#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
-#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
-// What the phase knows of one node.
-struct NodeFacts {
-  std::optional<NodeKernel> kernel;  // none where the op has no compute definition
-  bool is_convolution = false;
-  bool is_winograd = false;
-  bool is_integer = false;  // it sums products of bytes
-  int64_t rows_lack = 0;    // bytes that rows of a product are short of whole groups
-};
-
-// The kernel can write its output in any layout. The columns of a matrix product have to lie
-// innermost, without a halo.
-bool WritesAnyLayout(const NodeFacts& facts) {
-  const NodeKernel& node = *facts.kernel;
-  if (facts.is_winograd) return true;
-  if (!facts.is_convolution && ContractionOf(node.kernel) != nullptr) return false;
-  return node.outputs.size() == 1 && IsPointNest(node.kernel);
-}
-
+// Lays values out in the chosen forms: halos, what lies in other values, the copies that remain.
 class LayoutChooser {
  public:
-  LayoutChooser(const Graph& graph, const LayoutOptions& options)
-      : graph_(graph), options_(options), uses_(UseCounts(graph)) {}
+  LayoutChooser(const Graph& graph, const ContractOptions& options)
+      : graph_(graph),
+        uses_(UseCounts(graph)),
+        facts_(graph),
+        choice_(ChooseContracts(graph, facts_, options)) {}
 
   absl::StatusOr<Graph> Run() {
     Analyze();
@@ -58,41 +41,22 @@ class LayoutChooser {
 
  private:
   void Analyze() {
-    wanted_ = IdVector<ValueId, Layout>(graph_.values.size());
     for (const Region& region : graph_.regions) {
       outputs_.insert(region.outputs.begin(), region.outputs.end());
     }
-    ChannelsInnermost innermost(graph_, options_.block);
     for (const Node& node : graph_.nodes) {
-      NodeFacts& facts = facts_[&node];
-      absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph_, node);
-      if (!built.ok()) continue;
-      facts.kernel = *std::move(built);
-      innermost.Add(*facts.kernel);
+      const NodeFacts& facts = facts_.Of(node);
+      if (facts.WritesAnyLayout()) written_freely_.insert(node.outputs[0]);
+      WantOperand(node, facts);
     }
-    innermost_ = innermost.Find();
-    // Nodes of regions stand before the node that has them: what they read has been seen.
     for (const Node& node : graph_.nodes) {
-      NodeFacts& facts = facts_.at(&node);
-      if (facts.kernel) {
-        facts.is_convolution = IsConvolution(graph_, *facts.kernel, weights_);
-        if (OfConstants(*facts.kernel)) weights_.insert(node.outputs[0]);
-        facts.is_winograd = ReadWinograd(facts.kernel->kernel).has_value();
-        facts.is_integer = IsOfIntegers(facts.kernel->kernel);
-        if (facts.is_integer && !facts.is_convolution)
-          facts.rows_lack = RowsLack(graph_, *facts.kernel);
-        ChooseOutput(facts);
-      }
-    }
-    for (const Node& node : graph_.nodes) WantHalo(facts_.at(&node));
-    for (const Node& node : graph_.nodes) {
-      ShareLayout(facts_.at(&node));
-      ShareWithSlice(facts_.at(&node));
+      ShareLayout(facts_.Of(node));
+      ShareWithSlice(facts_.Of(node));
     }
     // What a part asks for, the whole gives, and what that is a part of.
     constexpr int kMostAxes = 3;
     for (int round = 0; round < kMostAxes; ++round) {
-      for (const Node& node : graph_.nodes | std::views::reverse) ShareInTurn(facts_.at(&node));
+      for (const Node& node : graph_.nodes | std::views::reverse) ShareInTurn(facts_.Of(node));
     }
     for (const auto& [value, need] : groups_.All()) needs_[value] = need;
   }
@@ -158,7 +122,7 @@ class LayoutChooser {
   ValueId RepeatedBy(ValueId value) const {
     for (const Node& node : graph_.nodes) {
       if (node.outputs.empty() || node.outputs[0] != value) continue;
-      const NodeFacts& facts = facts_.at(&node);
+      const NodeFacts& facts = facts_.Of(node);
       const std::optional<Repeats> repeats =
           facts.kernel ? ReadRepeats(facts.kernel->kernel) : std::nullopt;
       const bool once = repeats && std::ranges::all_of(*repeats, [](int64_t n) { return n == 1; });
@@ -197,98 +161,61 @@ class LayoutChooser {
     if (const LayoutNeed* shared = groups_.Find(value)) return *shared;
     const auto need = needs_.find(value);
     if (need != needs_.end()) return need->second;
-    return {.layout = wanted_[value]};
+    return {.layout = Wanted(value)};
   }
 
-  // What its readers compute when they read it: dequantised weights.
-  bool OfConstants(const NodeKernel& node) const {
-    const auto is_constant = [&](ValueId input) {
-      return graph_.values[input].constant.has_value();
-    };
-    return !node.inputs.empty() && std::ranges::all_of(node.inputs, is_constant);
+  // In the form that was chosen.
+  Layout Wanted(ValueId value) const {
+    return LayoutOf(choice_.forms[value], graph_.values[value].type.dims.size());
   }
 
-  bool CanBlock(ValueId id) const {
-    const Shape& dims = graph_.values[id].type.dims;
-    return dims.size() >= 3 && dims[kChannelAxis].AsInt().value_or(0) >= options_.least_channels;
+  // Null where the node has none, or reads its operands as they come.
+  const Contract* ContractOf(const Node& node) const {
+    const auto found = choice_.contracts.find(&node);
+    return found == choice_.contracts.end() ? nullptr : &found->second;
   }
 
-  Layout Blocked(ValueId id, int64_t block) const {
-    const size_t rank = graph_.values[id].type.dims.size();
-    if (innermost_.contains(id)) return InnermostChannels(rank);
-    return BlockedLayout(static_cast<int>(rank), static_cast<int>(kChannelAxis), block);
+  // How the node's contract wants its operand. Its own readers agree on the widest halo.
+  LayoutNeed& NeedFor(const Node& node, const Contract& contract) {
+    const ValueId input = facts_.Of(node).kernel->inputs[0];
+    const bool as_written = contract.operand == choice_.forms[input];
+    LayoutNeed& need = as_written ? needs_[input] : copies_[{input, contract.operand}];
+    const size_t rank = graph_.values[input].type.dims.size();
+    need.layout.axes = LayoutOf(contract.operand, rank).axes;
+    return need;
   }
 
-  // The block of what a convolution makes or reads.
-  int64_t BlockOf(const NodeFacts& facts, ValueId id) const {
-    const std::optional<int64_t> channels = graph_.values[id].type.dims[kChannelAxis].AsInt();
-    return facts.is_integer && channels ? ByteBlock(*channels) : options_.block;
-  }
-
-  // Blocks where a convolution makes the value, or where the op passes on the blocks of an input.
-  void ChooseOutput(const NodeFacts& facts) {
-    const NodeKernel& node = *facts.kernel;
-    if (!WritesAnyLayout(facts)) return;
-    const ValueId output = node.outputs[0];
-    written_freely_.insert(output);
-    if (facts.is_convolution || facts.is_winograd) {
-      wanted_[output] = Blocked(output, BlockOf(facts, output));
-      return;
-    }
-    if (innermost_.contains(output)) wanted_[output] = Blocked(output, 1);
-    if (innermost_.contains(output) || !CanBlock(output)) return;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const std::vector<StorageAxis>& axes = wanted_[node.inputs[i]].axes;
-      if (axes.empty() || axes.back().modulus == 0) continue;
-      const int64_t block = axes.back().modulus;
-      if (!KeepsChannels(node.kernel, node.kernel.params[i], block)) {
-        wanted_[output] = {};
-        return;
-      }
-      if (wanted_[output].axes.empty()) wanted_[output] = Blocked(output, block);
-    }
-  }
-
-  // The convolution's input gets the halo that its taps reach into.
-  void WantHalo(const NodeFacts& facts) {
+  // A convolution's operand gets the halo that its taps reach into. Patches over the border get
+  // their zeros when they are transformed.
+  void WantOperand(const Node& node, const NodeFacts& facts) {
+    const Contract* contract = ContractOf(node);
+    if (contract == nullptr) return;
     if (facts.rows_lack > 0) WantWholeRows(facts);
-    if (facts.is_winograd) WantBlocks(facts);
-    if (!facts.is_convolution) return;
+    if (contract->algorithm == Algorithm::kWinograd) NeedFor(node, *contract);
+    if (!facts.IsConvolution() || contract->algorithm == Algorithm::kWinograd) return;
     const Stage* stage = ContractionOf(facts.kernel->kernel);
     const Expr load = OperandLoad(stage->body[0].arg(0));
-    const ValueId input = facts.kernel->inputs[0];
-    Layout layout = wanted_[input];
-    if (layout.axes.empty() && (CanBlock(input) || innermost_.contains(input)))
-      layout = Blocked(input, BlockOf(facts, input));
     Stage walked = *stage;
-    if (facts.is_integer && layout.axes.empty()) {  // whole groups along the last axis
+    if (facts.anchor->is_integer && contract->operand.IsRows()) {  // whole groups along the last
       Expr& extent = walked.reduce_axes.back().extent;
       extent = Simplify(CeilDiv(extent, kIntegerGroup) * kIntegerGroup);
     }
     const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, walked, load);
-    if (!reach) return;
-    LayoutNeed& need = needs_[input];
-    if (need.layout.axes.empty() && !need.layout.HasHalo()) need.layout.axes = layout.axes;
-    const bool any =
-        std::any_of(reach->begin(), reach->end(), [](const Halo& h) { return h != Halo{}; });
-    const std::optional<double> fill = FillOf(*stage);
+    if (reach) WantHalo(NeedFor(node, *contract), *reach, FillOf(*stage));
+  }
+
+  static void WantHalo(LayoutNeed& need, const std::vector<Halo>& reach,
+                       const std::optional<double>& fill) {
+    const bool any = std::ranges::any_of(reach, [](const Halo& h) { return h != Halo{}; });
     // Of several fills the value has the first: who wants another has no tile.
     if (!any || (fill && need.fill && *fill != *need.fill)) return;
     if (fill) need.fill = fill;
-    if (need.layout.halo.empty()) need.layout.halo.resize(reach->size());
+    if (need.layout.halo.empty()) need.layout.halo.resize(reach.size());
     need.layout.fill = need.fill.value_or(0);
-    for (size_t i = 0; i < reach->size(); ++i) {
-      need.layout.halo[i].before = std::max(need.layout.halo[i].before, (*reach)[i].before);
-      need.layout.halo[i].after = std::max(need.layout.halo[i].after, (*reach)[i].after);
+    for (size_t i = 0; i < reach.size(); ++i) {
+      need.layout.halo[i].before = std::max(need.layout.halo[i].before, reach[i].before);
+      need.layout.halo[i].after = std::max(need.layout.halo[i].after, reach[i].after);
     }
-  }
-
-  // Patches over the border get their zeros when they are transformed.
-  void WantBlocks(const NodeFacts& facts) {
-    const ValueId input = facts.kernel->inputs[0];
-    LayoutNeed& need = needs_[input];
-    if (need.layout.axes.empty() && !need.layout.HasHalo())
-      need.layout.axes = Blocked(input, options_.block).axes;
   }
 
   // Rows as long as whole groups; what lies behind their end is multiplied by zeros.
@@ -302,21 +229,30 @@ class LayoutChooser {
   }
 
   // The layout in which the producer writes a value.
-  Layout Produced(ValueId id, const NodeFacts& facts) const {
-    if (!facts.kernel || !WritesAnyLayout(facts)) return {};
+  Layout Produced(ValueId id) const {
+    if (!written_freely_.contains(id)) return {};
     auto need = needs_.find(id);
-    // Blocks come from the producer; the halo is welcome in any case.
-    return need == needs_.end() ? wanted_[id] : need->second.layout;
+    // The form is the producer's; the halo is welcome in any case.
+    return need == needs_.end() ? Wanted(id) : need->second.layout;
   }
 
   absl::StatusOr<bool> Rebuild(Rebuilder& r, const Node& node) {
-    AOTC_RETURN_IF_ERROR(PrepareInput(r, node));
+    PrepareInput(r, node);
     if (!node.regions.empty()) PrepareOperands(r, node);
-    AOTC_RETURN_IF_ERROR(r.Copy(node));
+    const Contract* contract = ContractOf(node);
+    if (contract != nullptr && contract->m > 0 && facts_.Of(node).winograd_m == 0) {
+      EmitWinograd(r, node, contract->m, transformed_);
+    } else {
+      AOTC_RETURN_IF_ERROR(r.Copy(node));
+    }
+    if (contract != nullptr) {
+      IdVector<NodeId, Node>& nodes = r.graph().nodes;
+      nodes[NodeId(static_cast<int32_t>(nodes.size()) - 1)].contract = *contract;
+    }
     for (ValueId output : node.outputs) {
       if (!output.valid() || uses_[output] == 0) continue;
       const ValueId now = r.Mapped(output);
-      r.graph().values[now].layout = Produced(output, FactsOf(node));
+      r.graph().values[now].layout = Produced(output);
       if (outputs_.contains(output)) KeepOutput(r, node, output, now);
     }
     return true;
@@ -343,56 +279,76 @@ class LayoutChooser {
     }
   }
 
-  const NodeFacts& FactsOf(const Node& node) const { return facts_.at(&node); }
-
-  // A convolution whose input is not laid out as it wants reads a relaid copy.
-  absl::Status PrepareInput(Rebuilder& r, const Node& node) {
-    const NodeFacts& facts = FactsOf(node);
-    const bool wants = facts.is_convolution || facts.is_winograd || facts.rows_lack > 0;
-    if (!wants) return absl::OkStatus();
+  // A contract whose operand is not laid out as it says reads a relaid copy, as do all behind it
+  // that want no other.
+  void PrepareInput(Rebuilder& r, const Node& node) {
+    const NodeFacts& facts = facts_.Of(node);
+    const Contract* contract = ContractOf(node);
+    if (contract == nullptr || (contract->algorithm == Algorithm::kProduct && facts.rows_lack == 0))
+      return;
     const ValueId input = facts.kernel->inputs[0];
-    auto need = needs_.find(input);
-    if (need == needs_.end()) return absl::OkStatus();
+    const auto copy = copies_.find({input, contract->operand});
+    const LayoutNeed* need = copy == copies_.end() ? nullptr : &copy->second;
+    if (const auto own = needs_.find(input); need == nullptr && own != needs_.end())
+      need = &own->second;
+    if (need == nullptr) return;
     const ValueId now = r.Mapped(input);
-    if (r.graph().values[now].layout == need->second.layout) return absl::OkStatus();
-    const ValueType type = r.graph().values[now].type;
-    const ValueId copy = r.Emit("Relayout", {now}, {}, type, node);
-    r.graph().values[copy].layout = need->second.layout;
-    r.Replace(input, copy);
-    return absl::OkStatus();
+    if (r.graph().values[now].layout == need->layout) return;
+    const ValueId made = r.Emit("Relayout", {now}, {}, r.graph().values[now].type, node);
+    r.graph().values[made].layout = need->layout;
+    r.Replace(input, made);
   }
 
   const Graph& graph_;
-  const LayoutOptions& options_;
   const IdVector<ValueId, int> uses_;
-  IdVector<ValueId, Layout> wanted_;
-  std::map<const Node*, NodeFacts> facts_;
+  const AnchorFacts facts_;
+  const ContractChoice choice_;
   std::set<ValueId> outputs_;            // of all regions
-  std::set<ValueId> weights_;            // that nodes make of constants
-  std::set<ValueId> innermost_;          // channels of these are
-  std::map<ValueId, LayoutNeed> needs_;  // of the convolutions that read a value
-  std::set<ValueId> written_freely_;     // their kernels can write any layout
+  std::map<ValueId, LayoutNeed> needs_;  // of those that read a value as it is written
+  std::map<std::pair<ValueId, ValueForm>, LayoutNeed> copies_;  // of those that want another form
+  std::set<ValueId> written_freely_;  // their kernels can write any layout
+  TransformedWeights transformed_;
   LayoutGroups groups_;
 };
 
-}  // namespace
-
-absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options) {
-  const int64_t block = std::max<int64_t>(options.block, 1);  // parts may begin anywhere else
-  AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, block));
-  AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, block));
+absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const ContractOptions& options) {
+  const int64_t block = options.target.channel_block;
+  const int64_t parts = std::max<int64_t>(block, 1);  // they may begin anywhere else
+  AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, parts));
+  AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, parts));
   AOTC_ASSIGN_OR_RETURN(Graph reshaped, ReshapedConvolutions(repeated));
-  if (options.block == 0) return reshaped;
+  if (block == 0) return reshaped;
   AOTC_ASSIGN_OR_RETURN(const Graph laid_out, LayoutChooser(reshaped, options).Run());
   return RowsOfBlocks(laid_out);
 }
+
+// m for contracts; a note where the user asks for what the target does not have.
+int64_t WinogradAsked(PassContext& context) {
+  constexpr int kLevel = 2;  // below it only what is asked for
+  const int64_t m = context.Config(kWinograd);
+  const TargetContracts& target = context.target().contracts;
+  constexpr AnchorSignature kSuited = {
+      .form = Algorithm::kDirect, .size = {1, 64, 64, 56, 56}, .suits_winograd = true};
+  const std::vector<PricedContract> offers =
+      m > 0 && target.offers ? target.offers(kSuited) : std::vector<PricedContract>();
+  const bool has_it = std::ranges::any_of(
+      offers, [&](const PricedContract& offer) { return offer.contract.m == m; });
+  if (m > 0 && !has_it) {
+    context.diagnostics().Note({}, "the target has no convolutions by Winograd's algorithm",
+                               "--winograd is for --target cpu, with its tile functions");
+  }
+  return m < 0 && context.options().level < kLevel ? 0 : m;
+}
+
+}  // namespace
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {
   const bool chosen = std::any_of(graph.values.begin(), graph.values.end(),
                                   [](const Value& value) { return !value.layout.IsPlain(); });
   if (chosen) return graph;
-  return ChooseLayouts(graph, {.block = context.target().channel_block,
-                               .least_channels = context.Config(kLeastChannels)});
+  return ChooseLayouts(graph, {.target = context.target().contracts,
+                               .least_channels = context.Config(kLeastChannels),
+                               .winograd_m = WinogradAsked(context)});
 }
 
 }  // namespace aotc

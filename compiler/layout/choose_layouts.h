@@ -1,11 +1,12 @@
-// The layout phase: one storage layout per value, from what the anchors want.
+// The layout phase: each anchor gets its contract and each value one storage layout, for the whole
+// graph at least cost (choose_contracts.h).
 //
-//   Graph laid_out = *ChooseLayouts(graph, {.block = 16});
+//   %x_2: ... layout(0, 1, 2, 3; halo 2:1+1 3:1+1 fill 0) = Relayout(%x)
+//   %y: ... layout(0, 1/16, 2, 3, 1%16) = Conv(%x_2, %w) {pads=...} contract(direct, rows -> 16)
 //
-// Contracts come from index maps: a convolution (a contraction whose output columns are axis 1)
-// wants its output in channel blocks, its input likewise where it has enough channels, and the
-// reach of its taps beyond the input as a halo. Ops that keep axis 1 pass blocks on. Graph inputs
-// and outputs are row-major; what is left between the two is the op Relayout.
+// The reach of a convolution's taps beyond its operand is a halo of that. What a Concat joins and
+// what slices cut has one layout with the whole. Inputs and outputs of the graph are row-major;
+// what is left between the two is the op Relayout.
 #ifndef AOTC_COMPILER_LAYOUT_CHOOSE_LAYOUTS_H_
 #define AOTC_COMPILER_LAYOUT_CHOOSE_LAYOUTS_H_
 
@@ -18,14 +19,8 @@ namespace aotc {
 inline constexpr ConfigKey kLeastChannels = {"layout.least-channels", 8, 1, 4096,
                                              "inputs of a tile with fewer channels stay row-major"};
 
-struct LayoutOptions {
-  int64_t block = 16;          // channels per block; 0: everything stays row-major
-  int64_t least_channels = 8;  // inputs of fewer channels stay row-major
-};
-
-absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const LayoutOptions& options);
-
-// The pass: blocks as the target reads them. A graph that has layouts already keeps them.
+// Contracts are the target's; without any all stays row-major. A graph that has layouts already
+// keeps them.
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context);
 
 }  // namespace aotc

@@ -6,7 +6,6 @@
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/stage_kinds.h"
-#include "compiler/support/rounding.h"
 
 namespace aotc {
 namespace {
@@ -57,15 +56,6 @@ int64_t RowsLack(const Graph& graph, const NodeKernel& node) {
   return index.IsVar() && index->name == axis.name
              ? (kIntegerGroup - extent % kIntegerGroup) % kIntegerGroup
              : 0;
-}
-
-// Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
-int64_t ByteBlock(int64_t channels) {
-  int64_t best = 16;
-  for (const int64_t block : {32, 48, 64}) {
-    if (RoundUp(channels, block) <= RoundUp(channels, best)) best = block;
-  }
-  return best;
 }
 
 std::optional<double> FillOf(const Stage& stage) {

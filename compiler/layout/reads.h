@@ -15,7 +15,6 @@
 
 namespace aotc {
 
-inline constexpr size_t kChannelAxis = 1;
 // Elements of the input of integer tiles that are read at a time.
 inline constexpr int64_t kIntegerGroup = 4;
 
@@ -28,8 +27,6 @@ bool IsOfIntegers(const Kernel& kernel);
 // The rows of a matrix product of bytes are read in groups, the last of which may not be whole: the
 // bytes that it lacks.
 int64_t RowsLack(const Graph& graph, const NodeKernel& node);
-// Channels of bytes that lie together: as many as fit a cache line with the fewest lanes unused.
-int64_t ByteBlock(int64_t channels);
 
 // What the contraction reads beyond its input; nothing where it reads nothing there.
 std::optional<double> FillOf(const Stage& stage);

@@ -48,10 +48,10 @@ class Rower {
       return false;
     }
     const int64_t block = from.layout.axes.back().modulus;
-    return node.attributes.Int("axis") == static_cast<int64_t>(kRow) &&
+    return IsSoftmaxOfBlocks(graph_, node, block) &&
            from.layout.axes == BlockedLayout(3, kChannels, block).axes &&
-           parts[kRow].IsInt(block) && ProveEqual(dims[0], parts[0]) &&
-           ProveEqual(dims[kChannels], parts[kChannels] * block) && ProveEqual(dims[2], parts[3]);
+           ProveEqual(dims[0], parts[0]) && ProveEqual(dims[kChannels], parts[kChannels] * block) &&
+           ProveEqual(dims[2], parts[3]);
   }
 
   static ValueId Turned(Rebuilder& rebuilder, const Node& node, ValueId x, const ValueType& type) {
@@ -69,6 +69,13 @@ class Rower {
 };
 
 }  // namespace
+
+bool IsSoftmaxOfBlocks(const Graph& graph, const Node& node, int64_t block) {
+  if (node.op != "Softmax") return false;
+  const Shape& dims = graph.values[node.inputs[0]].type.dims;
+  return dims.size() == 4 && dims[kRow].IsInt(block) &&
+         node.attributes.Int("axis") == static_cast<int64_t>(kRow);
+}
 
 absl::StatusOr<Graph> RowsOfBlocks(const Graph& graph) {
   const Rower rower(graph);

@@ -11,10 +11,16 @@
 #ifndef AOTC_COMPILER_LAYOUT_ROWS_OF_BLOCKS_H_
 #define AOTC_COMPILER_LAYOUT_ROWS_OF_BLOCKS_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
 
 namespace aotc {
+
+// Of [n, c / block, block, pixels] over the elements of a block: computed so, if what the operand
+// is reshaped from lies in such blocks.
+bool IsSoftmaxOfBlocks(const Graph& graph, const Node& node, int64_t block);
 
 // Of a graph that has its layouts.
 absl::StatusOr<Graph> RowsOfBlocks(const Graph& graph);

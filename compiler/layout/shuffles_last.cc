@@ -140,7 +140,7 @@ absl::StatusOr<Graph> ShufflesLast(const Graph& graph) {
 }
 
 absl::StatusOr<Graph> ShufflesLast(const Graph& graph, PassContext& context) {
-  return context.target().channel_block == 0 ? graph : ShufflesLast(graph);
+  return context.target().contracts.channel_block == 0 ? graph : ShufflesLast(graph);
 }
 
 }  // namespace aotc

@@ -97,7 +97,7 @@ absl::StatusOr<Graph> SplitGroups(const Graph& graph) {
 }
 
 absl::StatusOr<Graph> SplitGroups(const Graph& graph, PassContext& context) {
-  return context.target().channel_block == 0 ? graph : SplitGroups(graph);
+  return context.target().contracts.channel_block == 0 ? graph : SplitGroups(graph);
 }
 
 }  // namespace aotc

@@ -1,12 +1,9 @@
 #include "compiler/layout/winograd.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/winograd.h"
 #include "compiler/support/strings.h"
 
@@ -32,35 +29,6 @@ bool HasForm(const Graph& graph, const Node& node) {
          AllAre(attributes.Ints("dilations"), 1) && !attributes.Has("auto_pad");
 }
 
-// Its size; nothing where that is known in the run only, or where a dim is small.
-std::optional<ConvolutionSize> SizeOf(const Graph& graph, const Node& node) {
-  if (!HasForm(graph, node)) return std::nullopt;
-  const std::vector<int64_t>& weights = graph.values[node.inputs[1]].constant->dims();
-  const Shape& out = graph.values[node.outputs[0]].type.dims;
-  const std::optional<int64_t> height = out[2].AsInt(), width = out[3].AsInt();
-  if (!height || !width || weights[0] < kLeastChannels || weights[1] < kLeastChannels) {
-    return std::nullopt;
-  }
-  const int64_t images = RangeOf(out[0], BoundsOf(graph.symbols)).max;
-  return ConvolutionSize{std::max<int64_t>(images, 1), weights[1], weights[0], *height, *width};
-}
-
-// m; 0 where the convolution stays as it is.
-int64_t Choose(const ConvolutionSize& size, const PassContext& context) {
-  const int64_t wanted = context.Config(kWinograd);
-  if (wanted >= 0) return wanted;
-  int64_t best = 0;
-  double least = context.target().convolution_seconds(size, 0);
-  for (const int64_t m : {2, 4}) {
-    if (WinogradError(m, size.inputs) > kMostWinogradError) continue;
-    const double seconds = context.target().convolution_seconds(size, m);
-    if (seconds >= least) continue;
-    best = m;
-    least = seconds;
-  }
-  return best;
-}
-
 // g w g^T for each pair of channels.
 Constant TransformWeights(const Constant& weights, int64_t m) {
   const Matrix g = WinogradMatricesOf(m).g;
@@ -84,10 +52,7 @@ Constant TransformWeights(const Constant& weights, int64_t m) {
                          std::move(bytes));
 }
 
-// Transformed weights by what they were made of.
-using Transformed = std::map<std::pair<ValueId, int64_t>, ValueId>;
-
-ValueId WeightsFor(Rebuilder& rebuilder, ValueId weights, int64_t m, Transformed& known) {
+ValueId WeightsFor(Rebuilder& rebuilder, ValueId weights, int64_t m, TransformedWeights& known) {
   ValueId& made = known[{weights, m}];
   if (made.valid()) return made;
   const Value& value = rebuilder.old_graph().values[weights];
@@ -96,7 +61,21 @@ ValueId WeightsFor(Rebuilder& rebuilder, ValueId weights, int64_t m, Transformed
   return made;
 }
 
-void Emit(Rebuilder& rebuilder, const Node& node, int64_t m, Transformed& known) {
+}  // namespace
+
+bool SuitsWinograd(const Graph& graph, const Node& node, const ConvolutionSize& size) {
+  if (!HasForm(graph, node)) return false;
+  const Shape& out = graph.values[node.outputs[0]].type.dims;
+  return out[2].AsInt() && out[3].AsInt() && size.inputs >= kLeastChannels &&
+         size.outputs >= kLeastChannels;
+}
+
+bool IsExactEnough(int64_t m, int64_t channels) {
+  constexpr int64_t kLargest = 4;
+  return m <= kLargest && WinogradError(m, channels) <= kMostWinogradError;
+}
+
+void EmitWinograd(Rebuilder& rebuilder, const Node& node, int64_t m, TransformedWeights& known) {
   const Graph& graph = rebuilder.old_graph();
   std::vector<ValueId> inputs;
   for (const ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input));
@@ -108,25 +87,6 @@ void Emit(Rebuilder& rebuilder, const Node& node, int64_t m, Transformed& known)
   rebuilder.Replace(node.outputs[0],
                     rebuilder.Emit("WinogradConv", std::move(inputs), std::move(attributes),
                                    graph.values[node.outputs[0]].type, node));
-}
-
-}  // namespace
-
-absl::StatusOr<Graph> UseWinograd(const Graph& graph, PassContext& context) {
-  if (context.target().convolution_seconds == nullptr) {
-    if (context.Config(kWinograd) > 0) {
-      context.diagnostics().Note({}, "the target has no convolutions by Winograd's algorithm",
-                                 "--winograd is for --target cpu, with its tile functions");
-    }
-    return graph;
-  }
-  Transformed known;
-  return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
-    const std::optional<ConvolutionSize> size = SizeOf(graph, node);
-    const int64_t m = size ? Choose(*size, context) : 0;
-    if (m != 0) Emit(rebuilder, node, m, known);
-    return m != 0;
-  });
 }
 
 }  // namespace aotc

@@ -1,16 +1,17 @@
-// Which convolutions Winograd's algorithm computes (ir/winograd.h).
+// Convolutions that Winograd's algorithm computes (ir/winograd.h), where a contract says so.
 //
 //   %y = Conv(%x, %w, %b) {pads=[1, 1, 1, 1]}                           // 3x3 taps, a step of 1
 //     =>
 //   %y = WinogradConv(%x, %w_winograd4, %b) {m=4, pads=[1, 1, 1, 1]}    // g %w g^T
-//
-// Those that it should compute in less time, with the m that takes least, as far as its error stays
-// within a bound (WinogradError); or with the m that the user says.
 #ifndef AOTC_COMPILER_LAYOUT_WINOGRAD_H_
 #define AOTC_COMPILER_LAYOUT_WINOGRAD_H_
 
-#include "absl/status/statusor.h"
-#include "compiler/ir/graph.h"
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "compiler/ir/contract.h"
+#include "compiler/ir/graph_rebuild.h"
 #include "compiler/pass/pass.h"
 
 namespace aotc {
@@ -22,7 +23,18 @@ inline constexpr ConfigKey kWinograd = {
 // The largest error, by the scale of the outputs, where nobody asks for more.
 inline constexpr double kMostWinogradError = 1e-5;
 
-absl::StatusOr<Graph> UseWinograd(const Graph& graph, PassContext& context);
+// 3x3 taps, a step of 1, one group, stated padding; weights, size and enough channels are known at
+// compile time.
+bool SuitsWinograd(const Graph& graph, const Node& node, const ConvolutionSize& size);
+
+// Whether m may be taken unasked for sums over so many channels.
+bool IsExactEnough(int64_t m, int64_t channels);
+
+// Transformed weights by what they were made of.
+using TransformedWeights = std::map<std::pair<ValueId, int64_t>, ValueId>;
+
+// Writes a convolution of the old graph so.
+void EmitWinograd(Rebuilder& rebuilder, const Node& node, int64_t m, TransformedWeights& known);
 
 }  // namespace aotc
 

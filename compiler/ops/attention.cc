@@ -181,7 +181,7 @@ class AttentionBuilder {
     const int64_t shared = query_.heads / key_.heads;
     Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), key_.Length()};
     if (HeadsLast()) std::swap(shape[1], shape[2]);
-    Tensor sums = Contract(
+    Tensor sums = SumOfProducts(
         b_, {.accumulator = compute_,
              .shape = shape,
              .reduce_shape = {query_.Depth()},
@@ -239,19 +239,19 @@ class AttentionBuilder {
     if (HeadsLast()) shape = {query_.Batch(), query_.Length(), Simplify(depth * query_.heads)};
     auto head = [&](const Indices& i) { return HeadsLast() ? FloorDiv(i[2], depth) : i[1]; };
     auto feature = [&](const Indices& i) { return HeadsLast() ? Mod(i[2], depth) : i[3]; };
-    Tensor sums =
-        Contract(b_, {.accumulator = compute_,
-                      .shape = shape,
-                      .reduce_shape = {value_.Length()},
-                      .left =
-                          [&](const Indices& i, const Indices& r) {
-                            return HeadsLast() ? weights({i[0], i[1], head(i), r[0]})
-                                               : weights({i[0], i[1], i[2], r[0]});
-                          },
-                      .right =
-                          [&](const Indices& i, const Indices& r) {
-                            return value_.At(i[0], FloorDiv(head(i), shared), r[0], feature(i));
-                          }});
+    Tensor sums = SumOfProducts(b_, {.accumulator = compute_,
+                                     .shape = shape,
+                                     .reduce_shape = {value_.Length()},
+                                     .left =
+                                         [&](const Indices& i, const Indices& r) {
+                                           return HeadsLast() ? weights({i[0], i[1], head(i), r[0]})
+                                                              : weights({i[0], i[1], i[2], r[0]});
+                                         },
+                                     .right =
+                                         [&](const Indices& i, const Indices& r) {
+                                           return value_.At(i[0], FloorDiv(head(i), shared), r[0],
+                                                            feature(i));
+                                         }});
     op_.SetOutput(0, b_.Convert(sums, query_.tensor.dtype()));
   }
 

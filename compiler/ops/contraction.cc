@@ -7,7 +7,7 @@ DType AccumulatorOf(DType operand) {
   return BitWidth(operand) >= 32 ? operand : DType::kI32;
 }
 
-Tensor Contract(TensorBuilder& builder, const Contraction& c) {
+Tensor SumOfProducts(TensorBuilder& builder, const Contraction& c) {
   auto body = [&](const Indices& i, const Indices& r) {
     return Cast(c.accumulator, c.left(i, r)) * Cast(c.accumulator, c.right(i, r));
   };

@@ -30,7 +30,7 @@ struct Contraction {
 DType AccumulatorOf(DType operand);
 
 // The tensor of sums, in the accumulator's type.
-Tensor Contract(TensorBuilder& builder, const Contraction& contraction);
+Tensor SumOfProducts(TensorBuilder& builder, const Contraction& contraction);
 
 }  // namespace aotc
 

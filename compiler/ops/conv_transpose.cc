@@ -52,7 +52,7 @@ Tensor TransposedSums(TensorBuilder& b, const Tensor& x, const Tensor& weight,
     indices.insert(indices.end(), r.begin() + 1, r.end());
     return weight(indices);
   };
-  return Contract(b, sums);
+  return SumOfProducts(b, sums);
 }
 
 absl::Status ConvTranspose(OpContext& op) {

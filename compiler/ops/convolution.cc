@@ -75,7 +75,7 @@ Tensor ConvolutionSums(TensorBuilder& b, const Convolution& conv, const Convolut
     const Expr value = weight(indices);
     return lifts.weight ? lifts.weight(Cast(sums.accumulator, value), i[1]) : value;
   };
-  return Contract(b, sums);
+  return SumOfProducts(b, sums);
 }
 
 }  // namespace aotc

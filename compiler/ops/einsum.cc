@@ -163,11 +163,11 @@ class Builder {
         return
             [this, operand](const Indices& i, const Indices& r) { return Element(operand, i, r); };
       };
-      return Contract(op_.b(), {.accumulator = AccumulatorOf(operands_[0].dtype()),
-                                .shape = shape,
-                                .reduce_shape = reduced,
-                                .left = element(0),
-                                .right = element(1)});
+      return SumOfProducts(op_.b(), {.accumulator = AccumulatorOf(operands_[0].dtype()),
+                                     .shape = shape,
+                                     .reduce_shape = reduced,
+                                     .left = element(0),
+                                     .right = element(1)});
     }
     auto body = [&](const Indices& i, const Indices& r) {
       Expr product = Element(0, i, r);

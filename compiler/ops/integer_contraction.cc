@@ -73,11 +73,11 @@ absl::StatusOr<Tensor> ProductSums(TensorBuilder& builder, const Product& p) {
     const Indices inner = p.HasColumns() ? Indices{r[0], column} : Indices{r[0]};
     return p.b_zero.Subtracted(p.b(indices(p.b, i, inner)), column);
   };
-  return Contract(builder, {.accumulator = DType::kI32,
-                            .shape = shape,
-                            .reduce_shape = {p.a.dim(-1)},
-                            .left = left,
-                            .right = right});
+  return SumOfProducts(builder, {.accumulator = DType::kI32,
+                                 .shape = shape,
+                                 .reduce_shape = {p.a.dim(-1)},
+                                 .left = left,
+                                 .right = right});
 }
 
 absl::Status MatMulInteger(OpContext& op) {

@@ -44,21 +44,22 @@ absl::Status MatMul(OpContext& op) {
   if (has_rows) shape.push_back(a.dim(-2));
   if (has_columns) shape.push_back(b.dim(-1));
   auto batch = [&](const Indices& i) { return Indices(i.begin(), i.begin() + batch_rank); };
-  Tensor total = Contract(op.b(), {.accumulator = AccumulatorOf(a.dtype()),
-                                   .shape = shape,
-                                   .reduce_shape = {a.dim(-1)},
-                                   .left =
-                                       [&](const Indices& i, const Indices& r) {
-                                         Indices inner = {r[0]};
-                                         if (has_rows) inner.insert(inner.begin(), i[batch_rank]);
-                                         return a(OperandIndices(a, batch(i), inner));
-                                       },
-                                   .right =
-                                       [&](const Indices& i, const Indices& r) {
-                                         Indices inner = {r[0]};
-                                         if (has_columns) inner.push_back(i.back());
-                                         return b(OperandIndices(b, batch(i), inner));
-                                       }});
+  Tensor total = SumOfProducts(op.b(), {.accumulator = AccumulatorOf(a.dtype()),
+                                        .shape = shape,
+                                        .reduce_shape = {a.dim(-1)},
+                                        .left =
+                                            [&](const Indices& i, const Indices& r) {
+                                              Indices inner = {r[0]};
+                                              if (has_rows)
+                                                inner.insert(inner.begin(), i[batch_rank]);
+                                              return a(OperandIndices(a, batch(i), inner));
+                                            },
+                                        .right =
+                                            [&](const Indices& i, const Indices& r) {
+                                              Indices inner = {r[0]};
+                                              if (has_columns) inner.push_back(i.back());
+                                              return b(OperandIndices(b, batch(i), inner));
+                                            }});
   op.SetOutput(0, op.b().Convert(total, a.dtype()));
   return absl::OkStatus();
 }
@@ -79,7 +80,7 @@ absl::Status Gemm(OpContext& op) {
   bool trans_a = op.attributes().Int("transA") != 0, trans_b = op.attributes().Int("transB") != 0;
   AOTC_RETURN_IF_ERROR(RequireEqualDims(a.dim(trans_a ? 0 : 1), b.dim(trans_b ? 1 : 0), op));
   Shape shape = {a.dim(trans_a ? 1 : 0), b.dim(trans_b ? 0 : 1)};
-  Tensor total = Contract(
+  Tensor total = SumOfProducts(
       op.b(),
       {.accumulator = AccumulatorOf(a.dtype()),
        .shape = shape,

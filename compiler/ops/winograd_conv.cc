@@ -1,5 +1,5 @@
 // WinogradConv: Conv with 3x3 taps and a step of 1 over m x m outputs at a time. The pass
-// `winograd` makes it of Conv where that is faster; its weights are transformed.
+// `layout` makes it of Conv where the contract says so; its weights are transformed.
 #include <algorithm>
 #include <utility>
 

@@ -42,7 +42,7 @@ class Merger {
  public:
   Merger(const Graph& graph, PassContext& context)
       : old_(graph),
-        plain_images_(context.target().channel_block == 0),
+        plain_images_(context.target().contracts.channel_block == 0),
         always_(context.Config(kMergeCopiedParts) != 0),
         uses_(UseCounts(graph)),
         reader_(graph.values.size()) {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/ir/contract.h"
 #include "compiler/ir/graph.h"
 #include "compiler/support/diagnostics.h"
 
@@ -62,23 +63,11 @@ struct PassOptions {
   bool verify_each = true;
 };
 
-// A convolution with 3x3 taps and a step of 1, by the size of its result.
-struct ConvolutionSize {
-  int64_t images = 1;
-  int64_t inputs = 0, outputs = 0;  // channels
-  int64_t height = 0, width = 0;
-};
-
 // What passes have to know of the target.
 struct PassTarget {
-  // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
-  // that it wants.
-  int64_t channel_block = 0;
+  TargetContracts contracts = {};
   // Its tile functions read weights of narrow integers as they are stored and scale them.
   bool scales_weights = false;
-  // Seconds that the convolution should take by Winograd's algorithm over m x m outputs; 0: as it
-  // is defined. Null where the target has no such algorithm.
-  std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};
 };
 
 class PassContext;

@@ -44,13 +44,9 @@ struct ScheduleCandidate {
 
 struct Target {
   std::string_view name = {};
-  // Channels per block of the layout that its tile functions read; 0: row-major tensors are all
-  // that it wants.
-  int64_t channel_block = 0;
-  // They read weights of narrow integers as they are stored and scale them.
+  TargetContracts contracts = {};
+  // Its tile functions read weights of narrow integers as they are stored and scale them.
   bool scales_weights = false;
-  // As PassTarget has it.
-  std::function<double(const ConvolutionSize& size, int64_t m)> convolution_seconds = {};
 
   // What a kernel should take: fusion goes by it.
   KernelEstimator estimate = {};

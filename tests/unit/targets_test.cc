@@ -28,9 +28,9 @@ TEST(Targets, EachIsAskedByItsNameAlone) {
 }
 
 TEST(Targets, LayoutsInBlocksAreForTileFunctionsAlone) {
-  EXPECT_EQ(MakeTarget("cpu")->channel_block, 16);
-  EXPECT_EQ(MakeTarget("cpu", {.templates = false})->channel_block, 0);
-  EXPECT_EQ(MakeTarget("cuda")->channel_block, 0);
+  EXPECT_EQ(MakeTarget("cpu")->contracts.channel_block, 16);
+  EXPECT_EQ(MakeTarget("cpu", {.templates = false})->contracts.channel_block, 0);
+  EXPECT_EQ(MakeTarget("cuda")->contracts.channel_block, 0);
 }
 
 TEST(Targets, FlagsAreCheckedWhateverTheTarget) {

@@ -1,9 +1,9 @@
 // The CPU target's record.
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/contracts.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cpu/host.h"
-#include "compiler/targets/cpu/winograd.h"
 
 namespace aotc {
 namespace {
@@ -22,9 +22,6 @@ constexpr TargetSchedule kSchedules[] = {
     {"row_products", "rows that multiply with one matrix, such as attention"},
 };
 
-// Of the layout that the tiles read: the lanes of the widest vectors.
-constexpr int64_t kChannelBlock = 16;
-
 absl::Status Check(const TargetOptions& options) {
   AOTC_RETURN_IF_ERROR(CpuLimitsFrom(options.limits).status());
   return ParseCpuList(options.cpu).status();
@@ -36,7 +33,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   AOTC_ASSIGN_OR_RETURN(cpu.limits, CpuLimitsFrom(options.limits));
   AOTC_ASSIGN_OR_RETURN(const std::optional<LimitsJson> given, LimitsOf(options.limits, "cpu"));
   Target target{.name = kCpuTarget.name,
-                .channel_block = options.templates ? kChannelBlock : 0,
+                .contracts = CpuContracts(cpu),
                 .scales_weights = options.templates,
                 .host = CpuHost()};
   target.estimate = [cpu](const Kernel& kernel) { return EstimateOnCpu(kernel, cpu); };
@@ -50,14 +47,6 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CpuKernelFiles;
-  const bool has_winograd = options.templates && !options.disabled.contains("winograd") &&
-                            !options.disabled.contains("contract_tile");
-  if (has_winograd) {
-    target.convolution_seconds = [cpu](const ConvolutionSize& size, int64_t m) {
-      const Isa& isa = cpu.isas.back();
-      return ConvolutionSeconds(size, m, isa, cpu.limits.For(isa));
-    };
-  }
   return target;
 }
 

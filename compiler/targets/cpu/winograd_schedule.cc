@@ -194,9 +194,10 @@ double ConvolutionSeconds(const ConvolutionSize& size, int64_t m, const Isa& isa
     const WinogradTiling tiling = ChooseTiling(size, m, kPanel, isa, limits);
     return WinogradCost(size, m, tiling, isa, limits);
   }
-  constexpr double kTaps = 9, kOfPeak = 0.85;
-  const double products = kTaps * static_cast<double>(size.inputs * size.outputs) *
-                          static_cast<double>(size.height * size.width * size.images);
+  constexpr double kOfPeak = 0.85;
+  const double products =
+      static_cast<double>(size.taps) * static_cast<double>(size.inputs * size.outputs) *
+      (static_cast<double>(size.height * size.width) * static_cast<double>(size.images));
   return products / (limits.fma_per_second * kOfPeak);
 }
 
