@@ -228,17 +228,14 @@ class ContractChooser {
   void RelateOperand(const NodeKernel& kernel, size_t input) {
     Relate(kernel.inputs[input], kernel.outputs[0],
            [&](const ValueForm& from, const ValueForm& to) -> double {
-             if (from.IsRows() && to.IsRows()) return 0;
-             const bool keeps = from == to && Keeps(kernel, input, from);
-             if (keeps) return 0;
-             if (!from.IsRows() && from == to && from != kInnermost) return kNever;
+             const double copy = std::min(CopySeconds(kernel.inputs[input], from, to),
+                                          CopySeconds(kernel.outputs[0], from, to));
              const bool moves =
                  moved_.contains(kernel.inputs[input]) || moved_.contains(kernel.outputs[0]);
-             return (moves           ? kMoved
-                     : from.IsRows() ? kGathered
-                                     : kScattered) *
-                    std::min(CopySeconds(kernel.inputs[input], from, to),
-                             CopySeconds(kernel.outputs[0], from, to));
+             if (from.IsRows() && to.IsRows()) return moves ? kMovedRows * copy : 0;
+             if (from == to && Keeps(kernel, input, from)) return 0;
+             if (from == to && from != kInnermost) return kNever;
+             return (moves ? kMoved : from.IsRows() ? kGathered : kScattered) * copy;
            });
   }
 
@@ -347,9 +344,11 @@ class ContractChooser {
   }
 
   // Of a copy on the way of other work: into the form that contracts want in place of one for them,
-  // or out of it or of several, element by element; and beside a transposition, which moves all
-  // elements whatever their form, or rows that are computed where they lie in blocks.
-  static constexpr double kGathered = 0.9, kScattered = 2, kMoved = 0.1;
+  // or out of it or of several, element by element.
+  static constexpr double kGathered = 0.9, kScattered = 2;
+  // Beside a transposition, which moves all elements whatever their form, or none if its reader
+  // can gather whole channels; and beside rows that are computed where they lie in blocks.
+  static constexpr double kMoved = 0.05, kMovedRows = 0.1;
 
   const Graph& graph_;
   const AnchorFacts& facts_;

@@ -6,8 +6,11 @@
 namespace aotc {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 std::string ErrorOf(std::string_view name, const TargetOptions& options = {}) {
   return std::string(MakeTarget(name, options).status().message());
@@ -31,6 +34,30 @@ TEST(Targets, LayoutsInBlocksAreForTileFunctionsAlone) {
   EXPECT_EQ(MakeTarget("cpu")->contracts.channel_block, 16);
   EXPECT_EQ(MakeTarget("cpu", {.templates = false})->contracts.channel_block, 0);
   EXPECT_EQ(MakeTarget("cuda")->contracts.channel_block, 0);
+}
+
+std::vector<std::string> ContractsOf(const TargetOptions& options, const AnchorSignature& anchor) {
+  std::vector<std::string> contracts;
+  for (const PricedContract& offer : MakeTarget("cpu", options)->contracts.offers(anchor)) {
+    EXPECT_GT(offer.seconds, 0);
+    contracts.push_back(PrintContract(offer.contract));
+  }
+  return contracts;
+}
+
+TEST(Targets, ContractsFollowTheAnchorAndTheSchedulesThatMayBeChosen) {
+  AnchorSignature anchor{.form = Algorithm::kDirect,
+                         .size = {.inputs = 64, .outputs = 64, .height = 56, .width = 56},
+                         .suits_winograd = true};
+  EXPECT_THAT(ContractsOf({}, anchor),
+              IsSupersetOf({"direct, 16 -> 16", "direct, rows -> innermost",
+                            "winograd(2), 16 -> 16", "winograd(4), 16 -> 16"}));
+  EXPECT_THAT(ContractsOf({.disabled = {"winograd"}}, anchor),
+              Not(Contains(HasSubstr("winograd"))));
+  anchor.size.outputs = 1;
+  EXPECT_THAT(ContractsOf({}, anchor), Not(Contains(HasSubstr("-> innermost"))));
+  anchor = {.size = {.inputs = 30, .outputs = 8, .height = 4, .width = 1}, .is_integer = true};
+  EXPECT_THAT(ContractsOf({}, anchor), ElementsAre("product, rows(4) -> rows"));
 }
 
 TEST(Targets, FlagsAreCheckedWhateverTheTarget) {
