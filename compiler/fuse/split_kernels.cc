@@ -78,7 +78,8 @@ class Splitter {
       for (TensorId id : ReadBy(kernel().stages[s])) {
         const auto writer = writers.find(id);
         if (writer == writers.end()) continue;
-        std::ranges::replace(component, component[writer->second], component[s]);
+        const size_t joined = component[writer->second];  // not the element, which is replaced
+        std::ranges::replace(component, joined, component[s]);
       }
       for (const StageResult& result : kernel().stages[s].results) writers[result.tensor] = s;
     }

@@ -36,8 +36,8 @@ struct Case {
   FusedGraph fused;
 };
 
-Case MixedCase(int64_t rows) {
-  absl::StatusOr<Kernel> kernel = ParseKernel(absl::Substitute(kMixed, rows));
+Case CaseOf(std::string_view text) {
+  absl::StatusOr<Kernel> kernel = ParseKernel(text);
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   Case result;
   FusedKernel fused{.kernel = *kernel};
@@ -49,6 +49,8 @@ Case MixedCase(int64_t rows) {
   result.fused.kernels = {fused};
   return result;
 }
+
+Case MixedCase(int64_t rows) { return CaseOf(absl::Substitute(kMixed, rows)); }
 
 std::vector<std::string> Names(const FusedGraph& fused) {
   std::vector<std::string> names;
@@ -108,6 +110,28 @@ TEST(SplitKernels, PartsComputeTheSame) {
     EXPECT_EQ(c.fused.kernels.size(), most == 1 ? 5 : most < 4 ? 3 : 2);
     const auto parts = RunInOrder(c, 8);
     for (const char* output : {"side", "y"}) {
+      EXPECT_TRUE(parts.at(output).SameValue(whole.at(output))) << output << " of " << most;
+    }
+  }
+}
+
+// %a and %b are stages of one component, though neither reads the other.
+TEST(SplitKernels, WhatSeveralStagesReadIsWrittenBeforeAnyOfThem) {
+  constexpr std::string_view kBranches = R"(
+kernel @branches(in %x: f32[8, 16], out %mean: f32[8], out %a: f32[8], out %b: f32[8]) {
+  temp %sum: f32[8]
+  %sum[i<8] = reduce sum(r<16) %x[i, r]
+  %mean[i1<8] = %sum[i1] / 16.0
+  %a[i2<8] = %mean[i2] + 1.0
+  %b[i3<8] = %mean[i3] * 2.0
+})";
+  const auto whole = RunInOrder(CaseOf(kBranches), 8);
+  for (const size_t most : {1, 2, 3}) {
+    Case c = CaseOf(kBranches);
+    SplitKernels(c.graph, c.fused, UpToStages(most));
+    EXPECT_GT(c.fused.kernels.size(), 1) << most;
+    const auto parts = RunInOrder(c, 8);
+    for (const char* output : {"mean", "a", "b"}) {
       EXPECT_TRUE(parts.at(output).SameValue(whole.at(output))) << output << " of " << most;
     }
   }
