@@ -12,6 +12,7 @@
 #include "compiler/fuse/grown_outputs.h"
 #include "compiler/fuse/kernel_uses.h"
 #include "compiler/fuse/merge_beside.h"
+#include "compiler/fuse/merge_chain.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/merge_shared.h"
 #include "compiler/fuse/parts_in_turn.h"
@@ -248,6 +249,7 @@ class Fuser {
       return std::nullopt;
     }
     absl::StatusOr<FusedKernel> merged = MergeIfAllowed(source, consumer, value, options_.costs);
+    if (!merged.ok()) merged = MergeChain(source, consumer, value, options_.costs, merged.status());
     if (!merged.ok()) {
       if (std::optional<FusedKernel> both = TryMergeBoth(source, consumer, value)) return both;
       result_.decisions.push_back(StrCat(what, "no, ", merged.status().message()));

@@ -16,6 +16,8 @@ namespace {
 // Estimates of kernels of different forms are right within such a factor: where they differ by
 // less, fewer launches and bytes decide, which are sure.
 constexpr double kTolerance = 2;
+// Those of two contractions by the same tiles, in bands or not, within such a one.
+constexpr double kToleranceOfChain = 1.03;
 // What a whole keeps between its stages is memory, too, which its parts give back.
 constexpr double kLeastGainOfSplit = 1.5;
 
@@ -43,6 +45,12 @@ absl::Status KernelCosts::CheckMerge(const Parts& parts, const Kernel& merged) c
                return HasTiledContraction(*part, Of(*part));
              })) {
     reason = StrCat("the contraction would lose its tile: ", known_->estimate(merged).why, "; ");
+  } else if (IsChain(merged) &&
+             std::ranges::none_of(parts, [&](const Kernel* part) { return IsChain(*part); })) {
+    if (whole.seconds * kToleranceOfChain < whole.apart_seconds) return absl::OkStatus();
+    return absl::FailedPreconditionError(StrCat("a chain of them would take ",
+                                                Microseconds(whole.seconds), ", apart ",
+                                                Microseconds(whole.apart_seconds)));
   } else if (whole.seconds <= Seconds(parts) * kTolerance) {
     return absl::OkStatus();
   }

@@ -24,9 +24,11 @@ struct KernelEstimate {
   double seconds = 0;            // of a run; infinite where there is no realisation
   double launch_seconds = 0;     // of these, what a launch costs however little it computes
   std::string realisation = {};  // KernelVariant::realisation
-  bool is_plain = false;         // by loops, or what does not serve its weights better
-  int64_t kept_bytes = 0;        // what a row, or a task, has in memory between its stages
-  std::string why = {};          // of plain loops: why no tile takes it; of none: what is missing
+  // Of two contractions in one kernel: what they should take in a kernel each. 0: of others.
+  double apart_seconds = 0;
+  bool is_plain = false;   // by loops, or what does not serve its weights better
+  int64_t kept_bytes = 0;  // what a row, or a task, has in memory between its stages
+  std::string why = {};    // of plain loops: why no tile takes it; of none: what is missing
 };
 
 using KernelEstimator = std::function<KernelEstimate(const Kernel& kernel)>;
@@ -43,8 +45,11 @@ class KernelCosts {
   using Parts = std::vector<const Kernel*>;
 
   // Error, with the figures: `merged` should take longer than the parts do one after another, or
-  // leaves to plain loops a contraction that a tile computes in a part.
+  // leaves to plain loops a contraction that a tile computes in a part. Of the same contractions,
+  // in one kernel or two, more is known than of others: those in one must take less.
   absl::Status CheckMerge(const Parts& parts, const Kernel& merged) const;
+  // Whether two contractions are computed in one kernel: by `apart_seconds`.
+  bool IsChain(const Kernel& kernel) const { return Of(kernel).apart_seconds > 0; }
   // Whether the parts one after another should take clearly less than the whole.
   bool AreCheaper(const Parts& parts, const Kernel& whole) const;
   double Seconds(const Parts& parts) const;

@@ -176,6 +176,10 @@ absl::Status CheckNodeCount(size_t nodes) {
 
 }  // namespace
 
+FusedKernel JoinKernels(const FusedKernel& producer, const FusedKernel& consumer) {
+  return Finish(Join(producer, consumer), producer, consumer);
+}
+
 absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const FusedKernel& consumer,
                                          ValueId value, const std::set<ValueId>& kept,
                                          int64_t fewest_rows) {

@@ -37,6 +37,9 @@ absl::StatusOr<FusedKernel> MergeKernels(const FusedKernel& producer, const Fuse
                                          ValueId value, const std::set<ValueId>& kept = {},
                                          int64_t fewest_rows = kFewestRows);
 
+// One kernel with the stages of both as they are.
+FusedKernel JoinKernels(const FusedKernel& producer, const FusedKernel& consumer);
+
 // Error, with the reason: a kernel that no target should be given, as it holds too much, or writes
 // outputs in layouts that do not go together.
 absl::Status CheckMerged(const Kernel& merged);

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/ir/layout.h"
+#include "compiler/schedule/chain.h"
 #include "compiler/schedule/winograd.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -131,6 +132,10 @@ Shape SharedExtents(const Kernel& kernel) {
 absl::Status CheckOutputLayouts(const Kernel& kernel) {
   if (ReadWinograd(kernel)) {
     const Kernel tail = WinogradTail(kernel);
+    return CheckOutputLayouts(tail, FormOf(tail));
+  }
+  if (const std::optional<ChainAnchor> chain = ReadChain(kernel)) {
+    const Kernel tail = ChainTail(kernel, *chain);
     return CheckOutputLayouts(tail, FormOf(tail));
   }
   return CheckOutputLayouts(kernel, FormOf(kernel));

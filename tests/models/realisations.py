@@ -11,7 +11,8 @@ import json
 
 def is_tile(realisation):
     """Made for contractions: contract_tile, depthwise_tile_int8, matmul_tile, and these."""
-    return "_tile" in realisation or realisation in ("attention", "row_products", "winograd")
+    return "_tile" in realisation or realisation in ("attention", "chain", "row_products",
+                                                     "winograd")
 
 
 @dataclasses.dataclass(frozen=True)

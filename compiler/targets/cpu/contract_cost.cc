@@ -12,8 +12,13 @@ double Ceil(double a, double b) { return std::ceil(a / b); }
 // A contraction by tiles: calls of the tile, and what leaves the inner caches around them.
 class ContractCost {
  public:
-  ContractCost(const TiledContraction& c, const ContractTiling& tiling, const CpuCore& core)
-      : c_(c), tiling_(tiling), core_(core), rows_(MostOf(c.row_extent, c.nest.bounds)) {
+  ContractCost(const TiledContraction& c, const ContractTiling& tiling, const CpuCore& core,
+               double bands)
+      : c_(c),
+        tiling_(tiling),
+        core_(core),
+        bands_(bands),
+        rows_(MostOf(c.row_extent, c.nest.bounds)) {
     for (const NestAxis& axis : c.outer) runs_ *= MostOf(axis.extent, c.nest.bounds);
     for (const ContractLevel& level : c.levels) steps_ *= MostOf(level.extent, c.nest.bounds);
     if (!c.is_depthwise) panels_ = Ceil(static_cast<double>(c.columns), c.panel);
@@ -65,7 +70,8 @@ class ContractCost {
     return PanelBytes() * (c_.nest.HasStatistics() ? panels_ : static_cast<double>(tiling_.panels));
   }
   // Parts of the rows, each of which walks all weights.
-  double Chunks() const {
+  double Chunks() const { return bands_ * ChunksOfBand(); }
+  double ChunksOfBand() const {
     const auto chunk = static_cast<double>(std::max<int64_t>(tiling_.chunk, 1));
     if (CutsRows()) return Ceil(rows_, chunk);
     if (c_.outer.empty()) return 1;
@@ -74,7 +80,7 @@ class ContractCost {
   }
 
   double Tiles() const {
-    const double pieces = CutsRows() ? Chunks() : 1;
+    const double pieces = bands_ * (CutsRows() ? ChunksOfBand() : 1);
     const double run = CutsRows() ? std::min<double>(rows_, tiling_.chunk) : rows_;
     const auto rows = static_cast<double>(tiling_.rows);
     const double whole = std::floor(run / rows), tail = run - whole * rows;
@@ -123,7 +129,7 @@ class ContractCost {
       cycles = all / core_.memory_rate + all * (Chunks() - 1) / core_.RateOf(all);
     }
     if (c_.is_depthwise) return cycles;
-    const double input = runs_ * rows_ * steps_ * kElement / Overlap();
+    const double input = bands_ * runs_ * rows_ * steps_ * kElement / Overlap();
     return cycles + input * panels_ / core_.RateOf(input / Chunks());
   }
 
@@ -139,7 +145,8 @@ class ContractCost {
   const TiledContraction& c_;
   const ContractTiling& tiling_;
   const CpuCore& core_;
-  double runs_ = 1;          // of rows: iterations of the outer axes
+  const double bands_;
+  double runs_ = 1;          // of rows of a band: iterations of the outer axes
   double rows_ = 1;          // of a run
   double steps_ = 1;         // of the reduction
   double panels_ = 1;        // of columns
@@ -149,8 +156,8 @@ class ContractCost {
 }  // namespace
 
 CpuEstimate EstimateContraction(const TiledContraction& contraction, const ContractTiling& tiling,
-                                const CpuCore& core) {
-  return ContractCost(contraction, tiling, core).All();
+                                const CpuCore& core, double bands) {
+  return ContractCost(contraction, tiling, core, bands).All();
 }
 
 }  // namespace aotc

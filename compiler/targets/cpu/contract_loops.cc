@@ -18,7 +18,11 @@ using Statements = absl::StatusOr<std::vector<Stmt>>;
 class ContractLoops {
  public:
   ContractLoops(const TiledContraction& contraction, const ContractTiling& tiling, int lanes)
-      : c_(contraction), tiling_(tiling), lanes_(lanes), row_count_(c_.row_extent) {
+      : c_(contraction),
+        tiling_(tiling),
+        lanes_(lanes),
+        row_count_(c_.row_extent),
+        first_panel_(Var("panel_chunk") * tiling.panels) {
     bounds_ = c_.nest.bounds;
     bounds_.Add("panel", 0, Panels() - 1);
     bounds_.Add("group", 0, Groups() - 1);
@@ -52,9 +56,52 @@ class ContractLoops {
     return std::move(function_);
   }
 
+  // All iterations, in the middle of a task that has the band.
+  Statements Band(const NestBand& band) {
+    AOTC_RETURN_IF_ERROR(CheckBand(band));
+    first_panel_ = 0;
+    if (band.axis == c_.row_axis) {
+      starts_ = Eq(band.first, 0);
+      ends_ = Eq(band.first + band.count, band.all);
+    }
+    AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, PanelLoop());
+    for (size_t i = c_.outer.size(); i-- > 0;) {
+      const NestAxis& axis = c_.outer[i];
+      body = {For(axis.name, 0, axis.extent, std::move(body))};
+      if (axis.name == band.axis) FillBandEnds(axis, band, body);
+    }
+    if (PanelsAreTasks()) body.insert(body.begin(), Let("panel", 0));
+    return std::vector<Stmt>{Block(std::move(body))};
+  }
+
  private:
   int64_t Panels() const { return CeilOf(c_.columns, c_.panel); }
   int64_t Groups() const { return CeilOf(c_.panel, tiling_.vectors * lanes_); }
+
+  absl::Status CheckBand(const NestBand& band) const {
+    if (c_.nest.HasStatistics()) {
+      return absl::FailedPreconditionError("statistics take whole rows");
+    }
+    for (const NestAxis& axis : c_.outer) {
+      const bool may = axis.halo == Halo{} || (axis.name == band.axis && &axis == &c_.outer.back());
+      if (!may) return absl::FailedPreconditionError(StrCat(axis.name, " has a halo"));
+    }
+    return absl::OkStatus();
+  }
+
+  // The halo above the first band, and that below the last.
+  void FillBandEnds(const NestAxis& axis, const NestBand& band, std::vector<Stmt>& body) const {
+    const auto fill = [&](const Expr& from, int64_t extent) {
+      return For(axis.name, from, extent, OverPanels(FillPanel()));
+    };
+    if (const int64_t before = axis.halo.before; before > 0) {
+      body.insert(body.begin(), If(Eq(band.first, 0), {fill(Expr(-before), before)}));
+    }
+    if (axis.halo.after > 0) {
+      body.push_back(
+          If(Eq(band.first + band.count, band.all), {fill(axis.extent, axis.halo.after)}));
+    }
+  }
 
   // A task has one panel, which its number says; else it walks those that it has.
   bool PanelsAreTasks() const {
@@ -130,9 +177,8 @@ class ContractLoops {
   std::vector<Stmt> OverPanels(std::vector<Stmt> body) const {
     if (PanelsAreTasks()) return body;
     if (c_.nest.HasStatistics()) return {For("panel", 0, Panels(), std::move(body))};
-    const Expr first = Var("panel_chunk") * tiling_.panels;
-    const Expr count = Simplify(Min(Expr(tiling_.panels), Panels() - first), bounds_);
-    return {For("panel", first, count, std::move(body))};
+    const Expr count = Simplify(Min(Expr(tiling_.panels), Panels() - first_panel_), bounds_);
+    return {For("panel", first_panel_, count, std::move(body))};
   }
 
   Stmt OverTaskRows(std::vector<Stmt> body) const {
@@ -211,7 +257,8 @@ class ContractLoops {
   // The halo at both ends of the rows, by the tasks that have the first and the last row.
   std::vector<Stmt> FillRowEnds() const {
     std::vector<Stmt> body;
-    const Expr is_first = Eq(first_row_, 0), is_last = Eq(first_row_ + row_count_, c_.row_extent);
+    const Expr is_first = starts_.valid() ? starts_ : Eq(first_row_, 0),
+               is_last = ends_.valid() ? ends_ : Eq(first_row_ + row_count_, c_.row_extent);
     if (c_.row_halo.before > 0) {
       body.push_back(If(is_first, Fill(Expr(-c_.row_halo.before), c_.row_halo.before)));
     }
@@ -270,8 +317,10 @@ class ContractLoops {
   Bounds bounds_;
   LoopFunction function_;
   bool has_row_chunks_ = false;
-  Expr first_row_ = 0;  // of the task
-  Expr row_count_;      // rows of the task
+  Expr first_row_ = 0;            // of the task
+  Expr row_count_;                // rows of the task
+  Expr first_panel_;              // of the task
+  Expr starts_ = {}, ends_ = {};  // the task has the first row, the last; null: as its rows say
   std::vector<TensorId> accumulators_;
 };
 
@@ -281,6 +330,12 @@ absl::StatusOr<LoopFunction> ApplyContractSchedule(const TiledContraction& contr
                                                    const Schedule& schedule, int lanes) {
   AOTC_ASSIGN_OR_RETURN(const ContractTiling tiling, TilingOf(contraction, schedule, lanes));
   return ContractLoops(contraction, tiling, lanes).Build();
+}
+
+absl::StatusOr<std::vector<Stmt>> ContractBand(const TiledContraction& contraction,
+                                               const ContractTiling& tiling, int lanes,
+                                               const NestBand& band) {
+  return ContractLoops(contraction, tiling, lanes).Band(band);
 }
 
 }  // namespace aotc

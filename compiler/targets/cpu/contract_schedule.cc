@@ -83,21 +83,18 @@ int64_t AmxRows(const TiledContraction& c, int64_t most) {
   return EvenRows(c, most);
 }
 
-struct TileSize {
-  int64_t rows, vectors, split;
-};
-
 // What a task has.
 struct TaskSize {
   int64_t chunk, panels;
 };
 
-Schedule ScheduleOf(const TiledContraction& c, const Isa& isa, const TileSize& tile,
-                    const TaskSize& task) {
-  std::vector<int64_t> params = {tile.rows, tile.vectors};
-  if (!c.is_integer && !c.is_depthwise) params.push_back(tile.split);
+Schedule ScheduleOf(const TiledContraction& c, const ContractTiling& tile, const TaskSize& task) {
   return WholeKernel(c.kernel, TaskCuts(c, task.chunk, task.panels), StageMemory::kFragment,
-                     TakesAmx(c, isa) ? kAmxTile : TileOf(c), std::move(params));
+                     tile.tile, TileParams(c, tile));
+}
+
+int64_t AllPanels(const TiledContraction& c) {
+  return c.is_depthwise || c.nest.HasStatistics() ? 1 : CeilOf(c.columns, c.panel);
 }
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
@@ -133,31 +130,6 @@ absl::StatusOr<TaskSize> TaskOf(const TiledContraction& c, const Schedule& sched
   return task;
 }
 
-// All, a half, a third and a quarter of the rows that fit, for each number of vectors.
-std::vector<TileSize> TileSizes(const TiledContraction& c, const Isa& isa) {
-  constexpr int64_t kMostVectors = 8;
-  const int64_t panel = c.is_depthwise ? 1 : c.panel / isa.lanes;
-  std::vector<TileSize> sizes;
-  for (int64_t vectors = std::min(panel, kMostVectors); vectors > 0; --vectors) {
-    if (panel % vectors != 0) continue;
-    std::set<int64_t, std::greater<>> rows;
-    for (const int64_t share : {1, 2, 3, 4}) {
-      const int64_t most = std::max<int64_t>(MostRows(c, isa, vectors) / share, 1);
-      rows.insert(TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most));
-    }
-    for (const int64_t count : rows) {
-      sizes.push_back({count, vectors, 1});
-      const int64_t accumulators = count * vectors;
-      const bool splits = !c.is_integer && !c.is_depthwise && accumulators < kFewAccumulators;
-      for (const int64_t split : {2, 4, 8}) {
-        const bool fits = accumulators * split + vectors < isa.registers;
-        if (splits && fits) sizes.push_back({count, vectors, split});
-      }
-    }
-  }
-  return sizes;
-}
-
 }  // namespace
 
 std::string_view TileOf(const TiledContraction& c) {
@@ -177,16 +149,50 @@ bool FitsAmx(const TiledContraction& c) {
          inner.input_stride.IsInt(kGroupBytes) && c.column_stride == kGroupBytes;
 }
 
+// All, a half, a third and a quarter of the rows that fit, for each number of vectors.
+std::vector<ContractTiling> ContractTiles(const TiledContraction& c, const Isa& isa) {
+  constexpr int64_t kMostVectors = 8;
+  const int64_t panel = c.is_depthwise ? 1 : c.panel / isa.lanes;
+  ContractTiling tile{.tile = std::string(TakesAmx(c, isa) ? kAmxTile : TileOf(c)),
+                      .panels = AllPanels(c)};
+  std::vector<ContractTiling> tiles;
+  for (tile.vectors = std::min(panel, kMostVectors); tile.vectors > 0; --tile.vectors) {
+    if (panel % tile.vectors != 0) continue;
+    std::set<int64_t, std::greater<>> rows;
+    for (const int64_t share : {1, 2, 3, 4}) {
+      const int64_t most = std::max<int64_t>(MostRows(c, isa, tile.vectors) / share, 1);
+      rows.insert(TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most));
+    }
+    for (const int64_t count : rows) {
+      tile.rows = count;
+      const int64_t accumulators = count * tile.vectors;
+      const bool splits = !c.is_integer && !c.is_depthwise && accumulators < kFewAccumulators;
+      for (const int64_t split : {1, 2, 4, 8}) {
+        tile.split = split;
+        const bool fits = splits && accumulators * split + tile.vectors < isa.registers;
+        if (split == 1 || fits) tiles.push_back(tile);
+      }
+    }
+  }
+  return tiles;
+}
+
+std::vector<int64_t> TileParams(const TiledContraction& c, const ContractTiling& tiling) {
+  std::vector<int64_t> params = {tiling.rows, tiling.vectors};
+  if (!c.is_integer && !c.is_depthwise) params.push_back(tiling.split);
+  return params;
+}
+
 std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {
-  const int64_t panels = c.is_depthwise || c.nest.HasStatistics() ? 1 : CeilOf(c.columns, c.panel);
+  const int64_t panels = AllPanels(c);
   std::vector<Schedule> schedules;
-  for (const TileSize& tile : TileSizes(c, isa)) {
+  for (const ContractTiling& tile : ContractTiles(c, isa)) {
     const int64_t chunk = ChooseChunk(c, tile.rows), whole = c.outer.empty() ? tile.rows : 1;
     for (const int64_t part : {chunk, 2 * chunk, chunk / 2, 4 * chunk, chunk / 4}) {
       for (const int64_t count : {1, 2, 4}) {
         if (count > panels) break;
         const TaskSize task{RoundUp(std::max<int64_t>(part, 1), whole), count};
-        schedules.push_back(ScheduleOf(c, isa, tile, task));
+        schedules.push_back(ScheduleOf(c, tile, task));
       }
     }
   }
@@ -197,18 +203,23 @@ bool IsTileOf(const TiledContraction& c, std::string_view by) {
   return by == TileOf(c) || (by == kAmxTile && FitsAmx(c));
 }
 
-absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedule& schedule,
-                                        int lanes) {
-  if (schedule.parts.size() != 1 || !IsTileOf(c, schedule.parts[0].by)) {
-    return Refuse(StrCat("all stages are one part, by ", TileOf(c)));
-  }
-  const std::vector<int64_t>& params = schedule.parts[0].params;
-  ContractTiling tiling{.tile = schedule.parts[0].by, .rows = params[0], .vectors = params[1]};
-  if (params.size() > 2) tiling.split = params[2];
+absl::StatusOr<ContractTiling> TileOfPart(const TiledContraction& c, const SchedulePart& part,
+                                          int lanes) {
+  if (!IsTileOf(c, part.by)) return Refuse(StrCat("stages are a part by ", TileOf(c)));
+  ContractTiling tiling{
+      .tile = part.by, .rows = part.params[0], .vectors = part.params[1], .panels = AllPanels(c)};
+  if (part.params.size() > 2) tiling.split = part.params[2];
   const int64_t columns = tiling.vectors * lanes;
   if (c.is_depthwise ? columns > c.panel : c.panel % columns != 0) {
     return Refuse(StrCat(tiling.vectors, " vectors do not divide a panel of ", c.panel));
   }
+  return tiling;
+}
+
+absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& c, const Schedule& schedule,
+                                        int lanes) {
+  if (schedule.parts.size() != 1) return Refuse(StrCat("all stages are one part, by ", TileOf(c)));
+  AOTC_ASSIGN_OR_RETURN(ContractTiling tiling, TileOfPart(c, schedule.parts[0], lanes));
   AOTC_ASSIGN_OR_RETURN(const TaskSize task, TaskOf(c, schedule));
   tiling.chunk = task.chunk;
   tiling.panels = task.panels;

@@ -43,6 +43,17 @@ struct ContractTiling {
   int64_t panels = 1;   // of a task; with statistics it has all
 };
 
+// Tiles of many sizes, as far as registers and extents allow, the largest first; around them all
+// rows and panels.
+std::vector<ContractTiling> ContractTiles(const TiledContraction& contraction, const Isa& isa);
+
+// The values of the tile's parameters.
+std::vector<int64_t> TileParams(const TiledContraction& contraction, const ContractTiling& tiling);
+// The tile that the part says, around it all rows and panels. Error: it is none of this
+// contraction.
+absl::StatusOr<ContractTiling> TileOfPart(const TiledContraction& contraction,
+                                          const SchedulePart& part, int lanes);
+
 // Error: the reason why the schedule is none of this contraction.
 absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& contraction,
                                         const Schedule& schedule, int lanes);
@@ -50,6 +61,12 @@ absl::StatusOr<ContractTiling> TilingOf(const TiledContraction& contraction,
 // The loops. Error: as above, or an epilogue without vector form.
 absl::StatusOr<LoopFunction> ApplyContractSchedule(const TiledContraction& contraction,
                                                    const Schedule& schedule, int lanes);
+
+// All of a contraction in a band of rows, as statements of a task that has more to compute. Error:
+// as above.
+absl::StatusOr<std::vector<Stmt>> ContractBand(const TiledContraction& contraction,
+                                               const ContractTiling& tiling, int lanes,
+                                               const NestBand& band);
 
 }  // namespace aotc
 

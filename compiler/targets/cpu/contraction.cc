@@ -266,6 +266,16 @@ absl::Status CheckStatistics(const TiledContraction& c) {
   return absl::OkStatus();
 }
 
+// Channels are in whole vectors of all instruction sets, or some may be computed twice: the results
+// must then not lie where an operand of theirs did.
+bool HasVectorsOfChannels(const Kernel& kernel, int64_t channels) {
+  constexpr int64_t kMostLanes = 16;
+  if (channels % kMostLanes == 0) return true;
+  const auto inputs = std::ranges::count_if(
+      kernel.params, [&](TensorId id) { return kernel.tensors[id].role == TensorRole::kInput; });
+  return channels > kMostLanes && inputs == 1 && kernel.stages[0].body[0].dtype() == DType::kF32;
+}
+
 }  // namespace
 
 int64_t SplitOfTile(int64_t rows, int64_t rows_of_schedule, int64_t vectors, int64_t split) {
@@ -291,7 +301,7 @@ int64_t ChoosePanel(int64_t columns) {
   return best;
 }
 
-absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
+absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel, const NestBand* band) {
   BlockConstants(kernel);
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
   Stage& stage = kernel.stages[0];
@@ -313,6 +323,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
                                                                          : stage.body[0].arg(1));
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
   if (!c.nest.is_point) return Refuse("the epilogue has other axes");
+  if (band != nullptr) AOTC_RETURN_IF_ERROR(TakeBand(c.nest, *band));
   MergeAxes(c.nest);
   const Expr& product = c.nest.stages[0].bodies[0];
   const bool weights_first = OperandLoad(product.arg(0))->tensor == c.weights;
@@ -345,17 +356,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel) {
   return c;
 }
 
-// Channels are in whole vectors of all instruction sets, or some may be computed twice: the results
-// must then not lie where an operand of theirs did.
-bool HasVectorsOfChannels(const Kernel& kernel, int64_t channels) {
-  constexpr int64_t kMostLanes = 16;
-  if (channels % kMostLanes == 0) return true;
-  const auto inputs = std::ranges::count_if(
-      kernel.params, [&](TensorId id) { return kernel.tensors[id].role == TensorRole::kInput; });
-  return channels > kMostLanes && inputs == 1 && kernel.stages[0].body[0].dtype() == DType::kF32;
-}
-
-absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
+absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel, const NestBand* band) {
   BlockConstants(kernel);
   AOTC_RETURN_IF_ERROR(CheckForm(kernel));
   AOTC_ASSIGN_OR_RETURN(const Operands operands, FindOperands(kernel, kernel.stages[0]));
@@ -369,6 +370,7 @@ absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel) {
     c.column_stride = kTapGroup;
   }
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
+  if (band != nullptr) AOTC_RETURN_IF_ERROR(TakeBand(c.nest, *band));
   const std::optional<int64_t> block =
       c.nest.outer.empty() ? std::nullopt : c.nest.outer.back().extent.AsInt();
   if (c.nest.HasStatistics()) return Refuse("there are statistics");

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/lower/nest.h"
+#include "compiler/lower/nest_band.h"
 
 namespace aotc {
 
@@ -68,12 +69,12 @@ int64_t SplitOfTile(int64_t rows, int64_t rows_of_schedule, int64_t vectors, int
 // Column panel for n columns: as little padding as two or three vectors of 16 allow.
 int64_t ChoosePanel(int64_t columns);
 
-// The kernel with its constant operand in panels (of f32, or i8), read as above. Error: the reason
-// why the tile cannot compute it.
-absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel);
+// The kernel with its constant operand in panels (of f32, or i8), read as above; with a band, what
+// that has of it. Error: the reason why the tile cannot compute it.
+absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel, const NestBand* band = nullptr);
 
 // The same for convolutions whose channels each have a filter of their own.
-absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel);
+absl::StatusOr<TiledContraction> AnalyzeDepthwise(Kernel kernel, const NestBand* band = nullptr);
 
 // The contraction where `fact`, a condition on the symbols, holds.
 TiledContraction UnderFact(TiledContraction contraction, const Expr& fact);

@@ -38,6 +38,11 @@ CpuEstimate Estimate(const CpuReading& reading, const Schedule& schedule, const 
     const absl::StatusOr<WinogradTiling> tiling = WinogradTilingOf(c, schedule, isa.lanes);
     if (tiling.ok()) return EstimateWinograd(c, *tiling, isa, limits);
   }
+  if (IsChain(schedule) && reading.chain().ok()) {
+    const Chain& chain = *reading.chain();
+    const absl::StatusOr<ChainTiling> tiling = ChainTilingOf(chain, schedule, isa.lanes);
+    if (tiling.ok()) return EstimateChain(chain, *tiling, core);
+  }
   if (IsAttention(schedule) && reading.attention().ok()) {
     const Attention& a = *reading.attention();
     const absl::StatusOr<AttentionTiling> tiling = AttentionTilingOf(a, schedule, isa.lanes);
@@ -103,6 +108,23 @@ double MostOf(const Expr& extent, const Bounds& bounds) {
 double CpuCost(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
                const CpuLimits& limits) {
   return Estimate(reading, schedule, isa, limits).cycles / limits.clock_hz;
+}
+
+double ApartSeconds(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+                    const CpuOptions& options) {
+  const Chain& chain = *reading.chain();
+  const CpuLimits& limits = options.limits.For(isa);
+  double scores = 0, alone = 0;
+  for (const Kernel* part : {&chain.head, &chain.tail}) {
+    const CpuReading by_itself(*part, options);
+    const Schedule chosen = ChooseOnCpu(by_itself, isa, limits);
+    scores += CpuScore(by_itself, chosen, isa, limits);
+    alone += CpuCost(by_itself, chosen, isa, limits);
+  }
+  const double handover = HandoverCycles(chain, CpuCore(limits, isa.lanes)) / limits.clock_hz;
+  scores += 2 * std::max(handover - alone, 0.0);  // with one worker and with all
+  return CpuSeconds(reading, schedule, isa, limits) * scores /
+         CpuScore(reading, schedule, isa, limits);
 }
 
 double CpuScore(const CpuReading& reading, const Schedule& schedule, const Isa& isa,

@@ -1,6 +1,7 @@
 #include "compiler/targets/cpu/cpu_schedules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "compiler/lower/block_constants.h"
@@ -59,6 +60,15 @@ absl::StatusOr<WinogradContraction> ReadByWinograd(const Kernel& kernel,
   AOTC_RETURN_IF_ERROR(CheckAllowed("winograd", options));
   AOTC_RETURN_IF_ERROR(CheckAllowed("contract_tile", options));
   return AnalyzeWinograd(kernel);
+}
+
+absl::StatusOr<Chain> ReadInBands(const Kernel& kernel, const CpuOptions& options) {
+  AOTC_RETURN_IF_ERROR(CheckAllowed("chain", options));
+  AOTC_ASSIGN_OR_RETURN(Chain chain, AnalyzeChain(kernel));
+  for (const TiledContraction* part : {&chain.first, &chain.second}) {
+    AOTC_RETURN_IF_ERROR(CheckAllowed(TileOf(*part), options));
+  }
+  return chain;
 }
 
 int LanesOf(const CpuReading& reading, const Isa& isa) {
@@ -123,12 +133,14 @@ CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
     : kernel_(&kernel),
       contraction_(ReadTiled(kernel, options)),
       winograd_(ReadByWinograd(kernel, options)),
+      chain_(ReadInBands(kernel, options)),
       attention_allowed_(CheckAllowed("attention", options)),
       rows_allowed_(CheckAllowed("row_products", options)) {}
 
 const Kernel& CpuReading::stored() const {
   if (contraction_.ok()) return contraction_->kernel;
   if (winograd_.ok()) return winograd_->kernel;
+  if (chain_.ok()) return chain_->kernel;
   if (!blocked_) {
     blocked_ = *kernel_;
     BlockConstants(*blocked_);
@@ -146,7 +158,8 @@ CpuReading CpuReading::Under(const Expr& fact) const {
 CpuReading CpuReading::WithoutTile(absl::Status why) const {
   CpuReading reading = *this;
   reading.contraction_ = why;
-  reading.winograd_ = std::move(why);
+  reading.winograd_ = why;
+  reading.chain_ = std::move(why);
   reading.rows_.reset();
   reading.loops_.reset();
   return reading;
@@ -154,8 +167,9 @@ CpuReading CpuReading::WithoutTile(absl::Status why) const {
 
 std::string CpuReading::WhyNoTile() const {
   if (HasTile()) return "";
-  const bool is_winograd = ReadWinograd(*kernel_).has_value();
-  return std::string((is_winograd ? winograd_.status() : contraction_.status()).message());
+  if (ReadWinograd(*kernel_)) return std::string(winograd_.status().message());
+  if (ReadChain(*kernel_)) return std::string(chain_.status().message());
+  return std::string(contraction_.status().message());
 }
 
 absl::Status CpuReading::CheckRealisable() const {
@@ -198,6 +212,13 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
     return Best(reading, ContractCandidates(*reading.contraction(), isa), isa, limits);
   }
   if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
+  if (reading.chain().ok()) {
+    const Chain& chain = *reading.chain();
+    std::vector<Schedule> all = ChainCandidates(chain, isa, limits), small;
+    std::ranges::copy_if(all, std::back_inserter(small),
+                         [&](const Schedule& schedule) { return HasRoom(chain, schedule); });
+    return Best(reading, small.empty() ? std::move(all) : std::move(small), isa, limits);
+  }
   if (reading.attention().ok()) {
     std::optional<Schedule> blocks = BestOfAttention(reading, isa, limits);
     if (blocks) return *std::move(blocks);
@@ -220,6 +241,12 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
   }
   if (reading.winograd().ok()) {
     for (Schedule& schedule : WinogradCandidates(*reading.winograd(), isa)) {
+      AddNew(schedules, std::move(schedule));
+    }
+    return schedules;
+  }
+  if (reading.chain().ok()) {
+    for (Schedule& schedule : ChainCandidates(*reading.chain(), isa, limits)) {
       AddNew(schedules, std::move(schedule));
     }
     return schedules;
@@ -249,6 +276,8 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
     loops = LowerToLoops(reading.stored(), *reading.loops(), schedule);
   } else if (reading.contraction().ok()) {
     loops = ApplyContractSchedule(*reading.contraction(), schedule, isa.lanes);
+  } else if (reading.chain().ok()) {
+    loops = ApplyChain(*reading.chain(), schedule, isa.lanes);
   } else if (IsAttention(schedule)) {
     AOTC_RETURN_IF_ERROR(reading.attention().status());
     loops = ApplyAttention(*reading.attention(), schedule, isa.lanes);

@@ -23,6 +23,7 @@
 #include "compiler/lower/nest.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/targets/cpu/attention.h"
+#include "compiler/targets/cpu/chain.h"
 #include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cpu/winograd.h"
@@ -41,8 +42,10 @@ class CpuReading {
   const absl::StatusOr<TiledContraction>& contraction() const { return contraction_; }
   // That of Winograd's algorithm. Error: as above.
   const absl::StatusOr<WinogradContraction>& winograd() const { return winograd_; }
-  bool HasTile() const { return contraction_.ok() || winograd_.ok(); }
-  // The reason of the two that says most; "" where there is a tile.
+  // That of two contractions in bands. Error: as above.
+  const absl::StatusOr<Chain>& chain() const { return chain_; }
+  bool HasTile() const { return contraction_.ok() || winograd_.ok() || chain_.ok(); }
+  // The reason of them that says most; "" where there is a tile.
   std::string WhyNoTile() const;
   // Error: there is no schedule at all, not even plain loops.
   absl::Status CheckRealisable() const;
@@ -63,6 +66,7 @@ class CpuReading {
   const Kernel* kernel_;
   absl::StatusOr<TiledContraction> contraction_;
   absl::StatusOr<WinogradContraction> winograd_;
+  absl::StatusOr<Chain> chain_;
   absl::Status attention_allowed_, rows_allowed_;
   mutable std::optional<Kernel> blocked_;
   mutable std::optional<absl::StatusOr<Attention>> attention_;
@@ -75,7 +79,7 @@ CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
                      const CpuOptions& options = {});
 
 // What is chosen where nothing else is known: of the first way that takes the kernel (tiles,
-// Winograd, attention, products of rows, plain loops) the schedule of the least score.
+// Winograd, chains, attention, products of rows, plain loops) the schedule of the least score.
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits);
 // Legal schedules, the chosen one first, each once. Of contractions tiles, blocks and cuts of all
 // sizes that fit; plain loops last.
@@ -98,6 +102,12 @@ double CpuScore(const CpuReading& reading, const Schedule& schedule, const Isa& 
 double CpuSeconds(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
                   const CpuLimits& limits);
 double CpuLaunchSeconds(const CpuLimits& limits);
+
+// What the two contractions of a chain should take in a kernel each, in the relation to CpuSeconds
+// of the chain that their scores have, to which what lies between is added. The reading must have a
+// chain, and the schedule be one of it.
+double ApartSeconds(const CpuReading& reading, const Schedule& schedule, const Isa& isa,
+                    const CpuOptions& options);
 
 }  // namespace aotc
 

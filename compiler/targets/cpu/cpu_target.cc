@@ -17,10 +17,14 @@ namespace {
 
 // What the kernels of a contraction gain by.
 std::vector<std::string_view> UsedBy(const CpuReading& reading, const CpuOptions& options) {
-  if (!reading.contraction().ok() || !reading.contraction()->is_integer) return {};
-  if (options.disabled.contains(std::string(kAmxTile)) || !FitsAmx(*reading.contraction())) {
-    return {"vnni"};
-  }
+  std::vector<const TiledContraction*> parts;
+  if (reading.contraction().ok()) parts = {&*reading.contraction()};
+  if (reading.chain().ok()) parts = {&reading.chain()->first, &reading.chain()->second};
+  const auto takes_amx = [](const TiledContraction* part) { return FitsAmx(*part); };
+  const auto is_integer = [](const TiledContraction* part) { return part->is_integer; };
+  if (std::ranges::none_of(parts, is_integer)) return {};
+  const bool may_take = !options.disabled.contains(std::string(kAmxTile));
+  if (!may_take || std::ranges::none_of(parts, takes_amx)) return {"vnni"};
   return {"vnni", "amx"};
 }
 
@@ -29,6 +33,7 @@ std::string RealisationOf(const Schedule& schedule) {
   const SchedulePart& heart = HeartOf(schedule);
   if (heart.by == kWinogradInputTile) return "winograd";
   if (IsAttention(schedule)) return "attention";
+  if (IsChain(schedule)) return "chain";
   if (heart.by == "loops") return heart.params[0] > 1 ? "vector_loops" : "loops";
   return heart.by == "row_dots" ? "row_products" : heart.by;
 }
@@ -37,6 +42,7 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   const std::string& by = HeartOf(schedule).by;
   std::string why = reading.WhyNoTile();
   if (by == kWinogradInputTile) return "a convolution with 3x3 taps and a step of 1";
+  if (IsChain(schedule)) return "two contractions, the second of what the first makes, in bands";
   if (by.starts_with("depthwise_tile")) return "channels in blocks, each with a filter of its own";
   if (IsAttention(schedule)) return "rows that attend to keys, in blocks of both";
   if (reading.contraction().ok() && by != "loops") {
@@ -111,6 +117,18 @@ absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOp
   return result;
 }
 
+// Error: what is chosen for some instruction set cannot be applied, or takes too much memory.
+absl::Status CheckChain(const CpuReading& reading, const std::vector<Isa>& isas,
+                        const CpuLimitsTable& limits) {
+  for (const Isa& isa : isas) {
+    const Schedule schedule = ChooseOnCpu(reading, isa, limits.For(isa));
+    if (!HasRoom(*reading.chain(), schedule))
+      return absl::FailedPreconditionError("scratch of a chain would raise the peak of memory");
+    AOTC_RETURN_IF_ERROR(ApplyOnCpu(reading, schedule, isa).status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 KernelEstimate EstimateOnCpu(const Kernel& kernel, const CpuOptions& options) {
@@ -120,13 +138,22 @@ KernelEstimate EstimateOnCpu(const Kernel& kernel, const CpuOptions& options) {
             .realisation = "nothing",
             .why = std::string(status.message())};
   }
-  const Isa isa = IsasFor(options.isas, UsedBy(reading, options)).back();
+  const std::vector<Isa> isas = IsasFor(options.isas, UsedBy(reading, options));
+  const Isa& isa = isas.back();
   const CpuLimits& limits = options.limits.For(isa);
   const Schedule schedule = ChooseOnCpu(reading, isa, limits);
   KernelEstimate estimate{.seconds = CpuSeconds(reading, schedule, isa, limits),
                           .launch_seconds = CpuLaunchSeconds(limits),
                           .realisation = RealisationOf(schedule),
                           .is_plain = HeartOf(schedule).by == "loops"};
+  if (reading.chain().ok()) {
+    estimate.apart_seconds = ApartSeconds(reading, schedule, isa, options);
+    // There are no plain loops of results in blocks to fall back to.
+    if (const absl::Status status = CheckChain(reading, isas, options.limits); !status.ok()) {
+      estimate.seconds = std::numeric_limits<double>::infinity();
+      estimate.why = std::string(status.message());
+    }
+  }
   if (estimate.is_plain && reading.loops().ok()) estimate.kept_bytes = TempBytes(*reading.loops());
   if (estimate.realisation == "row_products") {
     estimate.kept_bytes = TempBytes(*reading.rows());

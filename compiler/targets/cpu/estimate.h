@@ -13,6 +13,7 @@
 #include "compiler/lower/nest.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/targets/cpu/attention.h"
+#include "compiler/targets/cpu/chain.h"
 #include "compiler/targets/cpu/contract_schedule.h"
 #include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/limits.h"
@@ -47,11 +48,17 @@ struct CpuEstimate {
 // The largest value that an extent has; of one without a bound a guess.
 double MostOf(const Expr& extent, const Bounds& bounds);
 
+// Of so many bands that have a contraction each.
 CpuEstimate EstimateContraction(const TiledContraction& contraction, const ContractTiling& tiling,
-                                const CpuCore& core);
+                                const CpuCore& core, double bands = 1);
 // Of the nest that the schedule's loops, or its products of rows, are about.
 CpuEstimate EstimateNest(const Kernel& kernel, const Nest& nest, const Schedule& schedule,
                          const CpuCore& core);
+CpuEstimate EstimateChain(const Chain& chain, const ChainTiling& tiling, const CpuCore& core);
+// Cycles in which what lies between goes to memory and comes back, where another kernel reads it.
+// They pass while the two kernels compute (measured: up to 8 MB, writing it and reading it in
+// order cost nothing beside their products), so only what is more than that counts.
+double HandoverCycles(const Chain& chain, const CpuCore& core);
 CpuEstimate EstimateAttention(const Attention& attention, const AttentionTiling& tiling,
                               const CpuCore& core);
 

@@ -18,6 +18,7 @@ constexpr TargetSchedule kSchedules[] = {
     {"depthwise_tile", "convolutions with a filter for each channel"},
     {"depthwise_tile_int8", "the same on 8-bit integers"},
     {"winograd", "convolutions with 3x3 taps and a step of 1, by patches of outputs"},
+    {"chain", "two contractions, the second of what the first makes, in bands of rows"},
     {"attention", "rows that attend to keys: blocks of rows by blocks of keys, in one pass"},
     {"row_products", "rows that multiply with one matrix, such as attention"},
 };
