@@ -120,4 +120,10 @@ int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel) {
   return std::min(most, program.max_workers);
 }
 
+int64_t WorkersWithScratch(const Program& program, const Step& step) {
+  if (!step.scratch.valid()) return program.max_workers;
+  const int64_t each = ScratchBytes(program.kernels[step.kernel], program.arena_align);
+  return program.buffers[step.scratch].bytes / each;
+}
+
 }  // namespace aotc

@@ -50,6 +50,8 @@ int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds);
 int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align);
 // Workers that have tasks of the kernel, and so scratch: the first ones, where tasks are few.
 int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel);
+// Those that have scratch in the step's buffer; all where it has none.
+int64_t WorkersWithScratch(const Program& program, const Step& step);
 
 }  // namespace aotc
 

@@ -8,6 +8,7 @@
 #include "compiler/plan/alias_classes.h"
 #include "compiler/plan/assign_arena.h"
 #include "compiler/plan/barriers.h"
+#include "compiler/plan/fit_scratch.h"
 #include "compiler/plan/lend_idle.h"
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/order_steps.h"
@@ -76,6 +77,7 @@ absl::Status PlanMemory(Program& program) {
   AddScratch(program);
   OrderSteps(program);
   SetLifetimes(program);
+  FitScratch(program);
   AOTC_RETURN_IF_ERROR(SetOffsets(program));
   SetBarriers(program);
   return VerifyPlan(program);

@@ -4,11 +4,11 @@
 //   program.arena_bytes;                    // what the caller must provide
 //   PrintMemoryMap(program);                // who lies where, and when
 //
-// Order of work: scratch becomes buffers, steps are ordered, lifetimes follow, buffers that share
-// memory become one block (alias_classes.h), blocks get offsets (assign_arena.h; where the arena is
-// made of several pools, place_in_pools.h), barriers stay where steps touch the same bytes
-// (barriers.h), and a verifier that shares no code with them proves that nothing live is
-// overwritten (verify_plan.h).
+// Order of work: scratch becomes buffers, steps are ordered, lifetimes follow, scratch shrinks to
+// what there is room for (fit_scratch.h), buffers that share memory become one block
+// (alias_classes.h), blocks get offsets (assign_arena.h; where the arena is made of several pools,
+// place_in_pools.h), barriers stay where steps touch the same bytes (barriers.h), and a verifier
+// that shares no code with them proves that nothing live is overwritten (verify_plan.h).
 #ifndef AOTC_COMPILER_PLAN_PLAN_H_
 #define AOTC_COMPILER_PLAN_PLAN_H_
 

@@ -33,6 +33,13 @@ AOTC_INLINE aotc_range aotc_task_range(int64_t tasks, int32_t worker, int32_t wo
   return aotc_range{begin, begin + each + (worker < left ? 1 : 0)};
 }
 
+// The same where only the first `most` workers have tasks: others find no scratch.
+AOTC_INLINE aotc_range aotc_task_range_of(int32_t most, int64_t tasks, int32_t worker,
+                                          int32_t workers) {
+  if (worker >= most) return aotc_range{0, 0};
+  return aotc_task_range(tasks, worker, workers < most ? workers : most);
+}
+
 // The worker's place in the row of those that deal out a step's tasks, which goes on where `before`
 // tasks of steps that others may still be at have left off: two steps of one task each keep two
 // workers busy.

@@ -27,6 +27,18 @@ TEST(Parallel, RangesCoverAllTasksOnceAndEvenly) {
   }
 }
 
+TEST(Parallel, TasksAreLeftToTheFirstWorkers) {
+  for (int32_t workers = 1; workers < 10; ++workers) {
+    int64_t tasks = 0;
+    for (int32_t worker = 0; worker < workers; ++worker) {
+      const aotc_range range = aotc_task_range_of(3, 50, worker, workers);
+      ASSERT_EQ(range.begin < range.end, worker < 3);
+      tasks += range.end - range.begin;
+    }
+    ASSERT_EQ(tasks, 50);
+  }
+}
+
 TEST(Parallel, TasksOfStepsWithoutABarrierAreDealtOn) {
   for (int32_t workers = 1; workers < 10; ++workers) {
     for (int64_t first = 0; first < 20; ++first) {

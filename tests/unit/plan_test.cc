@@ -192,6 +192,30 @@ TEST(Plan, OnlyWorkersWithTasksHaveScratch) {
   EXPECT_EQ(b.program.buffers[b.program.steps[0].scratch].bytes, 3 * 128);
 }
 
+// Of a step beside `beside` bytes, in a program that has 128,000 bytes at another: 6,400 more are a
+// twentieth. Each worker wants `each`.
+int64_t WorkersBeside(int beside, int each) {
+  ProgramBuilderForTests b;
+  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  const BufferId narrow = b.Add("narrow", BufferKind::kArena, beside);
+  const BufferId wide = b.Add("wide", BufferKind::kArena, 128000 - beside);
+  const BufferId output = b.Add("output", BufferKind::kOutput, 64);
+  b.Launch({input}, {narrow});
+  b.Launch({narrow}, {wide});
+  b.Launch({wide}, {output});
+  KernelVariant& variant = b.program.kernels[KernelId(0)].variants[0];
+  variant.loops.scratch_bytes = each;
+  variant.loops.tasks = 99;
+  EXPECT_TRUE(PlanMemory(b.program).ok());
+  return WorkersWithScratch(b.program, b.program.steps[0]);
+}
+
+TEST(Plan, ScratchIsForAsManyWorkersAsTheArenaHasRoomForAndForTwo) {
+  EXPECT_EQ(WorkersBeside(64000, 2560), 16);
+  EXPECT_EQ(WorkersBeside(115200, 2560), 7);
+  EXPECT_EQ(WorkersBeside(127360, 5120), 2);
+}
+
 // Two wide branches from one input, each narrowed: given breadth first, cheaper depth first.
 TEST(OrderSteps, LowersThePeakOfTwoBranches) {
   ProgramBuilderForTests b;

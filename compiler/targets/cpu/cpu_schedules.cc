@@ -135,7 +135,9 @@ CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
       winograd_(ReadByWinograd(kernel, options)),
       chain_(ReadInBands(kernel, options)),
       attention_allowed_(CheckAllowed("attention", options)),
-      rows_allowed_(CheckAllowed("row_products", options)) {}
+      rows_allowed_(CheckAllowed("row_products", options)) {
+  if (!options.isas.empty()) widest_ = options.limits.For(options.isas.back());
+}
 
 const Kernel& CpuReading::stored() const {
   if (contraction_.ok()) return contraction_->kernel;
@@ -211,7 +213,8 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
   if (reading.contraction().ok()) {
     return Best(reading, ContractCandidates(*reading.contraction(), isa), isa, limits);
   }
-  if (reading.winograd().ok()) return ChooseWinogradSchedule(*reading.winograd(), isa, limits);
+  if (reading.winograd().ok())
+    return ChooseWinogradSchedule(*reading.winograd(), isa, reading.LimitsOfTasks(limits));
   if (reading.chain().ok()) {
     const Chain& chain = *reading.chain();
     std::vector<Schedule> all = ChainCandidates(chain, isa, limits), small;

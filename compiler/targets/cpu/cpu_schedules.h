@@ -34,7 +34,7 @@ namespace aotc {
 // the reading.
 class CpuReading {
  public:
-  // Only the options' templates and disabled schedules matter here.
+  // Of the options only templates, disabled schedules and the limits of the widest vectors matter.
   explicit CpuReading(const Kernel& kernel, const CpuOptions& options = {});
 
   const Kernel& kernel() const { return *kernel_; }
@@ -42,6 +42,9 @@ class CpuReading {
   const absl::StatusOr<TiledContraction>& contraction() const { return contraction_; }
   // That of Winograd's algorithm. Error: as above.
   const absl::StatusOr<WinogradContraction>& winograd() const { return winograd_; }
+  // The limits that decide for all instruction sets how large a task is; those of the only one
+  // where the options name none.
+  const CpuLimits& LimitsOfTasks(const CpuLimits& own) const { return widest_ ? *widest_ : own; }
   // That of two contractions in bands. Error: as above.
   const absl::StatusOr<Chain>& chain() const { return chain_; }
   bool HasTile() const { return contraction_.ok() || winograd_.ok() || chain_.ok(); }
@@ -68,6 +71,7 @@ class CpuReading {
   absl::StatusOr<WinogradContraction> winograd_;
   absl::StatusOr<Chain> chain_;
   absl::Status attention_allowed_, rows_allowed_;
+  std::optional<CpuLimits> widest_ = {};
   mutable std::optional<Kernel> blocked_;
   mutable std::optional<absl::StatusOr<Attention>> attention_;
   mutable std::optional<absl::StatusOr<Nest>> rows_, loops_;

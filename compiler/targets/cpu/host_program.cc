@@ -182,10 +182,19 @@ class CpuHostWriter {
     const Buffer& buffer = program_.buffers[step.scratch];
     const ProgramKernel& kernel = program_.kernels[step.kernel];
     const int64_t each = ScratchBytes(kernel, program_.arena_align);
-    const bool all = ScratchWorkers(program_, kernel) == program_.max_workers;
+    const bool all = WorkersWithScratch(program_, step) == program_.max_workers;
     return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)",
                   all ? Turn() : StrCat("(range.begin < range.end ? ", Turn(), " : 0)"), " * ",
                   each);
+  }
+
+  // Where scratch is short, only the first workers have tasks.
+  std::string Range(const Step& step, const std::string& tasks) const {
+    const int64_t most = WorkersWithScratch(program_, step);
+    const ProgramKernel& kernel = program_.kernels[step.kernel];
+    if (!step.scratch.valid() || most == ScratchWorkers(program_, kernel))
+      return StrCat("aotc_task_range(", tasks, ", ", Turn(), ", workers)");
+    return StrCat("aotc_task_range_of(", most, ", ", tasks, ", ", Turn(), ", workers)");
   }
 
   absl::Status Launch(const Step& step) {
@@ -207,8 +216,7 @@ class CpuHostWriter {
       const std::string before = HostExpr(context_, dealt_, bounds_);
       w_.Line(StrCat("const int32_t turn = aotc_turn(", before, ", worker, workers);"));
     }
-    w_.Line(
-        StrCat("const aotc_range range = aotc_task_range(", tasks, ", ", Turn(), ", workers);"));
+    w_.Line(StrCat("const aotc_range range = ", Range(step, tasks), ";"));
     w_.Line(StrCat(callee, "(", arguments, "range.begin, range.end, ", Scratch(step), ");"));
     dealt_ = Simplify(dealt_ + last.loops.tasks, bounds_);
     return absl::OkStatus();
