@@ -66,7 +66,8 @@ absl::StatusOr<Contract> ParseContract(Scanner& scanner);
 
 struct PricedContract {
   Contract contract = {};
-  double seconds = 0;  // that it should take with one worker
+  double seconds = 0;      // that it should take with one worker
+  int64_t more_bytes = 0;  // of its weights, than they have in the model
 };
 
 // A convolution by the size of its result, at the symbols' maxima; the axes behind the last two
