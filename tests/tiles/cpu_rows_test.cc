@@ -73,6 +73,7 @@ const Fault kFaults[] = {
      "acc[0][i / NV % MR][i % NV] += acc[i / (MR * NV)][i / NV % MR][i % NV];",
      "if (i < MR * NV) acc[0][i / NV % MR][i % NV] += acc[i / (MR * NV)][i / NV % MR][i % NV];"},
     {"SumWithoutItsTail", "row_dots", "row_products.h", "if (k < depth) {", "if (k + 1 < depth) {"},
+    {"TailOfRowsLeftOut", "transpose_tile", "transpose_tile.h", "? whole_rows : 0", "? rows : 0"},
     {"TapLeftOut", "depthwise_tile", "depthwise_tile.h", "if (at >= 0 && at % Stride == 0",
      "if (at > 0 && at % Stride == 0"},
 };

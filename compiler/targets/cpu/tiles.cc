@@ -214,6 +214,21 @@ kernel @row_dots(in %a: f32[rows, depth], in %b: f32[columns, depth],
   %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[n, k]
 })";
 
+// --- Copies along other axes --------------------------------------------------------------------
+
+constexpr int64_t kTransposeBlocks[] = {8, 16, 32};
+constexpr TileParam kTransposeParams[] = {{"block", kTransposeBlocks}};
+constexpr std::string_view kTransposeExtents[] = {"rows", "columns"};
+constexpr DType kMovedTypes[] = {DType::kU8, DType::kF16, DType::kBF16, DType::kF32, DType::kF64};
+constexpr TileSpan kTransposed = {.types = kMovedTypes};
+
+constexpr std::string_view kTransposeText = R"(
+kernel @transpose_tile(in %x: f32[rows, columns], out %y: f32[columns, rows]) {
+  symbol rows in 0..1048576
+  symbol columns in 0..1048576
+  %y[c<columns, r<rows] = %x[r, c]
+})";
+
 constexpr TileRow kTiles[] = {
     {.name = "contract_tile",
      .header = "cpu/contract_tile.h",
@@ -340,6 +355,15 @@ constexpr TileRow kTiles[] = {
      .call = "aotc_row_dots<$most_rows>($rows, $columns, $depth, "
              "aotc_matrix{$a, $a.0, 1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
      .summary = "rows that multiply with the rows of one matrix, such as attention"},
+    {.name = "transpose_tile",
+     .header = "cpu/transpose_tile.h",
+     .text = kTransposeText,
+     .params = kTransposeParams,
+     .extents = kTransposeExtents,
+     .result = Fragment::kMemory,
+     .moved = kTransposed,
+     .call = "aotc_transpose_tile<$block>($rows, $columns, $x, $x.0, $y, $y.0)",
+     .summary = "copies that read along another axis than they write"},
 };
 
 }  // namespace
