@@ -155,7 +155,7 @@ def reverse_sequence(draw):
 
 
 def transpose(draw):
-    shape = draw.shape(1, 5, 1, 4)
+    shape = draw.shape(2, 3, 7, 40) if draw.chance(0.5) else draw.shape(1, 5, 1, 4)
     return Node("Transpose", [draw.numbers(shape)],
                 {"perm": [int(i) for i in draw.rng.permutation(len(shape))]})
 

@@ -43,6 +43,12 @@ CpuEstimate Estimate(const CpuReading& reading, const Schedule& schedule, const 
     const absl::StatusOr<ChainTiling> tiling = ChainTilingOf(chain, schedule, isa.lanes);
     if (tiling.ok()) return EstimateChain(chain, *tiling, core);
   }
+  if (HeartOf(schedule).by == kTransposeTile && reading.transpose().ok()) {
+    const Transpose& transpose = *reading.transpose();
+    const absl::StatusOr<TransposeTiling> tiling =
+        TransposeTilingOf(reading.stored(), transpose, schedule);
+    if (tiling.ok()) return EstimateTranspose(transpose, *tiling, core);
+  }
   if (IsAttention(schedule) && reading.attention().ok()) {
     const Attention& a = *reading.attention();
     const absl::StatusOr<AttentionTiling> tiling = AttentionTilingOf(a, schedule, isa.lanes);

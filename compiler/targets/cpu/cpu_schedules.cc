@@ -135,7 +135,8 @@ CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
       winograd_(ReadByWinograd(kernel, options)),
       chain_(ReadInBands(kernel, options)),
       attention_allowed_(CheckAllowed("attention", options)),
-      rows_allowed_(CheckAllowed("row_products", options)) {
+      rows_allowed_(CheckAllowed("row_products", options)),
+      transpose_allowed_(CheckAllowed(kTransposeTile, options)) {
   if (!options.isas.empty()) widest_ = options.limits.For(options.isas.back());
 }
 
@@ -195,6 +196,14 @@ const absl::StatusOr<Nest>& CpuReading::rows() const {
   return *rows_;
 }
 
+const absl::StatusOr<Transpose>& CpuReading::transpose() const {
+  if (!transpose_) {
+    transpose_ = transpose_allowed_.ok() ? ReadTranspose(stored())
+                                         : absl::StatusOr<Transpose>(transpose_allowed_);
+  }
+  return *transpose_;
+}
+
 const absl::StatusOr<Nest>& CpuReading::loops() const {
   if (!loops_) loops_ = LoopNest(stored());
   return *loops_;
@@ -230,6 +239,9 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
     if (rows.ok()) return *std::move(rows);
   }
+  if (reading.transpose().ok()) {
+    return Best(reading, TransposeCandidates(reading.stored(), *reading.transpose()), isa, limits);
+  }
   if (!reading.loops().ok()) return {};
   return ScheduleLoops(reading.stored(), *reading.loops(), LanesOf(reading, isa));
 }
@@ -259,6 +271,11 @@ std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
       AddNew(schedules, std::move(schedule));
     }
   }
+  if (reading.transpose().ok()) {
+    for (Schedule& schedule : TransposeCandidates(reading.stored(), *reading.transpose())) {
+      AddNew(schedules, std::move(schedule));
+    }
+  }
   if (!reading.loops().ok()) return schedules;
   for (const int lanes : {LanesOf(reading, isa), 1}) {
     for (Schedule& loops : LoopCandidates(reading.stored(), *reading.loops(), lanes)) {
@@ -277,6 +294,9 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
   if (by == "loops") {
     AOTC_RETURN_IF_ERROR(reading.loops().status());
     loops = LowerToLoops(reading.stored(), *reading.loops(), schedule);
+  } else if (by == kTransposeTile) {
+    AOTC_RETURN_IF_ERROR(reading.transpose().status());
+    loops = ApplyTranspose(reading.stored(), *reading.transpose(), schedule);
   } else if (reading.contraction().ok()) {
     loops = ApplyContractSchedule(*reading.contraction(), schedule, isa.lanes);
   } else if (reading.chain().ok()) {

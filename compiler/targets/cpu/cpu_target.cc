@@ -48,6 +48,7 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   if (reading.contraction().ok() && by != "loops") {
     return "a contraction with constant weights and its columns innermost";
   }
+  if (by == kTransposeTile) return "read along another axis than it is written";
   if (by == "loops") return why;
   return StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why);
 }
@@ -108,7 +109,8 @@ absl::StatusOr<ProgramKernel> AllVariants(const CpuReading& reading, const CpuOp
   for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
     AOTC_RETURN_IF_ERROR(AddVariants(reading, *isa, options.limits.For(*isa), result.variants));
     // Without vectors all instruction sets would get the same text.
-    if (result.variants.back().realisation == "loops") {
+    const std::string& realisation = result.variants.back().realisation;
+    if (realisation == "loops" || realisation == kTransposeTile) {
       result.variants = {std::move(result.variants.back())};
       result.variants[0].feature = isas.front().name;
       break;

@@ -17,6 +17,7 @@
 #include "compiler/targets/cpu/contract_schedule.h"
 #include "compiler/targets/cpu/contraction.h"
 #include "compiler/targets/cpu/limits.h"
+#include "compiler/targets/cpu/transpose.h"
 
 namespace aotc {
 
@@ -60,6 +61,8 @@ CpuEstimate EstimateChain(const Chain& chain, const ChainTiling& tiling, const C
 // order cost nothing beside their products), so only what is more than that counts.
 double HandoverCycles(const Chain& chain, const CpuCore& core);
 CpuEstimate EstimateAttention(const Attention& attention, const AttentionTiling& tiling,
+                              const CpuCore& core);
+CpuEstimate EstimateTranspose(const Transpose& transpose, const TransposeTiling& tiling,
                               const CpuCore& core);
 
 }  // namespace aotc

@@ -21,6 +21,7 @@ constexpr TargetSchedule kSchedules[] = {
     {"chain", "two contractions, the second of what the first makes, in bands of rows"},
     {"attention", "rows that attend to keys: blocks of rows by blocks of keys, in one pass"},
     {"row_products", "rows that multiply with one matrix, such as attention"},
+    {"transpose_tile", "copies that read along another axis than they write"},
 };
 
 absl::Status Check(const TargetOptions& options) {
