@@ -106,7 +106,7 @@ void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--winograd", texts.winograd,
                  "3x3 convolutions by Winograd's algorithm: over 2, 4 or 6 outputs along each axis,"
                  " or not at all; auto: 2 or 4 where that is faster, within an error of 1e-5 of"
-                 " the output's scale, as long as weights grow by 30% at most (winograd.growth)")
+                 " the output's scale")
       ->check(OneOf({"auto", "off", "2", "4", "6"}))
       ->type_name("HOW")
       ->capture_default_str()

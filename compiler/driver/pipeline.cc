@@ -84,8 +84,8 @@ constexpr Pass kPasses[] = {
      "chooses how convolutions and products are computed, and how values lie for that"},
 };
 
-constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts,
-                                     kFastMath,     kWinograd,      kWinogradGrowth};
+constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts, kFastMath,
+                                     kWinograd};
 
 std::string KnownNames(const auto& table) {
   return StrJoin(table, ", ", [](const auto& row) { return row.name; });

@@ -66,8 +66,7 @@ absl::StatusOr<Contract> ParseContract(Scanner& scanner);
 
 struct PricedContract {
   Contract contract = {};
-  double seconds = 0;      // that it should take with one worker
-  int64_t more_bytes = 0;  // of its weights, than they have in the model
+  double seconds = 0;  // that it should take with one worker
 };
 
 // A convolution by the size of its result, at the symbols' maxima; the axes behind the last two

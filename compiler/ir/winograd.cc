@@ -44,6 +44,14 @@ std::vector<double> Powers(double x, size_t count, double by) {
   return powers;
 }
 
+// Row a of g is scale * (1, x, x^2) for the point x; of the rows that are kept the first has the
+// point 0, the second x1, the last is (0, 0, 1).
+std::vector<double> SpreadOf(const std::vector<double>& row, const Matrix& kept) {
+  const double of_second = row[1] / kept[1][1];
+  const double of_first = (row[0] - of_second * kept[1][0]) / kept[0][0];
+  return {of_first + 0.0, of_second + 0.0, row[2] - of_second * kept[1][2]};  // not -0
+}
+
 double SumOfSquares(const std::vector<double>& row) {
   double sum = 0;
   for (const double x : row) sum += x * x;
@@ -68,6 +76,8 @@ WinogradMatrices WinogradMatricesOf(int64_t m) {
   made.bt.push_back(Product(points, count));
   made.g.push_back({0, 0, 1});
   made.at[outputs - 1][count] = 1;
+  made.kept = {made.g[0], made.g[1], made.g[count]};
+  for (const std::vector<double>& row : made.g) made.spread.push_back(SpreadOf(row, made.kept));
   return made;
 }
 

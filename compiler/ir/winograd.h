@@ -3,6 +3,8 @@
 // of 9 m^2 (A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016).
 //
 //   y = at ((g w g^T) * (bt x bt^T)) at^T       // element by element in the middle
+//
+// Transformed weights have (m+2)^2 numbers for each 9, but any three rows of g span the others.
 #ifndef AOTC_COMPILER_IR_WINOGRAD_H_
 #define AOTC_COMPILER_IR_WINOGRAD_H_
 
@@ -26,6 +28,10 @@ struct WinogradMatrices {
   Matrix at = {};  // [m][m + 2], of the sums
   Matrix bt = {};  // [m + 2][m + 2], of the input
   Matrix g = {};   // [m + 2][3], of the weights
+  // The weights' transform in two steps, g = spread * kept: kept are rows 0, 1 and m + 1 of g, so
+  // that what is stored is no larger than the taps; a task makes the other rows of these.
+  Matrix kept = {};    // [3][3]
+  Matrix spread = {};  // [m + 2][3]
 };
 WinogradMatrices WinogradMatricesOf(int64_t m);
 

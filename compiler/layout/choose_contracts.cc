@@ -12,7 +12,6 @@
 #include "compiler/layout/least_cost.h"
 #include "compiler/layout/reads.h"
 #include "compiler/layout/rows_of_blocks.h"
-#include "compiler/layout/weight_growth.h"
 #include "compiler/layout/winograd.h"
 #include "compiler/schedule/join.h"
 #include "compiler/schedule/nest_form.h"
@@ -54,17 +53,6 @@ class ContractChooser {
   ContractChoice Run() {
     for (const Node& node : graph_.nodes) AskTarget(node);
     for (const Node& node : graph_.nodes | std::views::reverse) FindWanted(node);
-    const int64_t most = options_.most_more_bytes;
-    PricedChoice within = GrowWithin(most, [&](double price) { return SolveAt(price); });
-    FillUp(graph_, offers_, most, within);
-    return std::move(within.choice);
-  }
-
- private:
-  // Where each byte by which weights grow costs so many seconds.
-  PricedChoice SolveAt(double price) {
-    price_ = price;
-    problem_ = {};
     for (const Region& region : graph_.regions) {
       for (const ValueId input : region.inputs) Introduce(input, {kRowMajor});
     }
@@ -75,6 +63,7 @@ class ContractChooser {
     return Result(problem_.Solve());
   }
 
+ private:
   // What contracts there are, and which values can have their channels innermost for that.
   void AskTarget(const Node& node) {
     const NodeFacts& facts = facts_.Of(node);
@@ -293,10 +282,9 @@ class ContractChooser {
   double CostOf(const Node& node, const PricedContract& offer, const ValueForm& from) const {
     const ValueId input = node.inputs[0];
     const ValueForm& operand = offer.contract.operand;
-    const double cost = offer.seconds + price_ * static_cast<double>(offer.more_bytes);
-    if (operand == from) return cost;
+    if (operand == from) return offer.seconds;
     if (!operand.IsRows() && !CanHave(input, operand)) return kNever;
-    return cost + CopySeconds(input, from, operand);
+    return offer.seconds + CopySeconds(input, from, operand);
   }
 
   // Reading and writing all of it, lanes that fill blocks included.
@@ -342,20 +330,17 @@ class ContractChooser {
     problem_.Relate(variables_[from], variables_[to], costs);
   }
 
-  PricedChoice Result(const std::vector<size_t>& choices) const {
-    PricedChoice priced{.choice = {.forms = IdVector<ValueId, ValueForm>(graph_.values.size())}};
-    ContractChoice& result = priced.choice;
+  ContractChoice Result(const std::vector<size_t>& choices) const {
+    ContractChoice result{.forms = IdVector<ValueId, ValueForm>(graph_.values.size())};
     for (const ValueId value : graph_.values.ids()) {
       if (!forms_[value].empty()) result.forms[value] = forms_[value][choices[variables_[value]]];
     }
     for (const auto& [node, offers] : offers_) {
       const ValueId input = node->inputs[0], output = node->outputs[0];
       const PricedContract* best = BestOffer(*node, result.forms[input], result.forms[output]);
-      if (best == nullptr) continue;
-      result.contracts.emplace(node, best->contract);
-      priced.more_bytes += best->more_bytes;
+      if (best != nullptr) result.contracts.emplace(node, best->contract);
     }
-    return priced;
+    return result;
   }
 
   // Of a copy on the way of other work: into the form that contracts want in place of one for them,
@@ -371,12 +356,11 @@ class ContractChooser {
   const Bounds bounds_;
   IdVector<ValueId, Forms> forms_;       // that a value may have; none of constants
   IdVector<ValueId, size_t> variables_;  // of problem_
-  ContractOffers offers_;
+  std::map<const Node*, std::vector<PricedContract>> offers_;
   std::set<ValueId> innermost_;      // as contracts write the value, or what it is made of
   std::set<ValueId> moved_;          // what transpositions read and write, and rows of blocks
   std::map<ValueId, Forms> wanted_;  // by contracts that read the value or what comes of it
   LeastCost problem_;
-  double price_ = 0;  // of a byte by which weights grow
 };
 
 }  // namespace

@@ -11,13 +11,11 @@
 // an anchor reads another form than its operand has, where an op writes another than it reads, and
 // where inputs and outputs of graph and regions are row-major. What a Concat joins and what slices
 // cut between blocks costs nothing, as it can lie in place; within blocks it cannot stay in blocks.
-// Least cost is exact where least_cost.h says so. Weights that a contract makes larger cost nothing
-// as long as all of them may grow so far; else each byte has a price, the least at which they do.
+// Least cost is exact where least_cost.h says so.
 #ifndef AOTC_COMPILER_LAYOUT_CHOOSE_CONTRACTS_H_
 #define AOTC_COMPILER_LAYOUT_CHOOSE_CONTRACTS_H_
 
 #include <cstdint>
-#include <limits>
 #include <map>
 
 #include "compiler/ir/contract.h"
@@ -30,7 +28,6 @@ struct ContractOptions {
   TargetContracts target = {};
   int64_t least_channels = 8;  // operands of fewer channels stay row-major
   int64_t winograd_m = -1;     // as the key winograd.m has it
-  int64_t most_more_bytes = std::numeric_limits<int64_t>::max();  // of weights, in all
 };
 
 struct ContractChoice {

@@ -1,7 +1,6 @@
 #include "compiler/layout/choose_layouts.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -341,17 +340,6 @@ int64_t WinogradAsked(PassContext& context) {
   return m < 0 && context.options().level < kLevel ? 0 : m;
 }
 
-// By which weights may grow.
-int64_t MostMoreBytes(const Graph& graph, PassContext& context) {
-  constexpr int64_t kPercent = 100;
-  if (context.Config(kWinograd) > 0) return std::numeric_limits<int64_t>::max();
-  int64_t bytes = 0;
-  for (const Value& value : graph.values) {
-    if (value.constant) bytes += StorageBytes(value.type.dtype, value.constant->element_count());
-  }
-  return bytes / kPercent * context.Config(kWinogradGrowth);
-}
-
 }  // namespace
 
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {
@@ -360,8 +348,7 @@ absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context) {
   if (chosen) return graph;
   return ChooseLayouts(graph, {.target = context.target().contracts,
                                .least_channels = context.Config(kLeastChannels),
-                               .winograd_m = WinogradAsked(context),
-                               .most_more_bytes = MostMoreBytes(graph, context)});
+                               .winograd_m = WinogradAsked(context)});
 }
 
 }  // namespace aotc

@@ -29,27 +29,26 @@ bool HasForm(const Graph& graph, const Node& node) {
          AllAre(attributes.Ints("dilations"), 1) && !attributes.Has("auto_pad");
 }
 
-// g w g^T for each pair of channels.
+// kept w kept^T for each pair of channels.
 Constant TransformWeights(const Constant& weights, int64_t m) {
-  const Matrix g = WinogradMatricesOf(m).g;
-  const auto size = static_cast<int64_t>(g.size());
+  const Matrix kept = WinogradMatricesOf(m).kept;
+  constexpr int64_t kPair = kWinogradTaps * kWinogradTaps;
   const int64_t pairs = weights.dims()[0] * weights.dims()[1];
-  std::vector<uint8_t> bytes(static_cast<size_t>(pairs * size * size) * sizeof(float));
+  std::vector<uint8_t> bytes(static_cast<size_t>(pairs * kPair) * sizeof(float));
   for (int64_t pair = 0; pair < pairs; ++pair) {
-    for (int64_t at = 0; at < size * size; ++at) {
-      const std::vector<double>&row = g[static_cast<size_t>(at / size)],
-            &column = g[static_cast<size_t>(at % size)];
+    for (int64_t at = 0; at < kPair; ++at) {
+      const std::vector<double>&row = kept[static_cast<size_t>(at / kWinogradTaps)],
+            &column = kept[static_cast<size_t>(at % kWinogradTaps)];
       double sum = 0;
-      for (int64_t tap = 0; tap < kWinogradTaps * kWinogradTaps; ++tap) {
+      for (int64_t tap = 0; tap < kPair; ++tap) {
         sum += row[static_cast<size_t>(tap / kWinogradTaps)] *
                column[static_cast<size_t>(tap % kWinogradTaps)] *
-               weights.FloatAt(pair * kWinogradTaps * kWinogradTaps + tap);
+               weights.FloatAt(pair * kPair + tap);
       }
-      StoreElement(DType::kF32, bytes.data(), pair * size * size + at, sum);
+      StoreElement(DType::kF32, bytes.data(), pair * kPair + at, sum);
     }
   }
-  return Constant::Dense(DType::kF32, {weights.dims()[0], weights.dims()[1], size, size},
-                         std::move(bytes));
+  return Constant::Dense(DType::kF32, weights.dims(), std::move(bytes));
 }
 
 ValueId WeightsFor(Rebuilder& rebuilder, ValueId weights, int64_t m, TransformedWeights& known) {

@@ -20,10 +20,6 @@ inline constexpr ConfigKey kWinograd = {
     "winograd.m", -1, -1, 6,
     "2, 4 or 6: outputs per patch of all 3x3 convolutions; 0: none; -1: 2 or 4 where that pays"};
 
-inline constexpr ConfigKey kWinogradGrowth = {
-    "winograd.growth", 30, 0, 1000,
-    "percent by which weights may grow for Winograd's algorithm where nobody asks for it"};
-
 // The largest error, by the scale of the outputs, where nobody asks for more.
 inline constexpr double kMostWinogradError = 1e-5;
 

@@ -1,5 +1,6 @@
 // WinogradConv: Conv with 3x3 taps and a step of 1 over m x m outputs at a time. The pass
-// `layout` makes it of Conv where the contract says so; its weights are transformed.
+// `layout` makes it of Conv where the contract says so; its weights are transformed as far as that
+// makes them no larger.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace aotc {
 namespace {
 
 struct WinogradConvolution {
-  Tensor x = {}, weights = {};  // [N, C, H, W], [K, C, m + 2, m + 2]
+  Tensor x = {}, weights = {};  // [N, C, H, W], [K, C, 3, 3]: the rows that are kept
   int64_t m = 0;
   std::vector<int64_t> pads = {};  // as Conv's
   Shape out = {};                  // [N, K, H', W']
@@ -41,10 +42,10 @@ absl::StatusOr<WinogradConvolution> Read(OpContext& op) {
       std::ranges::all_of(conv.pads, [](int64_t p) { return p >= 0 && p < kMostPad; });
   if (!holds) return absl::InvalidArgumentError("m is 2, 4 or 6, pads are four numbers");
   const bool fits = ProveEqual(conv.weights.dim(1), conv.x.dim(1), op.bounds()) &&
-                    ProveEqual(conv.weights.dim(2), conv.size()) &&
-                    ProveEqual(conv.weights.dim(3), conv.size()) && conv.x.dtype() == DType::kF32 &&
-                    conv.weights.dtype() == DType::kF32;
-  if (!fits) return absl::InvalidArgumentError("weights are f32 [K, C, m + 2, m + 2]");
+                    ProveEqual(conv.weights.dim(2), kWinogradTaps) &&
+                    ProveEqual(conv.weights.dim(3), kWinogradTaps) &&
+                    conv.x.dtype() == DType::kF32 && conv.weights.dtype() == DType::kF32;
+  if (!fits) return absl::InvalidArgumentError("weights are f32 [K, C, 3, 3]");
   const auto along = [&](int axis) {
     const size_t at = static_cast<size_t>(axis) - 2;
     return Simplify(conv.x.dim(axis) + (conv.pads[at] + conv.pads[at + 2] - kWinogradTaps + 1));
@@ -81,10 +82,27 @@ Tensor TransformColumns(TensorBuilder& b, const WinogradConvolution& conv, const
   return b.Reduce("sum", DType::kF32, shape, {conv.size()}, element);
 }
 
-// A product of matrices for each place of the patches.
-Tensor Multiply(TensorBuilder& b, const WinogradConvolution& conv, const Tensor& patches) {
+Tensor SpreadRows(TensorBuilder& b, const WinogradConvolution& conv) {
   const auto element = [&](const Indices& i, const Indices& r) {
-    return patches({i[0], i[1], i[2], i[3], i[4], r[0]}) * conv.weights({i[5], r[0], i[3], i[4]});
+    return MatrixElement(conv.matrices.spread, i[2], r[0]) * conv.weights({i[0], i[1], r[0], i[3]});
+  };
+  const Shape shape = {conv.weights.dim(0), conv.weights.dim(1), conv.size(), kWinogradTaps};
+  return b.Reduce("sum", DType::kF32, shape, {kWinogradTaps}, element);
+}
+
+Tensor SpreadColumns(TensorBuilder& b, const WinogradConvolution& conv, const Tensor& rows) {
+  const auto element = [&](const Indices& i, const Indices& r) {
+    return MatrixElement(conv.matrices.spread, i[3], r[0]) * rows({i[0], i[1], i[2], r[0]});
+  };
+  const Shape shape = {conv.weights.dim(0), conv.weights.dim(1), conv.size(), conv.size()};
+  return b.Reduce("sum", DType::kF32, shape, {kWinogradTaps}, element);
+}
+
+// A product of matrices for each place of the patches.
+Tensor Multiply(TensorBuilder& b, const WinogradConvolution& conv, const Tensor& patches,
+                const Tensor& weights) {
+  const auto element = [&](const Indices& i, const Indices& r) {
+    return patches({i[0], i[1], i[2], i[3], i[4], r[0]}) * weights({i[5], r[0], i[3], i[4]});
   };
   const Shape shape = conv.Tiles(conv.size(), conv.size(), conv.weights.dim(0));
   return b.Reduce("sum", DType::kF32, shape, {conv.x.dim(1)}, element);
@@ -111,7 +129,9 @@ absl::Status WinogradConv(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const WinogradConvolution conv, Read(op));
   TensorBuilder& b = op.b();
   const Tensor patches = TransformColumns(b, conv, TransformRows(b, conv));
-  const Tensor sums = GatherRows(b, conv, GatherColumns(b, conv, Multiply(b, conv, patches)));
+  const Tensor weights = SpreadColumns(b, conv, SpreadRows(b, conv));
+  const Tensor products = Multiply(b, conv, patches, weights);
+  const Tensor sums = GatherRows(b, conv, GatherColumns(b, conv, products));
   if (!op.HasInput(2)) {
     op.SetOutput(0, sums);
     return absl::OkStatus();

@@ -122,7 +122,7 @@ int64_t MostOf(const TileRow& row, std::string_view extent, std::span<const int6
   const auto bound = std::ranges::find(row.at_most, extent, &TileBound::extent);
   if (bound == row.at_most.end()) return INT64_MAX;
   const auto param = std::ranges::find(row.params, bound->param, &TileParam::name);
-  return params[static_cast<size_t>(param - row.params.begin())];
+  return params[static_cast<size_t>(param - row.params.begin())] + bound->more;
 }
 
 bool NamesStride(const TileRow& row, std::string_view operand, size_t axis) {

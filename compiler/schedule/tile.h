@@ -67,9 +67,10 @@ struct TileLimits {
   int64_t threads = INT64_MAX;
 };
 
-// An extent that is at most as large as a parameter.
+// An extent that is at most as large as a parameter, or larger by so much.
 struct TileBound {
   std::string_view extent, param;
+  int64_t more = 0;
 };
 
 // An operand whose object gives the addresses of runs of neighbours, at(row, column), and how many

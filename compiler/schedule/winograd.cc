@@ -21,8 +21,9 @@ class Reader {
     if (kernel_.stages.size() < kWinogradStages || !HaveForm() || !ReadOperands()) {
       return std::nullopt;
     }
-    const bool holds = FindRows() && Is(1, InputColumns()) && Is(2, Products()) &&
-                       Is(3, SumColumns()) && Is(4, SumRows());
+    const bool holds = FindRows() && Is(1, InputColumns()) && Is(2, WeightRows()) &&
+                       Is(3, WeightColumns()) && Is(4, Products()) && Is(5, SumColumns()) &&
+                       Is(6, SumRows());
     return holds ? std::optional(anchor_) : std::nullopt;
   }
 
@@ -37,9 +38,10 @@ class Reader {
 
   bool HaveForm() const {
     for (size_t s = 0; s < kWinogradStages; ++s) {
-      const bool is_last = s + 1 == kWinogradStages;
+      const bool of_tiles = s != kWinogradRows && s != kWinogradWeights && s + 1 < kWinogradStages;
       const bool fits = stage(s).combiner.name == "sum" && stage(s).reduce_axes.size() == 1 &&
-                        stage(s).results.size() == 1 && stage(s).axes.size() == (is_last ? 4 : 6) &&
+                        stage(s).results.size() == 1 &&
+                        stage(s).axes.size() == (of_tiles ? 6 : 4) &&
                         stage(s).body[0].dtype() == DType::kF32;
       if (!fits) return false;
     }
@@ -48,15 +50,15 @@ class Reader {
 
   // The tensors, m, and where the first patch begins.
   bool ReadOperands() {
-    const std::vector<Expr> loads = LoadsOf(stage(0).body[0]), products = LoadsOf(stage(2).body[0]);
-    if (loads.size() != 1 || products.size() != 2) return false;
+    const std::vector<Expr> loads = LoadsOf(stage(0).body[0]), taps = LoadsOf(stage(2).body[0]);
+    if (loads.size() != 1 || taps.size() != 1) return false;
     anchor_.input = loads[0]->tensor;
-    anchor_.weights = products[products[0]->tensor == Result(1) ? 1 : 0]->tensor;
+    anchor_.weights = taps[0]->tensor;
     const KernelTensor& x = kernel_.tensors[anchor_.input];
-    const KernelTensor& u = kernel_.tensors[anchor_.weights];
-    if (x.shape.size() != 4 || u.shape.size() != 4) return false;
-    if (x.dtype != DType::kF32 || u.dtype != DType::kF32) return false;
-    anchor_.m = u.shape[2].AsInt().value_or(0) - kWinogradTaps + 1;
+    const KernelTensor& w = kernel_.tensors[anchor_.weights];
+    if (x.shape.size() != 4 || w.shape.size() != 4) return false;
+    if (x.dtype != DType::kF32 || w.dtype != DType::kF32) return false;
+    anchor_.m = stage(0).axes[3].extent.AsInt().value_or(0) - kWinogradTaps + 1;
     if (std::ranges::count(kWinogradTiles, anchor_.m) == 0) return false;
     matrices_ = WinogradMatricesOf(anchor_.m);
     const auto begin = [&](size_t axis) {
@@ -109,24 +111,34 @@ class Reader {
     return MatrixElement(matrices_.bt, Axis(1, 4), Reduced(1)) * r;
   }
 
+  Expr WeightRows() const {
+    const Expr w = Element(anchor_.weights, {Axis(2, 0), Axis(2, 1), Reduced(2), Axis(2, 3)});
+    return MatrixElement(matrices_.spread, Axis(2, 2), Reduced(2)) * w;
+  }
+
+  Expr WeightColumns() const {
+    const Expr f = Element(Result(2), {Axis(3, 0), Axis(3, 1), Axis(3, 2), Reduced(3)});
+    return MatrixElement(matrices_.spread, Axis(3, 3), Reduced(3)) * f;
+  }
+
   Expr Products() const {
     const Expr v = Element(
-        Result(1), {Axis(2, 0), Axis(2, 1), Axis(2, 2), Axis(2, 3), Axis(2, 4), Reduced(2)});
-    return v * Element(anchor_.weights, {Axis(2, 5), Reduced(2), Axis(2, 3), Axis(2, 4)});
+        Result(1), {Axis(4, 0), Axis(4, 1), Axis(4, 2), Axis(4, 3), Axis(4, 4), Reduced(4)});
+    return v * Element(Result(3), {Axis(4, 5), Reduced(4), Axis(4, 3), Axis(4, 4)});
   }
 
   Expr SumColumns() const {
     const Expr p = Element(
-        Result(2), {Axis(3, 0), Axis(3, 1), Axis(3, 2), Axis(3, 3), Reduced(3), Axis(3, 5)});
-    return MatrixElement(matrices_.at, Axis(3, 4), Reduced(3)) * p;
+        Result(4), {Axis(5, 0), Axis(5, 1), Axis(5, 2), Axis(5, 3), Reduced(5), Axis(5, 5)});
+    return MatrixElement(matrices_.at, Axis(5, 4), Reduced(5)) * p;
   }
 
   Expr SumRows() const {
     const int64_t m = anchor_.m;
-    const Expr h = Axis(4, 2), w = Axis(4, 3);
+    const Expr h = Axis(6, 2), w = Axis(6, 3);
     const Expr q = Element(
-        Result(3), {Axis(4, 0), FloorDiv(h, m), FloorDiv(w, m), Reduced(4), Mod(w, m), Axis(4, 1)});
-    return MatrixElement(matrices_.at, Mod(h, m), Reduced(4)) * q;
+        Result(5), {Axis(6, 0), FloorDiv(h, m), FloorDiv(w, m), Reduced(6), Mod(w, m), Axis(6, 1)});
+    return MatrixElement(matrices_.at, Mod(h, m), Reduced(6)) * q;
   }
 
   bool Is(size_t s, const Expr& body) const {

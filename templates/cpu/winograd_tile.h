@@ -1,14 +1,18 @@
 // Winograd's transforms for convolutions with 3x3 taps and a step of 1: M x M outputs from a patch
 // of (M+2) x (M+2) inputs, with (M+2)^2 products of channels in place of 9 M^2. Each vector holds
-// that many channels; what lies between the transforms is a matrix product per place of the patch.
+// that many channels; what lies between the transforms is a matrix product per place of the patch,
+// with weights u for each. Of these rows 0, 1 and M + 1 are kept along either axis, in w: as many
+// numbers as a filter has. The others are sums of them, made of rows first, then of columns.
 //
-//   in:   v[a, b] = sum over i, j of  bt(a, i) * bt(b, j) * x[i, j]
-//   out:  y[p, q] = sum over a, b of  at(p, a) * at(q, b) * s[a, b]
+//   in:       v[a, b] = sum over i, j of  bt(a, i) * bt(b, j) * x[i, j]
+//   weights:  u[a, b] = sum over i, j of  spread(a, i) * spread(b, j) * w[i, j]
+//   out:      y[p, q] = sum over a, b of  at(p, a) * at(q, b) * s[a, b]
 //
 // Kernels hold one patch at a time, M = 4, channels in blocks of 16:
 //
 //   const aotc_patch<float> patch = {x + (h * width + w) * 16, width * 16, 16};
 //   aotc_winograd_input_tile<4>(patch, v, 6 * step, step);              // v + a * 6 * step + ...
+//   aotc_winograd_weights_tile<4>(2, vectors, w, step, u);           // u = sum of spread * w[i]
 //   const aotc_patch<float> sums = {s, 6 * step, step};
 //   aotc_winograd_output_tile<4>(sums, epilogue);                   // epilogue(p, q, 0, y[p, q])
 //
@@ -55,6 +59,37 @@ static constexpr float aotc_winograd_power(float x, int power) {
 static constexpr float aotc_winograd_at(int m, int p, int a) {
   return a == m + 1 ? (p == m - 1 ? 1.f : 0.f) : aotc_winograd_power(aotc_winograd_point(m, a), p);
 }
+
+// The product of (point a - point) over the first `count` points but point a itself.
+static constexpr double aotc_winograd_distance(int m, int a, int count) {
+  if (count == 0) return 1;
+  const double rest = aotc_winograd_distance(m, a, count - 1);
+  if (count - 1 == a) return rest;
+  return rest * (double(aotc_winograd_point(m, a)) - double(aotc_winograd_point(m, count - 1)));
+}
+
+// How much of the kept row i row a of the weights has. By the points x of rows 0, 1 and a, row a is
+// (1, x, x^2) / distance, the last one (0, 0, 1).
+static constexpr float aotc_winograd_spread(int m, int a, int i) {
+  if (a == m + 1) return i == 2 ? 1.f : 0.f;
+  const double x = aotc_winograd_point(m, a), x1 = aotc_winograd_point(m, 1);
+  const double scale = 1 / aotc_winograd_distance(m, a, m + 1);
+  const double scale1 = 1 / aotc_winograd_distance(m, 1, m + 1);
+  const double second = scale * x / (scale1 * x1);
+  if (i == 1) return float(second);
+  if (i == 2) return float(scale * x * x - second * scale1 * x1 * x1);
+  return float((scale - second * scale1) * aotc_winograd_distance(m, 0, m + 1));
+}
+
+template <int M>
+struct aotc_winograd_spreads {
+  float of[M + 2][3] = {};
+  constexpr aotc_winograd_spreads() {
+    for (int a = 0; a < M + 2; ++a) {
+      for (int i = 0; i < 3; ++i) of[a][i] = aotc_winograd_spread(M, a, i);
+    }
+  }
+};
 
 namespace {
 
@@ -120,6 +155,23 @@ AOTC_KERNEL void aotc_winograd_input_tile(const aotc_patch<Element> &x, float *v
     aotc_winograd_rows<M, true, M + 1>::make(made[a], result);
     AOTC_UNROLL(8)
     for (int b = 0; b < M + 2; ++b) aotc_store(v + a * row + b * column, result[b]);
+  }
+}
+
+// Row `row` of the weights, of the three that are kept `step` elements apart.
+template <int M>
+AOTC_KERNEL void aotc_winograd_weights_tile(int64_t row, int64_t vectors, const float *w,
+                                            int64_t step, float *u) {
+  static constexpr aotc_winograd_spreads<M> kSpreads{};
+  const aotc_vf first = aotc_broadcast(kSpreads.of[row][0]);
+  const aotc_vf second = aotc_broadcast(kSpreads.of[row][1]);
+  const aotc_vf last = aotc_broadcast(kSpreads.of[row][2]);
+  AOTC_UNROLL(4)
+  for (int64_t i = 0; i < vectors * AOTC_LANES; i += AOTC_LANES) {
+    aotc_vf sum = first * aotc_load(w + i);
+    sum += second * aotc_load(w + i + step);
+    sum += last * aotc_load(w + i + 2 * step);
+    aotc_store(u + i, sum);
   }
 }
 

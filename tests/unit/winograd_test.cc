@@ -55,6 +55,24 @@ TEST(Winograd, TheMatricesOfTheTransformsAreNumbersOfF32) {
   }
 }
 
+TEST(Winograd, ThreeRowsOfTheWeightsMakeTheOthersAndThemselves) {
+  for (const int64_t m : kWinogradTiles) {
+    const WinogradMatrices of = WinogradMatricesOf(m);
+    ASSERT_EQ(of.spread.size(), of.g.size());
+    for (size_t a = 0; a < of.g.size(); ++a) {
+      const std::vector<double>& row = of.spread[a];
+      for (size_t tap = 0; tap < of.g[a].size(); ++tap) {
+        const double made =
+            row[0] * of.kept[0][tap] + row[1] * of.kept[1][tap] + row[2] * of.kept[2][tap];
+        EXPECT_THAT(made, DoubleNear(of.g[a][tap], 1e-15)) << m;
+      }
+    }
+    EXPECT_EQ(of.spread.front(), (std::vector<double>{1, 0, 0}));
+    EXPECT_EQ(of.spread[1], (std::vector<double>{0, 1, 0}));
+    EXPECT_EQ(of.spread.back(), (std::vector<double>{0, 0, 1}));
+  }
+}
+
 TEST(Winograd, LargerTilesAndMoreChannelsHaveLargerErrors) {
   EXPECT_LT(WinogradError(2, 64), WinogradError(4, 64));
   EXPECT_LT(WinogradError(4, 64), WinogradError(6, 64));
@@ -72,10 +90,9 @@ TEST(Table, TheIndexSaysWhichValue) {
 // The kernel of WinogradConv, of an image of that many rows.
 Kernel KernelOf(int64_t m, int64_t height = 9) {
   Graph graph;
-  const Shape x = {1, 16, height, 10}, u = {32, 16, m + 2, m + 2}, y = {1, 32, height, 10};
+  const Shape x = {1, 16, height, 10}, u = {32, 16, 3, 3}, y = {1, 32, height, 10};
   const ValueId input = graph.AddValue("x", TensorType(DType::kF32, x));
-  const ValueId weights =
-      graph.AddConstant("u", Constant::Random(DType::kF32, {32, 16, m + 2, m + 2}, 1));
+  const ValueId weights = graph.AddConstant("u", Constant::Random(DType::kF32, {32, 16, 3, 3}, 1));
   Node node{.op = "WinogradConv", .inputs = {input, weights}};
   node.attributes.Set("m", m);
   node.attributes.Set("pads", std::vector<int64_t>{1, 1, 1, 1});

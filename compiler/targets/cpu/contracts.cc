@@ -44,16 +44,8 @@ class CpuOffers {
 
  private:
   void Offer(const Contract& contract, double seconds) {
-    offers_.push_back({contract, seconds, MoreBytes(contract.m)});
+    offers_.push_back({contract, seconds});
     offers_.back().contract.algorithm = contract.m > 0 ? Algorithm::kWinograd : anchor_.form;
-  }
-
-  // Weights by Winograd's algorithm are those of patches.
-  int64_t MoreBytes(int64_t m) const {
-    constexpr int64_t kElement = 4;
-    if (m == 0) return 0;
-    return ((m + 2) * (m + 2) - anchor_.size.taps) * anchor_.size.inputs * anchor_.size.outputs *
-           kElement;
   }
 
   double Direct() const { return ConvolutionSeconds(anchor_.size, 0, isa_, limits_); }

@@ -24,7 +24,7 @@ bool IsBlocked(const KernelTensor& tensor) {
   return tensor.layout.axes == BlockedLayout(4, 1, kBlock).axes;
 }
 
-// [K/panel, m + 2, m + 2, C, K%panel]
+// [K/panel, 3, 3, C, K%panel]
 Layout PackedWeights(int64_t panel) {
   return {.axes = {{0, panel, 0}, {2, 1, 0}, {3, 1, 0}, {1, 1, 0}, {0, 1, panel}}};
 }
@@ -72,7 +72,7 @@ absl::StatusOr<WinogradContraction> AnalyzeWinograd(const Kernel& kernel) {
   c.stored_columns = RoundUp(c.size.outputs, kBlock);
   tail.tensors[anchor->weights].layout = PackedWeights(c.panel);
   for (const Axis& axis : DefiningStage(tail, MainOutput(tail))->axes) c.axes.push_back(axis.name);
-  const TensorId gathered = kernel.stages[kWinogradStages - 2].results[0].tensor;
+  const TensorId gathered = kernel.stages[kWinogradSums].results[0].tensor;
   tail.tensors[gathered].role = TensorRole::kTemp;
   LoopBuffer& fragments = c.nest.buffers[gathered];  // which take no memory
   fragments.place = BufferPlace::kScratch;

@@ -1,8 +1,10 @@
 // Convolutions by Winograd's algorithm on a CPU: patches of the input are transformed into scratch,
-// multiplied by packed weights, a matrix product for each place of a patch, and gathered.
+// multiplied by weights, a matrix product for each place of a patch, and gathered. What is packed
+// of the weights is no larger than in the model; those of each place are made of it for each panel.
 //
 //   schedule { tasks %y(n:1, h:16, w:56, k:64)  loop k:32
 //              %r, %v @ tasks in scratch by winograd_input_tile(4)
+//              %f, %u @ k in scratch by winograd_weights_tile(4)
 //              %p @ k in scratch by contract_tile(14, 2, 1)
 //              %q, %s, %y @ k in fragment by winograd_output_tile(4) }
 //
@@ -26,6 +28,7 @@
 namespace aotc {
 
 inline constexpr std::string_view kWinogradInputTile = "winograd_input_tile";
+inline constexpr std::string_view kWinogradWeightsTile = "winograd_weights_tile";
 inline constexpr std::string_view kWinogradOutputTile = "winograd_output_tile";
 
 struct WinogradContraction {

@@ -1,4 +1,4 @@
-// What a convolution by Winograd's algorithm should take: cycles of its three parts, and weights
+// What a convolution by Winograd's algorithm should take: cycles of its four parts, and weights
 // that each task reads again.
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ class WinogradCycles {
 
   double All() const {
     const double operands = Weights() + Patches();
-    return Input() + Output() + std::max(Products(), operands);
+    return Input() + Output() + Spread() + std::max(Products(), operands);
   }
 
  private:
@@ -59,6 +59,16 @@ class WinogradCycles {
            Of(CeilOf(size_.outputs, isa_.lanes));
   }
 
+  // Each block makes the weights of all places again: along rows three vectors for every row of a
+  // patch, along columns those that are not kept. A vector has three products.
+  double Spread() const {
+    constexpr double kOfLoadsAndStores = 2.4;
+    const double rate = limits_.fma_per_second / limits_.clock_hz;
+    const int64_t made = kWinogradTaps * patch_ + patch_ * (patch_ - kWinogradTaps);
+    const double products = Of(kWinogradTaps * made * size_.inputs) * panels_ * Of(kPanel);
+    return blocks_ * products / rate * kOfLoadsAndStores;
+  }
+
   // Steps of register tiles take as long as their products, or as their loads, two a cycle.
   double Products() const {
     constexpr double kOfPeak = 0.85;
@@ -72,7 +82,7 @@ class WinogradCycles {
   // The first block of patches fetches the weights from memory; the others find them in the third
   // cache where they fit.
   double Weights() const {
-    const double bytes = Places() * Of(size_.inputs * size_.outputs) * sizeof(float);
+    const double bytes = Of(size_.taps * size_.inputs * size_.outputs) * sizeof(float);
     const bool stay = bytes <= Of(limits_.l3_bytes);
     const double again = stay ? limits_.l3_bandwidth : limits_.memory_bandwidth;
     return (bytes / limits_.memory_bandwidth + (blocks_ - 1) * bytes / again) * limits_.clock_hz;

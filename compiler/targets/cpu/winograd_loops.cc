@@ -1,8 +1,10 @@
-// The loops of a convolution by Winograd's algorithm: patches into scratch, products, results.
+// The loops of a convolution by Winograd's algorithm: patches into scratch, weights of each place,
+// products, results.
 #include <optional>
 #include <utility>
 
 #include "compiler/ir/access.h"
+#include "compiler/ir/winograd.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/support/rounding.h"
@@ -32,15 +34,18 @@ class WinogradLoops {
     bounds_.Add("channel", 0, Channels() - 1);
     bounds_.Add("vector", 0, c_.panel / lanes_ - 1);
     bounds_.Add("group", 0, Groups() - 1);
-    bounds_.Add("place", 0, c_.places() - 1);
+    bounds_.Add("a", 0, c_.patch() - 1);
+    bounds_.Add("b", 0, c_.patch() - 1);
+    bounds_.Add("column", 0, kWinogradTaps);
     bounds_.Add("tile", 0, tiling_.Patches() / tiling_.tile_rows);
     bounds_.Add("lane", 0, lanes_ - 1);
   }
 
   absl::StatusOr<LoopFunction> Build() {
     function_ = StartFunction(c_.kernel, c_.nest);
-    patches_ = Scratch(c_.kernel.stages[1].results[0].tensor, c_.places() * PatchesStep());
-    sums_ = Scratch(c_.kernel.stages[2].results[0].tensor, c_.places() * SumsStep());
+    patches_ = Scratch(kWinogradPatches, c_.places() * PatchesStep());
+    weights_ = Scratch(kWinogradWeights, (kWinogradTaps + 1) * WeightsStep());
+    sums_ = Scratch(kWinogradProducts, c_.places() * SumsStep());
     const NestAxis& images = c_.nest.outer[0];
     const std::vector<NestAxis> tasks = {{.name = images.name, .extent = images.extent},
                                          {.name = "row_block", .extent = RowBlocks()},
@@ -71,7 +76,11 @@ class WinogradLoops {
   int64_t PatchesStep() const { return tiling_.Patches() * StoredInputs() + kSkew; }
   int64_t SumsStep() const { return tiling_.Patches() * c_.panel + kSkew; }
 
-  TensorId Scratch(TensorId tensor, int64_t elements) {
+  // Of a panel and a place, or of a place's column that is kept.
+  int64_t WeightsStep() const { return c_.size.inputs * c_.panel; }
+
+  TensorId Scratch(size_t stage, int64_t elements) {
+    const TensorId tensor = c_.kernel.stages[stage].results[0].tensor;
     LoopBuffer& buffer = function_.buffers[tensor];
     buffer.written = true;
     buffer.elements = elements;
@@ -166,35 +175,57 @@ class WinogradLoops {
 
   Expr Accumulator() const { return VectorVar("acc", DType::kF32, lanes_); }
 
+  Expr Place() const { return Var("a") * c_.patch() + Var("b"); }
+
+  // Row or column `row` of the weights, of three that are `step` apart.
+  Stmt Spread(const Expr& row, TileView kept, int64_t step, TileView to) const {
+    kept.strides = {step, 1};
+    to.strides = {1};
+    return Tile({.tile = std::string(kWinogradWeightsTile),
+                 .params = {c_.m()},
+                 .lanes = lanes_,
+                 .extents = {row, step / lanes_},
+                 .operands = {std::move(kept), std::move(to)}});
+  }
+
   // The sums of `rows` patches, for the columns of a group and a place.
   Stmt ProductTile(const Expr& first, int64_t rows) const {
     const int64_t inputs = c_.size.inputs, columns = tiling_.tile_vectors * lanes_;
     const int64_t split = SplitOfTile(rows, tiling_.tile_rows, tiling_.tile_vectors, tiling_.split);
-    const Expr weights =
-        (Var("panel") * c_.places() + Var("place")) * (inputs * c_.panel) + Var("group") * columns;
-    const Expr sums = Var("place") * SumsStep() + (first + Var("tile_patch")) * c_.panel +
+    const Expr weights = Var("column") * WeightsStep() + Var("group") * columns;
+    const Expr sums = Place() * SumsStep() + (first + Var("tile_patch")) * c_.panel +
                       Var("group") * columns + Var("tile_vector") * lanes_;
     TileFunctor method{.params = {{"tile_patch", DType::kI64},
                                   {"tile_vector", DType::kI64},
                                   {"acc", DType::kF32, lanes_}}};
     method.body = {Store(sums_, Simplify(sums, bounds_), Accumulator())};
-    const Expr a = Var("place") * PatchesStep() + first * StoredInputs();
+    const Expr a = Place() * PatchesStep() + first * StoredInputs();
     return Tile(
         {.tile = "contract_tile",
          .params = {rows, tiling_.tile_vectors, split},
          .lanes = lanes_,
          .extents = {1, 1, 1, inputs},
-         .operands = {
-             TileView{patches_, Simplify(a, bounds_), {StoredInputs(), 0, 0, 0, 1}},
-             TileView{c_.anchor.weights, Simplify(weights, bounds_), {0, 0, 0, c_.panel, 1}},
-             TileObject{.name = "epilogue", .methods = {std::move(method)}}}});
+         .operands = {TileView{patches_, Simplify(a, bounds_), {StoredInputs(), 0, 0, 0, 1}},
+                      TileView{weights_, Simplify(weights, bounds_), {0, 0, 0, c_.panel, 1}},
+                      TileObject{.name = "epilogue", .methods = {std::move(method)}}}});
   }
 
+  // A row of places at a time, of whose weights three columns are kept; one that is made of these
+  // lies behind them.
   absl::StatusOr<Stmt> Multiply() const {
+    const int64_t step = WeightsStep();
+    const Expr b = Var("b"), panel = Var("panel") * (kWinogradTaps * kWinogradTaps * step);
+    const Expr is_made = And(Lt(Expr(1), b), Le(b, c_.m()));
     const auto tile = [&](const Expr& first, int64_t rows) { return ProductTile(first, rows); };
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> tiles,
                           RowTiles(tiling_.Patches(), tiling_.tile_rows, bounds_, tile));
-    return For("group", 0, Groups(), {For("place", 0, c_.places(), std::move(tiles))});
+    std::vector<Stmt> place = {
+        If(is_made, {Spread(b, {weights_, 0}, step, {weights_, kWinogradTaps * step})}),
+        Let("column", Select(is_made, kWinogradTaps, Min(b, kWinogradTaps - 1))),
+        For("group", 0, Groups(), std::move(tiles))};
+    return For("a", 0, c_.patch(),
+               {Spread(Var("a"), {c_.anchor.weights, panel}, kWinogradTaps * step, {weights_, 0}),
+                For("b", 0, c_.patch(), std::move(place))});
   }
 
   // --- Results ----------------------------------------------------------------------------------
@@ -283,7 +314,7 @@ class WinogradLoops {
   const int lanes_;
   Bounds bounds_;
   LoopFunction function_;
-  TensorId patches_, sums_;
+  TensorId patches_, weights_, sums_;
 };
 
 }  // namespace

@@ -44,41 +44,42 @@ void FitTile(WinogradTiling& tiling, int64_t panel, const Isa& isa) {
 // Bytes of scratch for all workers that have tasks at a time.
 int64_t ScratchOf(const ConvolutionSize& size, int64_t m, int64_t panel,
                   const WinogradTiling& tiling, int64_t tasks) {
-  constexpr int64_t kWorkers = 16;
+  constexpr int64_t kWorkers = 4;
+  constexpr int64_t kWeights = 4;  // of a row of places what is kept, and those of one place
   const int64_t channels = RoundUp(size.inputs, 16) + panel;
-  return (m + 2) * (m + 2) * tiling.Patches() * channels * 4 * std::min(tasks, kWorkers);
+  const int64_t elements =
+      (m + 2) * (m + 2) * tiling.Patches() * channels + kWeights * size.inputs * panel;
+  return elements * 4 * std::min(tasks, kWorkers);
 }
 
-// What it may be: as much as the operand and the result, or little.
+// What it may be: as much as the operand, the weights and the result, or little.
 int64_t MostScratch(const ConvolutionSize& size) {
   constexpr int64_t kLittle = 5 << 19;
-  return std::max((size.inputs + size.outputs) * size.height * size.width * 4, kLittle);
+  const int64_t values = (size.inputs + size.outputs) * size.height * size.width;
+  const int64_t weights = size.taps * size.inputs * size.outputs;
+  return std::max<int64_t>((values + weights) * 4, kLittle);
 }
 
-// Panels of a task: all where there are blocks enough for several workers, else parts of them, as
-// far as scratch allows.
-int64_t PanelsOf(const ConvolutionSize& size, int64_t m, int64_t panel,
-                 const WinogradTiling& tiling, int64_t blocks) {
-  constexpr int64_t kEnough = 8;
+constexpr int64_t kEnoughTasks = 8;  // for several workers
+
+// Panels of a task: all where there are blocks enough, else parts of them.
+int64_t PanelsOf(const ConvolutionSize& size, int64_t panel, int64_t blocks) {
   const int64_t panels = CeilOf(size.outputs, panel);
-  for (int64_t parts = std::min(CeilOf(kEnough, blocks), panels); parts > 1; --parts) {
-    if (ScratchOf(size, m, panel, tiling, blocks * parts) > MostScratch(size)) continue;
-    return EvenPart(panels, CeilOf(panels, parts));
-  }
-  return panels;
+  return EvenPart(panels, CeilOf(panels, CeilOf(kEnoughTasks, blocks)));
 }
 
 WinogradTiling TilingFor(const ConvolutionSize& size, int64_t m, int64_t panel, int64_t most,
                          const Isa& isa) {
   WinogradTiling tiling = BlockOf(CeilOf(size.height, m), CeilOf(size.width, m), most);
   FitTile(tiling, panel, isa);
-  tiling.panels = PanelsOf(size, m, panel, tiling, tiling.Blocks(size, m));
+  tiling.panels = PanelsOf(size, panel, tiling.Blocks(size, m));
   return tiling;
 }
 
 bool HasRoom(const ConvolutionSize& size, int64_t m, int64_t panel, const WinogradTiling& tiling) {
   const int64_t parts = CeilOf(CeilOf(size.outputs, panel), tiling.panels);
-  return ScratchOf(size, m, panel, tiling, tiling.Blocks(size, m) * parts) <= MostScratch(size);
+  const int64_t tasks = tiling.Blocks(size, m) * parts;
+  return ScratchOf(size, m, panel, tiling, tasks) <= MostScratch(size);
 }
 
 Schedule ScheduleOf(const WinogradContraction& c, const WinogradTiling& tiling) {
@@ -94,12 +95,17 @@ Schedule ScheduleOf(const WinogradContraction& c, const WinogradTiling& tiling) 
        .memory = StageMemory::kScratch,
        .by = std::string(kWinogradInputTile),
        .params = {c.m()}},
-      {.results = {names[2]},
+      {.results = {names[kWinogradRows], names[kWinogradWeights]},
+       .at = {c.axes[1]},
+       .memory = StageMemory::kScratch,
+       .by = std::string(kWinogradWeightsTile),
+       .params = {c.m()}},
+      {.results = {names[kWinogradProducts]},
        .at = {c.axes[1]},
        .memory = StageMemory::kScratch,
        .by = "contract_tile",
        .params = {tiling.tile_rows, tiling.tile_vectors, tiling.split}},
-      {.results = {names.begin() + 3, names.end()},
+      {.results = {names.begin() + kWinogradSums, names.end()},
        .at = {c.axes[1]},
        .by = std::string(kWinogradOutputTile),
        .params = {c.m()}},
@@ -107,7 +113,7 @@ Schedule ScheduleOf(const WinogradContraction& c, const WinogradTiling& tiling) 
   return schedule;
 }
 
-constexpr int64_t kBlocks[] = {7, 14, 28, 56};  // patches of a task, about
+constexpr int64_t kBlocks[] = {7, 11, 16, 23, 32, 45, 64, 91, 128};  // patches of a task, about
 
 // That of least cost: larger blocks use each weight more often, but leave the cache. Of those that
 // cost about the same the smallest, as every worker has scratch for all of its block; none takes
@@ -133,14 +139,14 @@ absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionEr
 
 absl::StatusOr<WinogradTiling> WinogradTilingOf(const WinogradContraction& c,
                                                 const Schedule& schedule, int lanes) {
-  if (schedule.parts.size() != 3 || schedule.tasks.size() != 4) {
-    return Refuse("a convolution by Winograd's algorithm has three parts, and tasks of four axes");
+  if (schedule.parts.size() != 4 || schedule.tasks.size() != 4) {
+    return Refuse("a convolution by Winograd's algorithm has four parts, and tasks of four axes");
   }
-  const std::vector<int64_t>& params = schedule.parts[1].params;
+  const std::vector<int64_t>& params = schedule.parts[2].params;
   WinogradTiling tiling{.rows = schedule.tasks[1].block / c.m(),
                         .columns = schedule.tasks[2].block / c.m(),
                         .panels = schedule.tasks[3].block / c.panel};
-  if (schedule.parts[1].by != "contract_tile" || params.size() != 3) {
+  if (schedule.parts[2].by != "contract_tile" || params.size() != 3) {
     return Refuse("the products are a part by contract_tile");
   }
   tiling.tile_rows = params[0];
@@ -173,7 +179,7 @@ Schedule ChooseWinogradSchedule(const WinogradContraction& c, const Isa& isa,
 
 std::vector<Schedule> WinogradCandidates(const WinogradContraction& c, const Isa& isa) {
   std::vector<Schedule> schedules;
-  for (const int64_t most : {7, 14, 21, 28, 42, 56, 84}) {
+  for (const int64_t most : {7, 14, 21, 28, 42, 64, 96}) {
     const WinogradTiling tiling = TilingFor(c.size, c.m(), c.panel, most, isa);
     for (const int64_t parts : {1, 2, 4}) {
       for (const int64_t share : {1, 2, 3}) {
