@@ -7,6 +7,7 @@
 #include "compiler/driver/fuse_within_arena.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/driver/recorded_schedules.h"
+#include "compiler/driver/smaller_variants.h"
 #include "compiler/fuse/aliases.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
@@ -216,7 +217,9 @@ class Compilation {
   }
 
   absl::Status Plan() {
-    AOTC_RETURN_IF_ERROR(PlanMemory(result_.program));
+    // Whoever says which schedules there are wants these.
+    const SmallerVariant smaller = records_ ? SmallerVariant() : SmallerVariants(target_);
+    AOTC_RETURN_IF_ERROR(PlanMemory(result_.program, smaller));
     map_ = hook_ ? AsComments(PrintMemoryMap(result_.program)) : "";
     return VerifyProgram(result_.program);
   }

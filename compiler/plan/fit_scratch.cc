@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/program_access.h"
@@ -40,21 +43,78 @@ int64_t BytesOfCaller(const Program& program) {
   return bytes;
 }
 
+// Whether the kernel takes no more than that, with other variants if need be.
+bool Shrink(const SmallerVariant& smaller, int64_t most, double times, int64_t align,
+            ProgramKernel& kernel) {
+  if (ScratchBytes(kernel, align) <= most) return true;
+  std::vector<KernelVariant> variants = kernel.variants;
+  for (KernelVariant& variant : variants) {
+    if (variant.loops.scratch_bytes <= most) continue;
+    std::optional<KernelVariant> other = smaller(kernel.kernel, variant, most, times);
+    if (!other) return false;
+    variant = *std::move(other);
+  }
+  kernel.variants = std::move(variants);
+  return ScratchBytes(kernel, align) <= most;
+}
+
+// Until several workers have scratch, as far as that is worth its time; or as little as there is.
+void MakeSmaller(const Program& program, int64_t room, const SmallerVariant& smaller,
+                 ProgramKernel& kernel) {
+  constexpr struct {
+    int64_t workers;
+    double times;
+  } kWorth[] = {{8, 1.25}, {4, 1.25}, {2, 2}};
+  constexpr int64_t kLittle = 1 << 14;
+  const int64_t align = program.arena_align;
+  for (const auto& [some, times] : kWorth) {
+    const int64_t workers = std::clamp<int64_t>(some, 1, ScratchWorkers(program, kernel));
+    if (Shrink(smaller, room / workers, times, align, kernel)) return;
+  }
+  for (int64_t most = std::max(room, kLittle); most < ScratchBytes(kernel, align); most *= 2) {
+    if (Shrink(smaller, most, std::end(kWorth)[-1].times, align, kernel)) return;
+  }
+}
+
+// Scratch of the step for as many workers as so many bytes have room for, two at least.
+void SetScratch(Program& program, const Step& step, int64_t room) {
+  constexpr int64_t kFewestWorkers = 2;
+  const ProgramKernel& kernel = program.kernels[step.kernel];
+  const int64_t each = ScratchBytes(kernel, program.arena_align);
+  const int64_t workers = std::max(room / each, kFewestWorkers);
+  Buffer& buffer = program.buffers[step.scratch];
+  buffer.bytes = std::min(workers, ScratchWorkers(program, kernel)) * each;
+  buffer.shape = {buffer.bytes};
+}
+
 }  // namespace
 
-void FitScratch(Program& program) {
-  constexpr int64_t kShare = 20, kLittle = 1 << 12, kFewestWorkers = 2;
+int64_t MostArena(const Program& program) {
+  constexpr int64_t kShare = 20, kLittle = 1 << 12;
   const std::vector<int64_t> busy = BusyBytes(program);
   const int64_t least = busy.empty() ? 0 : *std::ranges::max_element(busy);
-  const int64_t most = least + std::max(std::max(least, BytesOfCaller(program)) / kShare, kLittle);
+  return least + std::max(std::max(least, BytesOfCaller(program)) / kShare, kLittle);
+}
+
+void FitScratch(Program& program, int64_t most, const SmallerVariant& smaller) {
+  ScratchRoom room;
+  const std::vector<int64_t> busy = BusyBytes(program);
+  for (size_t i = 0; i < busy.size(); ++i) room.push_back(most - busy[i]);
+  FitScratch(program, room, smaller);
+}
+
+void FitScratch(Program& program, const ScratchRoom& room, const SmallerVariant& smaller) {
+  std::map<KernelId, int64_t> least;  // of all steps of a kernel
   for (size_t i = 0; i < program.steps.size(); ++i) {
-    const Step& step = program.steps[i];
-    if (!step.scratch.valid()) continue;
-    Buffer& buffer = program.buffers[step.scratch];
-    const int64_t each = ScratchBytes(program.kernels[step.kernel], program.arena_align);
-    const int64_t workers = std::max((most - busy[i]) / each, kFewestWorkers);
-    buffer.bytes = std::min(buffer.bytes, workers * each);
-    buffer.shape = {buffer.bytes};
+    if (!program.steps[i].scratch.valid()) continue;
+    int64_t& bytes = least.try_emplace(program.steps[i].kernel, room[i]).first->second;
+    bytes = std::min(bytes, room[i]);
+  }
+  for (const auto& [kernel, bytes] : least) {
+    if (smaller) MakeSmaller(program, bytes, smaller, program.kernels[kernel]);
+  }
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    if (program.steps[i].scratch.valid()) SetScratch(program, program.steps[i], room[i]);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/program_access.h"
@@ -13,6 +15,7 @@
 #include "compiler/plan/liveness.h"
 #include "compiler/plan/order_steps.h"
 #include "compiler/plan/place_in_pools.h"
+#include "compiler/plan/place_scratch.h"
 #include "compiler/plan/verify_plan.h"
 #include "compiler/support/status.h"
 
@@ -50,14 +53,22 @@ void AddScratch(Program& program) {
   }
 }
 
-absl::Status SetOffsets(Program& program) {
-  const std::vector<AliasClass> classes = AliasClasses(program);
+std::vector<ArenaBlock> BlocksOf(const std::vector<AliasClass>& classes) {
   std::vector<ArenaBlock> blocks;
   for (const AliasClass& shared : classes) {
     blocks.push_back({shared.bytes, shared.first_step, shared.last_step});
   }
-  program.lower_bound = LiveBytesBound(blocks, program.arena_align);
-  if (!program.pools.empty()) return PlaceInPools(program, classes);
+  return blocks;
+}
+
+absl::Status SetOffsetsInPools(Program& program) {
+  const std::vector<AliasClass> classes = AliasClasses(program);
+  program.lower_bound = LiveBytesBound(BlocksOf(classes), program.arena_align);
+  return PlaceInPools(program, classes);
+}
+
+void SetOffsets(Program& program, const std::vector<AliasClass>& classes) {
+  const std::vector<ArenaBlock> blocks = BlocksOf(classes);
   const std::vector<IdleRange> idle = IdleRanges(program, classes);
   program.lower_bound = BusyBytesBound(blocks, idle, program.arena_align);
   const ArenaAssignment assignment = AssignWithLending(blocks, idle, program.arena_align);
@@ -68,17 +79,35 @@ absl::Status SetOffsets(Program& program) {
       program.buffers[member].offset = assignment.offsets[i];
     }
   }
-  return absl::OkStatus();
+}
+
+// All at once, or, where that leaves gaps, scratch in those of the rest.
+void SetOffsets(Program& program, const SmallerVariant& smaller) {
+  const int64_t most = MostArena(program);
+  FitScratch(program, most, smaller);
+  SetOffsets(program, AliasClasses(program));
+  if (program.arena_bytes <= most) return;
+  const std::vector<AliasClass> rest = WithoutScratch(program, AliasClasses(program));
+  SetOffsets(program, rest);
+  PlaceScratch(program, rest, most, smaller);
+  const std::vector<AliasClass> placed = AliasClasses(program);
+  program.lower_bound =
+      BusyBytesBound(BlocksOf(placed), IdleRanges(program, placed), program.arena_align);
+  program.arena_is_least = false;
 }
 
 }  // namespace
 
-absl::Status PlanMemory(Program& program) {
+absl::Status PlanMemory(Program& program, const SmallerVariant& smaller) {
   AddScratch(program);
   OrderSteps(program);
   SetLifetimes(program);
-  FitScratch(program);
-  AOTC_RETURN_IF_ERROR(SetOffsets(program));
+  if (program.pools.empty()) {
+    SetOffsets(program, smaller);
+  } else {
+    FitScratch(program, MostArena(program), smaller);
+    AOTC_RETURN_IF_ERROR(SetOffsetsInPools(program));
+  }
   SetBarriers(program);
   return VerifyPlan(program);
 }

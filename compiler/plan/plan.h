@@ -16,14 +16,16 @@
 
 #include "absl/status/status.h"
 #include "compiler/ir/program.h"
+#include "compiler/plan/fit_scratch.h"
 
 namespace aotc {
 
 // Sets the order of steps, Step::scratch and ::barrier, lifetimes and offsets of arena buffers,
 // arena_bytes and lower_bound, and where the program names pools, what they hold. The program must
-// pass VerifyProgram. Equal programs get equal plans: searches are bounded by work, not by time.
+// pass VerifyProgram. Kernels keep their variants but where `smaller` gives one with less scratch.
+// Equal programs get equal plans: searches are bounded by work, not by time.
 // Error: pools that are too small.
-absl::Status PlanMemory(Program& program);
+absl::Status PlanMemory(Program& program, const SmallerVariant& smaller = {});
 
 }  // namespace aotc
 

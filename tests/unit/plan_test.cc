@@ -194,7 +194,7 @@ TEST(Plan, OnlyWorkersWithTasksHaveScratch) {
 
 // Of a step beside `beside` bytes, in a program that has 128,000 bytes at another: 6,400 more are a
 // twentieth. Each worker wants `each`.
-int64_t WorkersBeside(int beside, int each) {
+int64_t WorkersBeside(int beside, int each, const SmallerVariant& smaller = {}) {
   ProgramBuilderForTests b;
   const BufferId input = b.Add("input", BufferKind::kInput, 64);
   const BufferId narrow = b.Add("narrow", BufferKind::kArena, beside);
@@ -206,7 +206,7 @@ int64_t WorkersBeside(int beside, int each) {
   KernelVariant& variant = b.program.kernels[KernelId(0)].variants[0];
   variant.loops.scratch_bytes = each;
   variant.loops.tasks = 99;
-  EXPECT_TRUE(PlanMemory(b.program).ok());
+  EXPECT_TRUE(PlanMemory(b.program, smaller).ok());
   return WorkersWithScratch(b.program, b.program.steps[0]);
 }
 
@@ -214,6 +214,45 @@ TEST(Plan, ScratchIsForAsManyWorkersAsTheArenaHasRoomForAndForTwo) {
   EXPECT_EQ(WorkersBeside(64000, 2560), 16);
   EXPECT_EQ(WorkersBeside(115200, 2560), 7);
   EXPECT_EQ(WorkersBeside(127360, 5120), 2);
+}
+
+// A kernel that can halve its scratch again and again, each time for `times` the time.
+SmallerVariant Halves(double times) {
+  return [times](const Kernel&, const KernelVariant& variant, int64_t most_bytes,
+                 double most_times) -> std::optional<KernelVariant> {
+    KernelVariant other = variant;
+    double taken = 1;
+    while (other.loops.scratch_bytes > most_bytes) {
+      other.loops.scratch_bytes /= 2;
+      taken *= times;
+    }
+    return taken <= most_times ? std::optional(other) : std::nullopt;
+  };
+}
+
+TEST(Plan, VariantsWithLessScratchAreTakenWhereMoreWorkersHaveItForLittleTime) {
+  EXPECT_EQ(WorkersBeside(127360, 5120, Halves(1.05)), 11);  // of 640 bytes
+  EXPECT_EQ(WorkersBeside(127360, 5120, Halves(1.2)), 2);    // of 2,560: 1,280 took 1.44 times
+  EXPECT_EQ(WorkersBeside(64000, 2560, Halves(1.05)), 16);
+}
+
+// Where scratch for all workers leaves gaps between values, it lies in those of the values alone.
+TEST(Plan, ScratchLiesInTheGapsOfWhatLivesLonger) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Program program = RandomProgram(random);
+    for (ProgramKernel& kernel : program.kernels) {
+      kernel.variants[0].loops.scratch_bytes = static_cast<int64_t>(random() % 3000);
+      kernel.variants[0].loops.tasks = 99;
+    }
+    Program with = program;
+    ASSERT_TRUE(PlanMemory(with).ok()) << PlanMemory(with);
+    ASSERT_TRUE(VerifyProgram(with).ok()) << VerifyProgram(with);
+    ExpectSameResults(program, with);
+    for (const Step& step : with.steps) {
+      EXPECT_GE(WorkersWithScratch(with, step), 2);
+    }
+  }
 }
 
 // Two wide branches from one input, each narrowed: given breadth first, cheaper depth first.
