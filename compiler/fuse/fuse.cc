@@ -98,6 +98,10 @@ class Fuser {
            places_.IsDenseIn(view.base, places_.ViewOf(view.base).base);
   }
 
+  bool IsView(ValueId value) const {
+    return std::ranges::find(result_.views, value, &ValueView::value) != result_.views.end();
+  }
+
   // The kernel that makes the value, as long as none has taken that in; null for control flow.
   const FusedKernel* MakerOf(ValueId value) const {
     const auto producer = producer_.find(value);
@@ -163,6 +167,7 @@ class Fuser {
     if (!cut) return false;
     const ValueId whole = fused.args[0], value = fused.args[1];
     if (MakerOf(whole) != nullptr && IsCopy(MakerOf(whole)->kernel)) return false;
+    if (IsView(whole)) return false;  // boxes have the axes of what is stored
     const Part part = {value, cut->start};
     const bool is_row_major = graph_.values[value].layout.IsRowMajor();
     const bool may_lie = is_row_major ? MakerOf(whole) != nullptr && AsView(graph_, fused) : true;
