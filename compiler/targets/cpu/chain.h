@@ -61,6 +61,8 @@ bool IsChain(const Schedule& schedule);
 // Error: the reason why the schedule is none of this chain.
 absl::StatusOr<ChainTiling> ChainTilingOf(const Chain& chain, const Schedule& schedule, int lanes);
 
+// Error: the reason why bands of no size have tiles.
+absl::Status CheckBands(const Chain& chain);
 // Bands of several sizes with the tiles that suit them, for the costs of a machine.
 std::vector<Schedule> ChainCandidates(const Chain& chain, const Isa& isa, const CpuLimits& limits);
 

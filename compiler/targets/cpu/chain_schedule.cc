@@ -108,6 +108,15 @@ bool HasRoom(const Chain& c, const Schedule& schedule) {
   return first + second + scratch <= kLess * apart;
 }
 
+absl::Status CheckBands(const Chain& c) {
+  absl::Status why;
+  for (const int64_t rows : BandSizes(c)) {
+    why = BandOf(c, rows).status();
+    if (why.ok()) return why;
+  }
+  return why;
+}
+
 std::vector<Schedule> ChainCandidates(const Chain& c, const Isa& isa, const CpuLimits& limits) {
   constexpr size_t kTiles = 2;
   const CpuCore core(limits, isa.lanes);

@@ -65,6 +65,7 @@ absl::StatusOr<WinogradContraction> ReadByWinograd(const Kernel& kernel,
 absl::StatusOr<Chain> ReadInBands(const Kernel& kernel, const CpuOptions& options) {
   AOTC_RETURN_IF_ERROR(CheckAllowed("chain", options));
   AOTC_ASSIGN_OR_RETURN(Chain chain, AnalyzeChain(kernel));
+  AOTC_RETURN_IF_ERROR(CheckBands(chain));
   for (const TiledContraction* part : {&chain.first, &chain.second}) {
     AOTC_RETURN_IF_ERROR(CheckAllowed(TileOf(*part), options));
   }
