@@ -65,8 +65,10 @@ class Splitter {
     auto found = values_.find(id);
     if (found != values_.end()) return found->second;
     const KernelTensor& tensor = kernel().tensors[id];
-    return values_[id] = graph_.AddValue(StrCat(kernel().name, "_", tensor.name),
-                                         TensorType(tensor.dtype, tensor.shape));
+    const ValueId value = graph_.AddValue(StrCat(kernel().name, "_", tensor.name),
+                                          TensorType(tensor.dtype, tensor.shape));
+    graph_.values[value].layout = tensor.layout;
+    return values_[id] = value;
   }
 
   // Stages that read one another's results, directly or through others.

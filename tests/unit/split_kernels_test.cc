@@ -115,6 +115,20 @@ TEST(SplitKernels, PartsComputeTheSame) {
   }
 }
 
+// Values between parts are stored as the kernel has them.
+TEST(SplitKernels, ValuesBetweenPartsHaveTheLayoutsOfTemps) {
+  Case c = CaseOf(R"(
+kernel @blocked(in %x: f32[2, 20, 3], out %y: f32[2, 20]) {
+  temp %e: f32[2, 20, 3](0, 1/16, 2, 1%16)
+  %e[i<2, j<20, k<3] = exp(%x[i, j, k])
+  %y[i1<2, j1<20] = reduce sum(r<3) %e[i1, j1, r]
+})");
+  SplitKernels(c.graph, c.fused, UpToStages(1));
+  ASSERT_EQ(c.fused.kernels.size(), 2);
+  const ValueId between = c.fused.kernels[0].args.back();
+  EXPECT_EQ(c.graph.values[between].layout, BlockedLayout(3, 1, 16));
+}
+
 // %a and %b are stages of one component, though neither reads the other.
 TEST(SplitKernels, WhatSeveralStagesReadIsWrittenBeforeAnyOfThem) {
   constexpr std::string_view kBranches = R"(
