@@ -60,8 +60,10 @@ Expr Access::Offset(TensorId id, const std::vector<Expr>& indices, const Bounds&
 
 bool Access::InStorage(TensorId id, const std::vector<Expr>& indices, const Bounds& bounds) const {
   const KernelTensor& tensor = kernel_.tensors[id];
-  const std::vector<Expr> storage = StorageIndices(tensor.layout, indices);
-  const Shape extents = StorageShape(tensor.layout, tensor.shape);
+  Layout layout = tensor.layout;
+  if (tensor.role == TensorRole::kTemp) layout.halo.clear();  // it has none
+  const std::vector<Expr> storage = StorageIndices(layout, indices);
+  const Shape extents = StorageShape(layout, tensor.shape);
   for (size_t i = 0; i < storage.size(); ++i) {
     if (!Prove(Le(Expr(0), storage[i]), bounds).value_or(false)) return false;
     if (!Prove(Lt(storage[i], extents[i]), bounds).value_or(false)) return false;
