@@ -242,9 +242,8 @@ def idle(g, n=1):
     return [g.conv(g.concat(a, g.relu(g.conv(b, 128, 64))), 80, 16)]
 
 
-# Functions and batches whose result would keep too much memory: of dense_list beside scratch, which
-# two workers have in any case.
-REFUSED = {(idle, 1), (idle, "n"), (dense_list, "n")}
+# Functions and batches whose result would keep too much memory.
+REFUSED = {(idle, 1), (idle, "n")}
 
 # Functions whose rows want blocks of channels.
 MOVED_ON_CUDA = {distances}
