@@ -24,16 +24,25 @@ std::string AlsoLines(const std::vector<std::string>& also) {
   return text;
 }
 
+// What all variants have in common.
+std::string WhatItComputes(const ProgramKernel& program_kernel) {
+  const Kernel& kernel = program_kernel.kernel;
+  return StrCat(kernel.sources.empty() ? "" : StrCat(StrJoin(kernel.sources, " + "), "\n"),
+                AlsoLines(program_kernel.also), PrintStages(kernel), "\n",
+                static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
+                static_cast<int64_t>(KernelBytes(kernel)), " bytes\n");
+}
+
 }  // namespace
 
 std::string KernelComment(const ProgramKernel& program_kernel, const KernelVariant& variant) {
-  const Kernel& kernel = program_kernel.kernel;
-  std::string text = kernel.sources.empty() ? "" : StrCat(StrJoin(kernel.sources, " + "), "\n");
-  StrAppend(&text, AlsoLines(program_kernel.also), PrintStages(kernel), "\n");
+  const KernelVariant& base = program_kernel.variants.back();
+  std::string text =
+      &variant == &base
+          ? WhatItComputes(program_kernel)
+          : StrCat("As for ", base.feature.empty() ? "any machine" : base.feature, ", with\n");
   const bool narrow = variant.loops.index == DType::kI32;
-  StrAppend(&text, variant.schedule, "\n", variant.reason, narrow ? "; 32-bit indices" : "", "\n");
-  StrAppend(&text, static_cast<int64_t>(KernelFlops(kernel)), " FLOP, ",
-            static_cast<int64_t>(KernelBytes(kernel)), " bytes");
+  StrAppend(&text, variant.schedule, "\n", variant.reason, narrow ? "; 32-bit indices" : "");
   CodeWriter w;
   w.Comment(text);
   return w.text();

@@ -9,8 +9,8 @@
 
 namespace aotc {
 
-// Source ONNX nodes, the kernel's stages, the schedule with its reason, FLOP and bytes; as `//`
-// lines.
+// Source ONNX nodes, the kernel's stages, FLOP and bytes, at the last of its variants, which is for
+// the widest choice of machines; the schedule with its reason. As `//` lines.
 std::string KernelComment(const ProgramKernel& program_kernel, const KernelVariant& variant);
 
 }  // namespace aotc
