@@ -20,7 +20,8 @@ SmallerVariant SmallerVariants(const Target& target) {
     for (const ScheduleCandidate& candidate : all) {
       if (candidate.seconds > most_seconds) break;
       absl::StatusOr<KernelVariant> other = realise(kernel, variant, candidate.schedule);
-      if (other.ok() && other->loops.scratch_bytes <= most_bytes) return *std::move(other);
+      if (!other.ok() || other->loops.scratch_bytes > most_bytes) continue;
+      if (other->loops.scratch_bytes > 0) return *std::move(other);
     }
     return std::nullopt;
   };

@@ -15,7 +15,7 @@
 
 namespace aotc {
 
-// The variant with another schedule, one that takes at most so many bytes of scratch and should
+// The variant with another schedule, one that takes some scratch, at most so many bytes, and should
 // take at most so many times as long. Nothing where there is none.
 using SmallerVariant = std::function<std::optional<KernelVariant>(
     const Kernel& kernel, const KernelVariant& variant, int64_t most_bytes, double most_times)>;
