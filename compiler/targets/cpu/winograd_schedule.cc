@@ -41,7 +41,7 @@ void FitTile(WinogradTiling& tiling, int64_t panel, const Isa& isa) {
   tiling.split = tiling.tile_rows * tiling.tile_vectors < kFewAccumulators ? 4 : 1;
 }
 
-// Bytes of scratch for a few workers; where the arena has no room for theirs, plan/fit_scratch takes
+// Bytes of scratch for a few workers; where the arena has no room for it, plan/fit_scratch takes
 // smaller blocks.
 int64_t ScratchOf(const ConvolutionSize& size, int64_t m, int64_t panel,
                   const WinogradTiling& tiling, int64_t tasks) {
