@@ -112,13 +112,17 @@ std::optional<std::vector<int64_t>> DrawParams(const TileRow& row, const RowMach
   return std::nullopt;
 }
 
-// One in which the call may move what it moves.
+// One in which the call may move what it moves: as many bytes as its parameters say, or, where its
+// extents do, any number.
 DType DrawMovedType(const RowCase& of, Random& random) {
-  int64_t elements = 1;
-  for (const int64_t dim : of.Dims(of.result(), {})) elements *= dim;
+  std::optional<int64_t> elements = 1;
+  for (const Expr& extent : of.operand(of.result()).shape) {
+    const std::optional<int64_t> dim = EvaluateInt(extent, of.TextSymbols({}));
+    elements = elements && dim ? std::optional(*elements * *dim) : std::nullopt;
+  }
   std::vector<DType> types;
   for (const DType type : of.row->moved.types) {
-    const int64_t bytes = elements * ByteWidth(type);
+    const int64_t bytes = elements.value_or(0) * ByteWidth(type);
     if (of.row->moved.least <= bytes && bytes <= of.row->moved.most) types.push_back(type);
   }
   AOTC_CHECK(!types.empty()) << of.row->name;
