@@ -1,6 +1,8 @@
 #include "compiler/lower/nest.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "compiler/ir/access.h"
@@ -78,14 +80,27 @@ class NestBuilder {
     nest_.outer.push_back(outer);
   }
 
+  // What stages call loops within those that all share.
+  std::set<std::string> InnerNames(size_t shared) const {
+    std::set<std::string> names;
+    for (const Stage& stage : kernel_.stages) {
+      for (size_t i = shared; i < stage.axes.size(); ++i) names.insert(stage.axes[i].name);
+      for (const Axis& axis : stage.reduce_axes) names.insert(axis.name);
+    }
+    return names;
+  }
+
+  // As the first stage calls them, if no other calls one of its own so.
   void LogicalAxes(size_t shared) {
+    const std::set<std::string> inner = InnerNames(shared);
     const Stage& first = kernel_.stages.front();
     const Stage& last = *DefiningStage(kernel_, MainOutput(kernel_));
     for (size_t i = 0; i < shared; ++i) {
-      nest_.outer.push_back({.name = first.axes[i].name,
-                             .extent = first.axes[i].extent,
-                             .walks = {last.axes[i].name}});
-      logical_.push_back(Var(first.axes[i].name));
+      std::string name = first.axes[i].name;
+      while (inner.contains(name)) name += "_all";
+      nest_.outer.push_back(
+          {.name = name, .extent = first.axes[i].extent, .walks = {last.axes[i].name}});
+      logical_.push_back(Var(name));
     }
   }
 
