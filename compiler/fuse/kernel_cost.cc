@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -26,6 +27,14 @@ std::string Microseconds(double seconds) {
   return std::isfinite(seconds) ? absl::StrFormat("%.3g us", seconds * kMicro) : "for ever";
 }
 
+// Whether the text is for a kernel of these names alone, or might be.
+bool NamesTensors(const std::string& text, const Kernel& kernel) {
+  const auto is_named = [&](const KernelTensor& tensor) {
+    return absl::StrContains(text, tensor.name);
+  };
+  return absl::StrContains(text, kernel.name) || std::ranges::any_of(kernel.tensors, is_named);
+}
+
 bool HasTiledContraction(const Kernel& kernel, const KernelEstimate& estimate) {
   return !estimate.is_plain && std::isfinite(estimate.seconds) && HasContraction(kernel);
 }
@@ -40,11 +49,11 @@ absl::Status KernelCosts::CheckMerge(const Parts& parts, const Kernel& merged) c
   const KernelEstimate& whole = Of(merged);
   std::string reason;
   if (!std::isfinite(whole.seconds)) {
-    reason = StrCat("nothing computes it: ", known_->estimate(merged).why, "; ");
+    reason = StrCat("nothing computes it: ", WhyOf(merged), "; ");
   } else if (whole.is_plain && std::ranges::any_of(parts, [&](const Kernel* part) {
                return HasTiledContraction(*part, Of(*part));
              })) {
-    reason = StrCat("the contraction would lose its tile: ", known_->estimate(merged).why, "; ");
+    reason = StrCat("the contraction would lose its tile: ", WhyOf(merged), "; ");
   } else if (IsChain(merged) &&
              std::ranges::none_of(parts, [&](const Kernel* part) { return IsChain(*part); })) {
     if (whole.seconds * kToleranceOfChain < whole.apart_seconds) return absl::OkStatus();
@@ -72,9 +81,14 @@ const KernelEstimate& KernelCosts::Of(const Kernel& kernel) const {
   const auto [entry, is_new] = known_->by_text.try_emplace(PrintKernelWithoutNames(kernel));
   if (is_new) {
     entry->second = known_->estimate(kernel);
-    entry->second.why.clear();
+    if (NamesTensors(entry->second.why, kernel)) entry->second.why.clear();
   }
   return entry->second;
+}
+
+std::string KernelCosts::WhyOf(const Kernel& kernel) const {
+  const std::string& why = Of(kernel).why;
+  return why.empty() ? known_->estimate(kernel).why : why;
 }
 
 std::string KernelCosts::Figures(const Parts& parts, const Kernel& whole) const {

@@ -56,10 +56,12 @@ class KernelCosts {
   // "it would take 41 us (loops, 4096 bytes between its stages), apart 29 us (loops, loops; 5 us of
   // it launches)"
   std::string Figures(const Parts& parts, const Kernel& whole) const;
-  // As the target says it; `why` is left out, as it may name tensors.
+  // As the target says it; `why` is left out where it names tensors.
   const KernelEstimate& Of(const Kernel& kernel) const;
 
  private:
+  std::string WhyOf(const Kernel& kernel) const;
+
   struct Known {
     KernelEstimator estimate;
     std::unordered_map<std::string, KernelEstimate> by_text = {};
