@@ -127,7 +127,7 @@ double Bandwidth(const Measured& of, const std::vector<char>& memory, int64_t si
 double ClockHz() {
   constexpr int64_t kSteps = 400000;
   const double seconds = LeastSeconds([&] {
-    int64_t value = 1;
+    uint64_t value = 1;  // which wraps
     for (int64_t i = 0; i < kSteps; i += 8) {
 #pragma GCC unroll 8
       for (int step = 0; step < 8; ++step) {
