@@ -170,7 +170,9 @@ class Compilation {
                      .costs = KernelCosts(target_.estimate)};
     AOTC_ASSIGN_OR_RETURN(fuse.aliases, BindAliases(result_.graph, options_.aliases));
     schedule_ = ScheduledOnce(target_.schedule);
-    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, schedule_));
+    // Whoever says which schedules there are wants these.
+    smaller_ = records_ ? SmallerVariant() : SmallerVariants(target_);
+    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, {schedule_, smaller_}));
     SplitKernels(result_.graph, fused_, fuse.costs);
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
@@ -217,9 +219,7 @@ class Compilation {
   }
 
   absl::Status Plan() {
-    // Whoever says which schedules there are wants these.
-    const SmallerVariant smaller = records_ ? SmallerVariant() : SmallerVariants(target_);
-    AOTC_RETURN_IF_ERROR(PlanMemory(result_.program, smaller));
+    AOTC_RETURN_IF_ERROR(PlanMemory(result_.program, smaller_));
     map_ = hook_ ? AsComments(PrintMemoryMap(result_.program)) : "";
     return VerifyProgram(result_.program);
   }
@@ -256,6 +256,7 @@ class Compilation {
   Target target_;
   ModelInfo info_;
   Scheduler schedule_;
+  SmallerVariant smaller_;
   FusedGraph fused_;
   std::string fused_text_;
   std::string map_;  // of the memory, above the dump

@@ -25,28 +25,28 @@ bool HasBoxes(const FusedGraph& fused) {
 
 // The program that would come of it, with kernels in as many parts as the target needs.
 absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const KernelCosts& costs,
-                                const Scheduler& schedule) {
+                                const Planning& planning) {
   SplitKernels(graph, fused, costs);
-  AOTC_ASSIGN_OR_RETURN(Program program,
-                        BuildProgram(graph, std::move(fused), schedule, {.has_weights = false}));
-  AOTC_RETURN_IF_ERROR(PlanMemory(program));
+  AOTC_ASSIGN_OR_RETURN(Program program, BuildProgram(graph, std::move(fused), planning.schedule,
+                                                      {.has_weights = false}));
+  AOTC_RETURN_IF_ERROR(PlanMemory(program, planning.smaller));
   return program;
 }
 
 }  // namespace
 
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
-                                           const Scheduler& schedule) {
+                                           const Planning& planning) {
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuse(graph, options));
   if (!HasBoxes(fused)) return fused;
   FuseOptions copies = options;
   copies.places = false;
   AOTC_ASSIGN_OR_RETURN(FusedGraph copied, Fuse(graph, copies));
-  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, options.costs, schedule));
+  AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, options.costs, planning));
   const int64_t most = without.arena_bytes + without.arena_bytes / 20;
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
-    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, options.costs, schedule));
+    AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, options.costs, planning));
     if (program.arena_bytes <= most) return fused;
     const std::string idlest = IdlestValue(program, most);
     if (idlest.empty()) break;

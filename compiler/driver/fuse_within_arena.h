@@ -1,21 +1,28 @@
 // Fusion with as many places as memory allows: what lies in a larger value keeps all of that alive.
 //
 //   Scheduler schedule = ScheduledOnce(target.schedule);      // programs are built more than once
-//   FusedGraph fused = *FuseWithinArena(graph, options, schedule);
+//   FusedGraph fused = *FuseWithinArena(graph, options, {schedule, smaller});
 #ifndef AOTC_COMPILER_DRIVER_FUSE_WITHIN_ARENA_H_
 #define AOTC_COMPILER_DRIVER_FUSE_WITHIN_ARENA_H_
 
 #include "absl/status/statusor.h"
 #include "compiler/fuse/fuse.h"
 #include "compiler/lower/build_program.h"
+#include "compiler/plan/fit_scratch.h"
 
 namespace aotc {
+
+// What the program will be planned with.
+struct Planning {
+  Scheduler schedule = {};
+  SmallerVariant smaller = {};
+};
 
 // Plans the program with places and with copies. Where the arena of the first is more than a
 // twentieth larger, operands of the Concat whose result is idlest at its peak are copied, until it
 // is not.
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
-                                           const Scheduler& schedule);
+                                           const Planning& planning);
 
 // Schedules each kernel once.
 Scheduler ScheduledOnce(Scheduler schedule);

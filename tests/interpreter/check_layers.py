@@ -11,7 +11,6 @@ and strides of the model, on a small image or few tokens. Exit status 0: all hol
 ../shared/bench.
 """
 import argparse
-import importlib.util
 import pathlib
 import random
 import subprocess
@@ -28,19 +27,11 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import model_list  # noqa: E402
 
-BENCH = model_list.SHARED / "bench" / "make_models.py"
 SAMPLE, TOKENS, SIDE = 4, 7, 9
 # What may follow a convolution and still be of its layer.
 BEHIND = ("BatchNormalization", "Relu", "Clip", "Sigmoid", "Mul")
 # A quantum of the last QuantizeLinear where a tie falls to the other side.
 QUANTUM = 2e-2
-
-
-def load_bench():
-    spec = importlib.util.spec_from_file_location("make_models", BENCH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def cut(model, nodes, start, shape, end):
@@ -213,14 +204,15 @@ def main():
     parser.add_argument("--all", action="store_true", help="every layer of every model")
     parser.add_argument("--seed", type=int, default=22, help="of the sample")
     options = parser.parse_args()
-    if not BENCH.exists():
-        print(f"not run: no ../{BENCH.relative_to(model_list.SHARED.parent)} beside the repository")
+    if not model_list.BENCH.exists():
+        place = model_list.BENCH.relative_to(model_list.SHARED.parent)
+        print(f"not run: no ../{place} beside the repository")
         return 77
     layers = [(name, layer, make) for name, of in LAYERS.items() for layer, make in of.items()
               if not options.models or name in options.models]
     if not options.all and not options.models:
         layers = random.Random(options.seed).sample(layers, SAMPLE)
-    bench, failed = load_bench(), 0
+    bench, failed = model_list.load_bench(), 0
     for name, layer, make in layers:
         with tempfile.TemporaryDirectory() as folder:
             failed += not check(name, layer, make, bench, pathlib.Path(folder))

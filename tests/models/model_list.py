@@ -87,6 +87,17 @@ def write_light_model(name, folder):
     return module.write(name, folder)
 
 
+BENCH = SHARED / "bench" / "make_models.py"
+
+
+def load_bench():
+    """The module that makes the bench models: load_bench().unet().model()."""
+    spec = importlib.util.spec_from_file_location("make_models", BENCH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def say_if_shared_is_missing():
     if not SHARED.is_dir():
         print(f"no ../{SHARED.name} beside the repository: its models and checks are left out")
