@@ -35,7 +35,8 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("NAME=DIMS")
       ->group("Shapes");
   AddEach(app, "--dim", texts.dims,
-          "pins or bounds a symbol: n=8, n=1..32, x:0=1..32, n=32..960:32 (a step), m=n (equal)")
+          "pins or bounds a symbol: n=8, n=1..32, x:0=1..32, n=32..960:32 (a step), m=n (equal); "
+          "ends[1]=-8..8: an element of an integer input that sizes depend on")
       ->type_name("NAME=RANGE")
       ->group("Shapes");
   AddEach(app, "--keep-input", line.compile.import.keep_inputs,

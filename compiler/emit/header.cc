@@ -3,6 +3,7 @@
 
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
+#include "compiler/ir/shape.h"
 #include "compiler/support/code_writer.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/names.h"
@@ -115,12 +116,18 @@ class HeaderWriter {
     w_.Line("/* The sizes of one run. */");
     auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_dims;\n"));
     for (const DimPort& dim : m_.dims) {
-      const Symbol& symbol = dim.symbol;
-      std::string range = StrCat(symbol.min * symbol.step, " to ", symbol.max * symbol.step);
-      if (symbol.step != 1) StrAppend(&range, ", a multiple of ", symbol.step);
-      w_.Line(StrCat("int64_t ", dim.member, "; /* ", range, " */"));
+      w_.Line(StrCat("int64_t ", dim.member, "; /* ", Range(dim.symbol), " */"));
     }
   }
+
+  // As the user gives the symbol: "32 to 960, a multiple of 32".
+  static std::string Range(const Symbol& symbol) {
+    std::string range = StrCat(symbol.min * symbol.step, " to ", symbol.max * symbol.step);
+    if (symbol.step != 1) StrAppend(&range, ", a multiple of ", symbol.step);
+    return range;
+  }
+
+  const std::vector<Symbol>& Symbols() const { return context_.program.symbols; }
 
   void Ports(const std::string& what, const std::vector<TensorPort>& ports, bool constant) {
     const bool dims = constant && !m_.dims.empty();
@@ -129,11 +136,32 @@ class HeaderWriter {
       const TensorPort& port = ports[i];
       const AliasPort* alias = constant ? m_.AliasOfInput(i) : m_.AliasOfOutput(i);
       if (alias != nullptr) w_.Line(Shared(*alias, constant));
+      if (constant && port.is_read_by_host) w_.Line(Elements(i));
       w_.Line(StrCat(constant && alias == nullptr ? "const " : "", port.type, " *", port.member,
                      "; /* ", CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
     }
     if (dims) w_.Line(StrCat(m_.prefix, "_dims dims;"));
     if (ports.empty() && !dims) w_.Line("char unused_;");
+  }
+
+  // What is said of an input whose elements sizes depend on.
+  std::string Elements(size_t input) const {
+    const TensorPort& port = m_.inputs[input];
+    const Buffer& buffer = context_.program.buffers[port.id];
+    std::vector<std::string> texts;
+    for (size_t e = 0; e < buffer.elements.size(); ++e) {
+      const auto states = [&](const ElementPort& element) {
+        return element.input == static_cast<int>(input) && element.element == e;
+      };
+      const auto found = std::ranges::find_if(m_.elements, states);
+      const std::string name = ElementName(port.name, buffer.shape.size(), e);
+      texts.push_back(StrCat(name, " ",
+                             found == m_.elements.end()
+                                 ? PrintUserDim(buffer.elements[e], Symbols())
+                                 : Range(found->symbol)));
+    }
+    return StrCat("/* In host memory, as sizes depend on it: ", CommentText(StrJoin(texts, ", ")),
+                  ". */");
   }
 
   // What is said of a tensor that shares its memory with another.

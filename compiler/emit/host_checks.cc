@@ -1,4 +1,7 @@
 // Checks of pointers and dims, and the binding of the table to the structs of the public header.
+#include <algorithm>
+
+#include "absl/functional/function_ref.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/literals.h"
@@ -24,18 +27,28 @@ class ChecksWriter {
 
   void CheckRun() {
     w_.Line("// What the caller must get right; fills in the sizes where they vary.");
-    const std::string dims = m_.dims.empty() ? "" : ", symbols *sizes";
+    const std::string dims = m_.HasSymbols() ? ", symbols *sizes" : "";
     const auto block =
         w_.Block(StrCat("aotc_status check_run(const ", m_.prefix, "_inputs *in, const ", m_.prefix,
                         "_outputs *out", dims, ") {"),
                  "}\n");
     w_.Line("if (in == nullptr || out == nullptr) return AOTC_ERROR_POINTER;");
     for (const DimPort& dim : m_.dims) CheckDim(dim);
-    if (!m_.dims.empty()) {
+    for (const TensorPort& port : m_.inputs) {
+      if (port.is_read_by_host) CheckPointer("in", port);
+    }
+    const auto element = [&](size_t input, size_t index) {
+      return StrCat("in->", m_.inputs[input].member, "[", index, "]");
+    };
+    for (const ElementPort& port : m_.elements) ReadElement(port, element, "sizes->");
+    if (m_.HasSymbols()) {
       w_.Line("const symbols &dims = *sizes;");
       w_.Line("(void)dims;");
     }
-    for (const TensorPort& port : m_.inputs) CheckPointer("in", port);
+    CompareElements(element);
+    for (const TensorPort& port : m_.inputs) {
+      if (!port.is_read_by_host) CheckPointer("in", port);
+    }
     for (const TensorPort& port : m_.outputs) CheckPointer("out", port);
     for (const AliasPort& alias : m_.aliases) CheckSame(alias);
     w_.Line("return AOTC_OK;");
@@ -76,6 +89,35 @@ class ChecksWriter {
     w_.Line(StrCat("if (", wrong, ") return AOTC_ERROR_DIM;"));
     const std::string unit = symbol.step == 1 ? "" : StrCat(" / ", symbol.step);
     w_.Line(StrCat("sizes->", symbol.var, " = ", given, unit, ";"));
+  }
+
+  using ElementText = absl::FunctionRef<std::string(size_t input, size_t element)>;
+
+  // Nothing is computed of an element before it is known to be in its range.
+  void ReadElement(const ElementPort& port, ElementText element, std::string_view into) {
+    const Symbol& symbol = port.symbol;
+    const std::string value = StrCat(into, symbol.var);
+    w_.Line(StrCat(value, " = ", element(static_cast<size_t>(port.input), port.element), ";"));
+    std::string wrong = StrCat(value, " < ", symbol.min * port.scale, " || ", value, " > ",
+                               symbol.max * port.scale);
+    if (port.scale != 1) StrAppend(&wrong, " || ", value, " % ", port.scale, " != 0");
+    w_.Line(StrCat("if (", wrong, ") return AOTC_ERROR_VALUE;"));
+    if (port.scale != 1) w_.Line(StrCat(value, " /= ", port.scale, ";"));
+  }
+
+  // Elements that state no symbol themselves are what the symbols make of them.
+  void CompareElements(ElementText element) {
+    for (size_t i = 0; i < m_.inputs.size(); ++i) {
+      const std::vector<Expr>& elements = program_.buffers[m_.inputs[i].id].elements;
+      for (size_t e = 0; e < elements.size(); ++e) {
+        const bool states = std::ranges::any_of(m_.elements, [&](const ElementPort& port) {
+          return port.input == static_cast<int>(i) && port.element == e;
+        });
+        if (states) continue;
+        w_.Line(StrCat("if (", element(i, e), " != ", HostExpr(context_, elements[e], bounds_),
+                       ") return AOTC_ERROR_VALUE;"));
+      }
+    }
   }
 
   // A tensor without elements may have no memory.
@@ -141,10 +183,15 @@ class ChecksWriter {
             {{"count", StrCat(m_.inputs.size())}});
   }
 
-  // Reads each symbol where the interface found it, then holds all dims against the symbols.
+  // Reads each symbol where the interface found it, then holds all dims and elements against the
+  // symbols.
   void BindDims() {
-    if (m_.dims.empty()) return;
-    w_.Line("symbols dims;");
+    const auto element = [&](size_t input, size_t index) {
+      return StrCat("((const ", m_.inputs[input].type, " *)inputs[", input, "].tensor.data)[",
+                    index, "]");
+    };
+    if (m_.HasSymbols()) w_.Line("symbols dims;");
+    for (const ElementPort& port : m_.elements) ReadElement(port, element, "dims.");
     for (const DimPort& dim : m_.dims) {
       std::string value = StrCat("inputs[", dim.input, "].tensor.dims[", dim.axis, "]");
       if (dim.offset != 0) value = StrCat("(", value, " - ", dim.offset, ")");
@@ -157,6 +204,7 @@ class ChecksWriter {
       const Shape& shape = program_.buffers[m_.inputs[i].id].shape;
       for (size_t axis = 0; axis < shape.size(); ++axis) CompareDim(i, axis, shape[axis]);
     }
+    CompareElements(element);
   }
 
   void CompareDim(size_t input, size_t axis, const Expr& dim) {

@@ -115,11 +115,10 @@ void EmitPlaces(const EmitContext& context, CodeWriter& w) {
 }
 
 void EmitSymbols(const EmitContext& context, CodeWriter& w) {
-  if (context.interface.dims.empty()) return;
+  if (!context.interface.HasSymbols()) return;
   w.Line("// The sizes of one run.");
   const auto block = w.Block("struct symbols {", "};\n");
-  for (const DimPort& dim : context.interface.dims) {
-    const Symbol& symbol = dim.symbol;
+  for (const Symbol& symbol : context.program.symbols) {
     const std::string unit = symbol.step == 1 ? "" : StrCat(", in units of ", symbol.step);
     w.Line(StrCat("int64_t ", symbol.var, ";  // ", CommentText(symbol.name), unit));
   }

@@ -33,28 +33,21 @@ class Describer {
   }
 
   absl::StatusOr<ModelInterface> Run() {
-    NameTable dims;
-    for (const Symbol& symbol : program_.symbols) {
-      interface_.dims.push_back({.symbol = symbol, .member = dims.Unique(symbol.name, "dim")});
+    for (const std::vector<BufferId>* ports : {&program_.inputs, &program_.outputs}) {
+      for (BufferId id : *ports) AOTC_RETURN_IF_ERROR(CheckPort(program_.buffers[id]));
     }
+    NameTable dims;
+    for (const Symbol& symbol : program_.symbols) AOTC_RETURN_IF_ERROR(Locate(symbol, dims));
     NameTable inputs, outputs;
     if (!interface_.dims.empty()) inputs.Reserve("dims");
-    for (BufferId id : program_.inputs) {
-      AOTC_ASSIGN_OR_RETURN(TensorPort port, Port(id, inputs, "INPUT"));
-      interface_.inputs.push_back(std::move(port));
-    }
-    for (BufferId id : program_.outputs) {
-      AOTC_ASSIGN_OR_RETURN(TensorPort port, Port(id, outputs, "OUTPUT"));
-      interface_.outputs.push_back(std::move(port));
-    }
-    for (DimPort& dim : interface_.dims) AOTC_RETURN_IF_ERROR(Locate(dim));
+    for (BufferId id : program_.inputs) interface_.inputs.push_back(Port(id, inputs, "INPUT"));
+    for (BufferId id : program_.outputs) interface_.outputs.push_back(Port(id, outputs, "OUTPUT"));
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
     return std::move(interface_);
   }
 
  private:
-  absl::StatusOr<TensorPort> Port(BufferId id, NameTable& members, std::string_view role) {
-    const Buffer& buffer = program_.buffers[id];
+  static absl::Status CheckPort(const Buffer& buffer) {
     if (buffer.shape.size() > kMaxRank) {
       return absl::InvalidArgumentError(StrCat("'", buffer.value, "' has rank ",
                                                buffer.shape.size(), "; at most 8 is supported"));
@@ -63,6 +56,11 @@ class Describer {
       return absl::UnimplementedError(StrCat("'", buffer.value, "' has elements of type ",
                                              DTypeName(buffer.dtype), ", which is not supported"));
     }
+    return absl::OkStatus();
+  }
+
+  TensorPort Port(BufferId id, NameTable& members, std::string_view role) {
+    const Buffer& buffer = program_.buffers[id];
     TensorPort port{.id = id, .name = buffer.value, .member = members.Unique(buffer.value)};
     port.macro = UniqueMacro(role, port.member);
     port.type = MemberType(buffer.dtype);
@@ -71,6 +69,7 @@ class Describer {
     const auto print = [&](const Expr& dim) { return PrintUserDim(dim, program_.symbols); };
     port.text = StrCat(DTypeName(buffer.dtype), "[", StrJoin(buffer.shape, ", ", print), "]");
     for (const Expr& dim : buffer.shape) port.ranges.push_back(RangeOf(dim, bounds_));
+    port.is_read_by_host = !buffer.elements.empty();
     return port;
   }
 
@@ -98,26 +97,49 @@ class Describer {
     return StrCat(macro, "_BYTES");
   }
 
-  // The first dim of an input that is affine in this symbol alone.
-  absl::Status Locate(DimPort& dim) const {
+  struct Line {  // scale * var + offset
+    int64_t scale, offset;
+  };
+
+  // Where the expression is affine in this symbol alone.
+  std::optional<Line> LineIn(const Expr& e, const Symbol& symbol) const {
+    const auto affine = AsAffine(e, {symbol.var}, bounds_);
+    if (!affine || !affine->coefficients.count(symbol.var)) return std::nullopt;
+    const std::optional<int64_t> scale = affine->coefficients.at(symbol.var).AsInt();
+    const std::optional<int64_t> offset = affine->rest.AsInt();
+    if (!scale || *scale == 0 || !offset) return std::nullopt;
+    return Line{*scale, *offset};
+  }
+
+  // The first dim or element of an input that states the symbol.
+  absl::Status Locate(const Symbol& symbol, NameTable& names) {
     for (size_t i = 0; i < program_.inputs.size(); ++i) {
       const Shape& shape = program_.buffers[program_.inputs[i]].shape;
       for (size_t axis = 0; axis < shape.size(); ++axis) {
-        const auto affine = AsAffine(shape[axis], {dim.symbol.var}, bounds_);
-        if (!affine || !affine->coefficients.count(dim.symbol.var)) continue;
-        const std::optional<int64_t> scale = affine->coefficients.at(dim.symbol.var).AsInt();
-        const std::optional<int64_t> offset = affine->rest.AsInt();
-        if (!scale || *scale == 0 || !offset) continue;
-        dim.input = static_cast<int>(i);
-        dim.axis = static_cast<int>(axis);
-        dim.scale = *scale;
-        dim.offset = *offset;
+        const std::optional<Line> line = LineIn(shape[axis], symbol);
+        if (!line) continue;
+        interface_.dims.push_back({.symbol = symbol,
+                                   .member = names.Unique(symbol.name, "dim"),
+                                   .input = static_cast<int>(i),
+                                   .axis = static_cast<int>(axis),
+                                   .scale = line->scale,
+                                   .offset = line->offset});
         return absl::OkStatus();
       }
     }
-    return absl::InvalidArgumentError(StrCat("no input has the symbol '", dim.symbol.name,
+    for (size_t i = 0; i < program_.inputs.size(); ++i) {
+      const std::vector<Expr>& elements = program_.buffers[program_.inputs[i]].elements;
+      for (size_t e = 0; e < elements.size(); ++e) {
+        const std::optional<Line> line = LineIn(elements[e], symbol);
+        if (!line || line->offset != 0 || line->scale < 0) continue;
+        interface_.elements.push_back(
+            {.symbol = symbol, .input = static_cast<int>(i), .element = e, .scale = line->scale});
+        return absl::OkStatus();
+      }
+    }
+    return absl::InvalidArgumentError(StrCat("no input has the symbol '", symbol.name,
                                              "' as a dim of its own; hint: pin it with --dim ",
-                                             dim.symbol.name, "=N"));
+                                             symbol.name, "=N"));
   }
 
   const Program& program_;

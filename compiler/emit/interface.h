@@ -27,9 +27,11 @@ struct TensorPort {
   int element_align = 1;              // natural alignment in bytes
   std::string text = {};              // "f32[batch, 3, 224, 224]", dims as the user names them
   std::vector<Interval> ranges = {};  // of the dims
+  bool is_read_by_host = false;       // an input whose elements sizes depend on
 };
 
-// A symbol, and where the table's run reads it: dims[axis] of an input is scale * var + offset.
+// A symbol that the caller states, and where the table's run reads it: dims[axis] of an input is
+// scale * var + offset.
 struct DimPort {
   Symbol symbol = {};
   std::string member = {};  // of the dims struct, which holds step * var
@@ -37,6 +39,14 @@ struct DimPort {
   int axis = 0;
   int64_t scale = 1;
   int64_t offset = 0;
+};
+
+// A symbol that a run reads from an input in host memory: its element, row-major, is scale * var.
+struct ElementPort {
+  Symbol symbol = {};
+  int input = -1;
+  size_t element = 0;
+  int64_t scale = 1;
 };
 
 // An input and an output in one memory.
@@ -52,8 +62,10 @@ struct ModelInterface {
   std::vector<TensorPort> inputs = {};
   std::vector<TensorPort> outputs = {};
   std::vector<DimPort> dims = {};
+  std::vector<ElementPort> elements = {};
   std::vector<AliasPort> aliases = {};
 
+  bool HasSymbols() const { return !dims.empty() || !elements.empty(); }
   // Null where the input or output has a memory of its own.
   const AliasPort* AliasOfInput(size_t input) const;
   const AliasPort* AliasOfOutput(size_t output) const;

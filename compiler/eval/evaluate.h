@@ -37,8 +37,9 @@ absl::StatusOr<std::vector<Constant>> EvaluateNode(
     const Graph& graph, const Node& node, const std::vector<std::optional<Constant>>& inputs,
     const SymbolValues& symbols = {});
 
-// Values of all graph outputs for the inputs of the main region. Symbols that are dims of an input
-// get their values from there. Error: OutOfRange where an IndexCheck does not hold, in what runs.
+// Values of all graph outputs for the inputs of the main region. Symbols that are dims or elements
+// of an input get their values from there. Error: OutOfRange where an IndexCheck does not hold, in
+// what runs, or such an element is beyond its range.
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols = {});

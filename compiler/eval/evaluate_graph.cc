@@ -27,6 +27,8 @@ class GraphEvaluator {
  private:
   absl::Status CheckInput(ValueId id, const Constant& input);
   void BindSymbol(const Expr& dim, int64_t value);
+  void BindElements(const std::vector<Expr>& elements, const Constant& input);
+  absl::Status CheckElements(const Value& value, const Constant& input) const;
   absl::StatusOr<Constant> ValueOf(ValueId id) const;
   // Runs all nodes of a region.
   absl::Status RunNodes(RegionId region);
@@ -57,6 +59,7 @@ absl::Status GraphEvaluator::SetInputs(const std::vector<Constant>& inputs) {
     for (size_t axis = 0; axis < dims.size() && axis < inputs[i].dims().size(); ++axis) {
       BindSymbol(dims[axis], inputs[i].dims()[axis]);
     }
+    if (const auto& elements = graph_.values[ids[i]].elements) BindElements(*elements, inputs[i]);
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     AOTC_RETURN_IF_ERROR(CheckInput(ids[i], inputs[i]));
@@ -65,7 +68,7 @@ absl::Status GraphEvaluator::SetInputs(const std::vector<Constant>& inputs) {
   return absl::OkStatus();
 }
 
-// A dim that is a symbol, or a multiple of one, gives the symbol its value.
+// A dim or element that is a symbol, or a multiple of one, gives the symbol its value.
 void GraphEvaluator::BindSymbol(const Expr& dim, int64_t value) {
   if (dim.IsVar()) symbols_.try_emplace(dim->name, value);
   if (dim.op() != ExprOp::kMul) return;
@@ -77,13 +80,33 @@ void GraphEvaluator::BindSymbol(const Expr& dim, int64_t value) {
   }
 }
 
+void GraphEvaluator::BindElements(const std::vector<Expr>& elements, const Constant& input) {
+  const auto count = static_cast<size_t>(input.element_count());
+  for (size_t e = 0; e < std::min(elements.size(), count); ++e) {
+    BindSymbol(elements[e], input.IntAt(static_cast<int64_t>(e)));
+  }
+}
+
+// The elements that sizes depend on are what the symbols, within their ranges, make of them.
+absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& input) const {
+  for (size_t e = 0; e < value.elements->size(); ++e) {
+    const Expr& element = (*value.elements)[e];
+    const int64_t given = input.IntAt(static_cast<int64_t>(e));
+    const Interval range = RangeOf(element, BoundsOf(graph_.symbols));
+    const bool fits = range.min <= given && given <= range.max;
+    if (fits && EvaluateInt(element, symbols_) == given) continue;
+    return absl::OutOfRangeError(StrCat("element ", e, " of input '", value.name, "' is ", given));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status GraphEvaluator::CheckInput(ValueId id, const Constant& input) {
   const Value& value = graph_.values[id];
   bool fits = value.type.dtype == input.dtype() && value.type.dims.size() == input.dims().size();
   for (size_t axis = 0; fits && axis < input.dims().size(); ++axis) {
     fits = EvaluateInt(value.type.dims[axis], symbols_) == input.dims()[axis];
   }
-  if (fits) return absl::OkStatus();
+  if (fits) return value.elements ? CheckElements(value, input) : absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("input '", value.name, "' got ",
                                            DTypeName(input.dtype()), "[",
                                            StrJoin(input.dims(), ", "), "]"));

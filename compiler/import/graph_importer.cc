@@ -89,11 +89,12 @@ std::vector<BoundInput> GraphImporter::BoundInputs() const {
 
 void GraphImporter::ImportMainInputs(Scope& scope) {
   const std::vector<const pb::ValueInfoProto*> inputs = MainInputs();
-  std::vector<ValueType> types =
-      ImportInputTypes({inputs, BoundInputs()}, options_, symbols_, diagnostics_);
+  std::vector<InputValue> values =
+      ImportInputValues({inputs, BoundInputs()}, options_, symbols_, diagnostics_);
   graph_.symbols = symbols_.Symbols();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    ValueId id = graph_.AddValue(DisplayName(inputs[i]->name()), types[i]);
+    ValueId id = graph_.AddValue(DisplayName(inputs[i]->name()), values[i].type);
+    graph_.values[id].elements = std::move(values[i].elements);
     graph_.main_region().inputs.push_back(id);
     if (inputs[i]->name().empty() || !scope.Define(inputs[i]->name(), id)) {
       diagnostics_.Error({}, StrCat("input '", DisplayName(inputs[i]->name()),

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/import/size_inputs.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -19,13 +20,7 @@ constexpr int64_t kMaxTensorElements = int64_t{1} << 46;
 
 using Dimension = pb::TensorShapeProto::Dimension;
 
-// How a dim is stated: a number, a text, or not at all (exporters also write -1, "-1",
-// "?" or "").
-std::optional<int64_t> Number(const Dimension& dim) {
-  if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
-  return std::nullopt;
-}
-
+// How a dim is stated by a text; exporters also write "-1", "?" or "" for none.
 std::string Text(const Dimension& dim) {
   const std::string& text = dim.dim_param();
   return text == "-1" || text == "?" ? "" : text;
@@ -41,16 +36,20 @@ class InputTypes {
         symbols_(symbols),
         diagnostics_(diagnostics) {}
 
-  std::vector<ValueType> Run() {
+  std::vector<InputValue> Run() {
     for (const auto* input : inputs_) CollectNames(*input);
+    for (const auto* input : inputs_) sizes_.Add(*input);
     for (const BoundInput& bound : bound_) CollectNames(*bound.input);
     for (const DimOption& option : options_.dims) Equate(option);
     for (const DimOption& option : options_.dims) ApplyDim(option);
     for (const ShapeOption& option : options_.shapes) ApplyShape(option);
     for (const BoundInput& bound : bound_) ApplyBound(bound);
-    std::vector<ValueType> types;
-    for (const auto* input : inputs_) types.push_back(InputType(*input));
-    return types;
+    std::vector<InputValue> values;
+    for (const auto* input : inputs_) values.push_back({.type = InputType(*input)});
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      values[i].elements = sizes_.ElementsOf(*inputs_[i], symbols_);
+    }
+    return values;
   }
 
  private:
@@ -82,13 +81,14 @@ class InputTypes {
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       const Dimension& dim = shape->dim(axis);
       if (!Text(dim).empty()) names_.merge(symbols_.NamesOf(Text(dim)));
-      if (Text(dim).empty() && !Number(dim)) unnamed_.insert(AxisName(input.name(), axis));
+      if (Text(dim).empty() && !NumberOf(dim)) unnamed_.insert(AxisName(input.name(), axis));
     }
   }
 
   std::string KnownNames() const {
     std::set<std::string> all = names_;
     all.insert(unnamed_.begin(), unnamed_.end());
+    for (const std::string& name : sizes_.Names()) all.insert(name);
     if (all.empty()) return "the inputs have no symbolic dims";
     return StrCat("the symbols are ", StrJoin(all, ", ", [](const std::string& name) {
                     return StrCat("'", DisplayName(name), "'");
@@ -115,10 +115,15 @@ class InputTypes {
     symbols_.Equate(option.name, option.same_as);
   }
 
-  // --dim NAME=..., or INPUT:AXIS=...
+  // --dim NAME=..., INPUT:AXIS=... or INPUT[INDEX]=...
   void ApplyDim(const DimOption& option) {
     if (!option.same_as.empty()) return;
-    if (names_.contains(option.name)) return BindSymbol(option.name, option.bound);
+    const bool is_dim = names_.contains(option.name);
+    if (!is_dim && sizes_.Use(option.name)) return BindSymbol(option.name, option.bound);
+    if (option.bound.min < 0) {
+      return Error(StrCat("--dim ", DisplayName(option.name), ": a dim is not negative"));
+    }
+    if (is_dim) return BindSymbol(option.name, option.bound);
     size_t colon = option.name.rfind(':');
     int axis = 0;
     bool has_axis = colon != std::string::npos &&
@@ -168,7 +173,7 @@ class InputTypes {
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       const int64_t value = bound.dims[static_cast<size_t>(axis)];
       const std::string text = Text(shape->dim(axis)), at = StrCat(place, ", axis ", axis);
-      const std::optional<int64_t> number = Number(shape->dim(axis));
+      const std::optional<int64_t> number = NumberOf(shape->dim(axis));
       if (number && *number != value) {
         Error(StrCat(at, ": the file has ", value, ", the model ", *number),
               "bind an array of the input's shape");
@@ -185,7 +190,7 @@ class InputTypes {
     const Dimension& dim = ShapeOf(input)->dim(axis);
     std::string text = Text(dim);
     std::string place = StrCat("input '", DisplayName(input.name()), "', axis ", axis);
-    if (std::optional<int64_t> number = Number(dim)) {
+    if (std::optional<int64_t> number = NumberOf(dim)) {
       if (bound.min == *number && bound.max == *number) return;
       diagnostics_.Warning({}, StrCat(place, ": the model says ", *number, ", the flag ",
                                       PrintDimBound(bound), ", which is taken"));
@@ -212,7 +217,7 @@ class InputTypes {
   Expr AxisDim(const pb::ValueInfoProto& input, const Dimension& dim, int axis) {
     auto found = overrides_.find({input.name(), axis});
     if (found != overrides_.end()) return FromBound(AxisName(input.name(), axis), found->second);
-    if (std::optional<int64_t> number = Number(dim)) return Expr(*number);
+    if (std::optional<int64_t> number = NumberOf(dim)) return Expr(*number);
     std::string text = Text(dim);
     return text.empty() ? symbols_.Symbol(AxisName(input.name(), axis)) : symbols_.Dim(text);
   }
@@ -330,8 +335,9 @@ class InputTypes {
   const ImportOptions& options_;
   SymbolTable& symbols_;
   Diagnostics& diagnostics_;
-  std::set<std::string> names_;                            // of dims
-  std::set<std::string> unnamed_;                          // axes, as flags name them
+  std::set<std::string> names_;    // of dims
+  std::set<std::string> unnamed_;  // axes, as flags name them
+  SizeInputs sizes_;
   std::map<AxisKey, DimBound> overrides_;                  // of dims that the model states
   std::map<std::string, std::vector<DimBound>> unranked_;  // shapes of inputs that have none
   std::vector<Expected> expected_;
@@ -344,7 +350,7 @@ ValueType DeclaredTensor(const pb::TypeProto::Tensor& tensor, const SymbolTable&
   if (!tensor.has_shape()) return type;
   for (const Dimension& dim : tensor.shape().dim()) {
     std::optional<Expr> value;
-    if (std::optional<int64_t> number = Number(dim)) value = Expr(*number);
+    if (std::optional<int64_t> number = NumberOf(dim)) value = Expr(*number);
     if (!Text(dim).empty()) value = symbols.ExistingDim(Text(dim));
     if (!value) return {.dtype = type.dtype, .ranked = false};
     type.dims.push_back(*value);
@@ -355,10 +361,15 @@ ValueType DeclaredTensor(const pb::TypeProto::Tensor& tensor, const SymbolTable&
 
 }  // namespace
 
-std::vector<ValueType> ImportInputTypes(const MainInputs& main, const ImportOptions& options,
-                                        SymbolTable& symbols, Diagnostics& diagnostics) {
+std::optional<int64_t> NumberOf(const pb::TensorShapeProto::Dimension& dim) {
+  if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
+  return std::nullopt;
+}
+
+std::vector<InputValue> ImportInputValues(const MainInputs& main, const ImportOptions& options,
+                                          SymbolTable& symbols, Diagnostics& diagnostics) {
   InputTypes types(main, options, symbols, diagnostics);
-  std::vector<ValueType> result = types.Run();
+  std::vector<InputValue> result = types.Run();
   types.CheckExpected();
   return result;
 }

@@ -3,6 +3,7 @@
 #define AOTC_COMPILER_IMPORT_ONNX_TYPES_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,19 @@ struct MainInputs {
   std::vector<BoundInput> bound;
 };
 
-// Types of the graph inputs that are no constants, in order. Every finding goes into `diagnostics`;
-// an input with one has an unknown type.
-std::vector<ValueType> ImportInputTypes(const MainInputs& main, const ImportOptions& options,
-                                        SymbolTable& symbols, Diagnostics& diagnostics);
+struct InputValue {
+  ValueType type = {};
+  // Of an input of integers of which a flag bounds one: a symbol each.
+  std::optional<std::vector<Expr>> elements = {};
+};
+
+// The graph inputs that are no constants, in order. Every finding goes into `diagnostics`; an input
+// with one has an unknown type.
+std::vector<InputValue> ImportInputValues(const MainInputs& main, const ImportOptions& options,
+                                          SymbolTable& symbols, Diagnostics& diagnostics);
+
+// The number that a dim states; exporters also write -1 for none.
+std::optional<int64_t> NumberOf(const pb::TensorShapeProto::Dimension& dim);
 
 // An error for every symbol without a bound, with the flag that gives one.
 void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics);

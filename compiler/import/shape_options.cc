@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "compiler/ir/expr_linear.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -21,11 +22,18 @@ std::optional<int64_t> ParseCount(const std::string& text) {
   return value;
 }
 
+// A count, or one with a sign: elements of tensors may be negative where sizes are not.
+std::optional<int64_t> ParseElement(const std::string& text) {
+  if (!text.starts_with('-')) return ParseCount(text);
+  const std::optional<int64_t> value = ParseCount(text.substr(1));
+  return value ? std::optional(-*value) : std::nullopt;
+}
+
 // N, LO..HI, ..HI, LO..HI:STEP
 std::optional<DimBound> ParseBound(const std::string& text) {
   size_t dots = text.find("..");
   if (dots == std::string::npos) {
-    std::optional<int64_t> value = ParseCount(text);
+    std::optional<int64_t> value = ParseElement(text);
     if (!value) return std::nullopt;
     return DimBound{*value, *value, 1};
   }
@@ -34,11 +42,11 @@ std::optional<DimBound> ParseBound(const std::string& text) {
     step = high.substr(colon + 1);
     high.resize(colon);
   }
-  std::optional<int64_t> min = low.empty() ? 1 : ParseCount(low);
-  std::optional<int64_t> max = ParseCount(high), each = ParseCount(step);
+  std::optional<int64_t> min = low.empty() ? 1 : ParseElement(low);
+  std::optional<int64_t> max = ParseElement(high), each = ParseCount(step);
   if (!min || !max || !each || *each < 1) return std::nullopt;
   // The values are multiples of the step.
-  DimBound bound{(*min + *each - 1) / *each * *each, *max / *each * *each, *each};
+  DimBound bound{-FloorDivInt(-*min, *each) * *each, FloorDivInt(*max, *each) * *each, *each};
   if (bound.min > bound.max) return std::nullopt;
   return bound;
 }
@@ -48,7 +56,7 @@ std::optional<std::vector<DimBound>> ParseBounds(const std::string& text) {
   if (text == "scalar") return dims;
   for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, 'x'))) {
     std::optional<DimBound> bound = ParseBound(part);
-    if (!bound) return std::nullopt;
+    if (!bound || bound->min < 0) return std::nullopt;
     dims.push_back(*bound);
   }
   return dims;

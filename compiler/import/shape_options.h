@@ -5,6 +5,7 @@
 //   *ParseDimOption("height=32..960:32");          // multiples of 32
 //   *ParseDimOption("x:0=8");                      // axis 0 of input x
 //   *ParseDimOption("unk__7=unk__6");              // the same number, under two names
+//   *ParseDimOption("ends[1]=-8..8");              // an element of input ends that sizes depend on
 //
 // Names may contain dots, colons and `=`. The least value of a range is 1 unless said: `..8`.
 #ifndef AOTC_COMPILER_IMPORT_SHAPE_OPTIONS_H_
@@ -33,7 +34,7 @@ struct ShapeOption {
 };
 
 struct DimOption {
-  std::string name;          // of a symbol, or INPUT:AXIS
+  std::string name;          // of a symbol, INPUT:AXIS, or an element: INPUT[INDEX]
   DimBound bound = {};       // where same_as is empty
   std::string same_as = {};  // the other name of an equal dim
 };

@@ -60,7 +60,7 @@ struct Value {
   // Of a graph output that the model calls as it calls an input.
   std::string output_name = {};
   // Elements of a small integer tensor as expressions over the symbols: the result of shape
-  // arithmetic.
+  // arithmetic, or of a graph input that sizes depend on.
   std::optional<std::vector<Expr>> elements = {};
 };
 

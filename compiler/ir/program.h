@@ -32,7 +32,8 @@ struct Buffer {
   Shape shape = {};  // logical
   Layout layout = {};
   BufferKind kind = BufferKind::kArena;
-  int64_t bytes = 0;        // at the symbols' maxima, padding and halo included
+  std::vector<Expr> elements = {};  // kInput: those that sizes depend on, over the symbols
+  int64_t bytes = 0;                // at the symbols' maxima, padding and halo included
   int64_t offset = 0;       // into the arena or the weights, in bytes; set by plan/ and pack
   BufferId base = {};       // kView: the buffer that it looks into (not a view itself)
   Expr element_offset = 0;  // kView: of its first element, in elements of the base

@@ -135,6 +135,7 @@ class Parser {
   }
 
   // %name = %base + offset: f32[m, 4] bytes 64 offset 0 in %pool steps 0..3 of "value"
+  // %k: i64[1] bytes 8 elements(k_0)
   absl::Status ParseBuffer(BufferKind kind) {
     const Token token = scanner_.Peek();
     Buffer buffer{.kind = kind};
@@ -152,6 +153,10 @@ class Parser {
     buffer.value = buffer.name;
     if (scanner_.TryConsume("of")) {
       AOTC_ASSIGN_OR_RETURN(buffer.value, scanner_.ExpectString());
+    }
+    if (scanner_.TryConsume("elements")) {
+      AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
+      AOTC_ASSIGN_OR_RETURN(buffer.elements, ExpectDims(scanner_, ")"));
     }
     const std::string name = buffer.name;
     const auto [at, is_new] = buffers_.emplace(name, BufferId());

@@ -70,6 +70,9 @@ class Printer {
       StrAppend(&text, " steps ", buffer.first_step, "..", buffer.last_step);
     }
     if (buffer.value != buffer.name) StrAppend(&text, " of ", QuotedText(buffer.value));
+    if (!buffer.elements.empty()) {
+      StrAppend(&text, " elements(", PrintExprList(buffer.elements), ")");
+    }
     return text;
   }
 

@@ -51,6 +51,11 @@ std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symb
 
 Shape MakeShape(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()); }
 
+std::string ElementName(std::string_view tensor, size_t rank, size_t element) {
+  const std::string name(tensor);
+  return rank == 0 ? name : absl::StrCat(name, "[", element, "]");
+}
+
 Expr ElementCount(const Shape& shape) {
   Expr count = 1;
   for (const Expr& dim : shape) count = count * dim;

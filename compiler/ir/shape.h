@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/expr.h"
@@ -38,6 +39,8 @@ bool IsStatic(const Shape& shape);
 // symbols the others are at their least.
 std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols);
 Shape MakeShape(const std::vector<int64_t>& dims);
+// How users name an element of a tensor, row-major: "k" of a scalar, "ends[1]" of any other.
+std::string ElementName(std::string_view tensor, size_t rank, size_t element);
 // Product of the dims, simplified; 1 for rank 0.
 Expr ElementCount(const Shape& shape);
 // The largest number of elements over the box of the symbols; nothing on overflow.

@@ -273,6 +273,7 @@ class ProgramBuilder {
                   .kind = kind};
     const int64_t bytes = MaxBytes(StorageOf(value), buffer.dtype, BoundsOf(graph_.symbols));
     buffer.bytes = std::max<int64_t>(bytes, 0);
+    if (kind == BufferKind::kInput && value.elements) buffer.elements = *value.elements;
     return program_.buffers.Add(std::move(buffer));
   }
 

@@ -37,6 +37,17 @@ SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
   return sizes;
 }
 
+// The elements that sizes depend on are what these are.
+Constant WithSizes(const Constant& tensor, const std::vector<Expr>& elements,
+                   const SymbolValues& sizes) {
+  std::vector<uint8_t> bytes(tensor.bytes().begin(), tensor.bytes().end());
+  int64_t index = 0;
+  for (const Expr& element : elements) {
+    StoreIntElement(tensor.dtype(), bytes.data(), index++, EvaluateInt(element, sizes).value_or(0));
+  }
+  return Constant::Dense(tensor.dtype(), tensor.dims(), std::move(bytes));
+}
+
 // The values of an integer tensor brought into 0 .. range - 1.
 Constant Confine(const Constant& tensor, int64_t range) {
   std::vector<uint8_t> bytes(tensor.bytes().begin(), tensor.bytes().end());
@@ -60,6 +71,10 @@ absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const Symbo
     }
     Constant drawn =
         Constant::Random(value.type.dtype, std::move(dims), Scramble(seed, inputs.size()));
+    if (value.elements) {
+      inputs.push_back(WithSizes(drawn, *value.elements, sizes));
+      continue;
+    }
     const bool confined = IsInteger(value.type.dtype) && range > 0;
     inputs.push_back(confined ? Confine(drawn, range) : drawn);
   }

@@ -178,6 +178,29 @@ TEST(Emit, RefusesSymbolsThatNoInputStates) {
             "no input has the symbol 'rows' as a dim of its own; hint: pin it with --dim rows=N");
 }
 
+// "rows" is no dim by itself here, but an element of an input of integers.
+TEST(Emit, SizesAreReadFromElementsOnceTheyAreKnownToBeInTheirRange) {
+  Program program = SampleProgram();
+  program.buffers[program.inputs[0]].shape = {FloorDiv(Var("m"), 3) + 1, 4};
+  Buffer sizes = SampleBuffer("sizes", "sizes", BufferKind::kInput, {2});
+  sizes.dtype = DType::kI32;
+  sizes.elements = {Var("m") * 2, 7};
+  program.inputs.push_back(program.buffers.Add(sizes));
+  const absl::StatusOr<OutputFiles> files =
+      EmitOutput(Planned(program), {.host = CpuHost(), .kernels = {SampleCpuKernels()}});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(files->at("sample.h"),
+              HasSubstr("/* In host memory, as sizes depend on it: sizes[0] 2 to 16, a multiple of "
+                        "2, sizes[1] 7. */"));
+  EXPECT_THAT(files->at("sample.cpp"),
+              HasSubstr("  sizes->m = in->sizes[0];\n"
+                        "  if (sizes->m < 2 || sizes->m > 16 || sizes->m % 2 != 0) return "
+                        "AOTC_ERROR_VALUE;\n"
+                        "  sizes->m /= 2;\n"));
+  EXPECT_THAT(files->at("sample.cpp"),
+              HasSubstr("if (in->sizes[1] != 7) return AOTC_ERROR_VALUE;"));
+}
+
 TEST(Emit, RefusesFeaturesThatTheHostCannotAskFor) {
   Program program = SampleProgram();
   program.kernels[KernelId(0)].variants[0].feature = "sparc";

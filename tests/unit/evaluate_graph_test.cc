@@ -61,6 +61,30 @@ TEST(EvaluateGraph, InputsMustFit) {
   EXPECT_EQ(EvaluateGraph(graph, {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(EvaluateGraph, ElementsOfInputsStateSymbols) {
+  Graph graph = Parse(R"air(
+    graph @main(%x: f32[1, 3], %s: i64[2] elements(n*2, 3)) -> (%y) {
+      symbol n in 0..4
+      %y: f32[n*2, 3] = Expand(%x, %s)
+    })air");
+  auto evaluate = [&](int64_t rows, int64_t columns) {
+    std::vector<uint8_t> bytes(16);
+    StoreIntElement(DType::kI64, bytes.data(), 0, rows);
+    StoreIntElement(DType::kI64, bytes.data(), 1, columns);
+    return EvaluateGraph(
+        graph, {Constant::Splat(DType::kF32, {1, 3}, 1), Constant::Dense(DType::kI64, {2}, bytes)});
+  };
+  const auto y = evaluate(8, 3);
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_EQ((*y)[0].dims(), (std::vector<int64_t>{8, 3}));
+  EXPECT_EQ(evaluate(0, 3)->at(0).dims(), (std::vector<int64_t>{0, 3}));
+  EXPECT_EQ(evaluate(10, 3).status().message(), "element 0 of input 's' is 10");
+  EXPECT_EQ(evaluate(-2, 3).status().message(), "element 0 of input 's' is -2");
+  EXPECT_EQ(evaluate(5, 3).status().message(), "element 0 of input 's' is 5");
+  EXPECT_EQ(evaluate(8, 4).status().message(), "element 1 of input 's' is 4");
+  EXPECT_EQ(evaluate(8, 4).status().code(), absl::StatusCode::kOutOfRange);
+}
+
 TEST(EvaluateGraph, ErrorsNameTheNode) {
   Graph graph = Parse(R"air(
     graph @main(%x: f32[4]) -> (%y) {

@@ -101,6 +101,22 @@ TEST(Program, IsTheSameAfterParsing) {
   EXPECT_EQ(VerifyProgram(*parsed), absl::OkStatus());
 }
 
+TEST(Program, ElementsThatSizesDependOnAreTheSameAfterParsing) {
+  Program program = Sample();
+  Buffer sizes = MakeBuffer("sizes", BufferKind::kInput, {2}, 16);
+  sizes.dtype = DType::kI64;
+  sizes.value = "sizes:0";
+  sizes.elements = {Var("m") * 2, 7};
+  program.inputs.push_back(program.buffers.Add(sizes));
+  const std::string text = PrintProgram(program);
+  EXPECT_NE(text.find("input %sizes: i64[2] bytes 16 of \"sizes:0\" elements(m*2, 7)\n"),
+            std::string::npos)
+      << text;
+  const absl::StatusOr<Program> parsed = ParseProgram(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(PrintProgram(*parsed), text);
+}
+
 TEST(VerifyProgram, AcceptsASoundProgram) { EXPECT_EQ(MessageOf(Sample()), ""); }
 
 TEST(VerifyProgram, ViewsStayWithinTheBase) {

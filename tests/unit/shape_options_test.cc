@@ -40,6 +40,13 @@ TEST(ShapeOptions, RangesHoldMultiplesOfTheirStep) {
   EXPECT_EQ(PrintDimBound({8, 8, 1}), "8");
 }
 
+TEST(ShapeOptions, ElementsMayBeNegative) {
+  EXPECT_EQ(ParseDimOption("ends[1]=-8..8")->name, "ends[1]");
+  EXPECT_EQ(ParseDimOption("ends[1]=-8..8")->bound, (DimBound{-8, 8, 1}));
+  EXPECT_EQ(ParseDimOption("k=-7..7:3")->bound, (DimBound{-6, 6, 3}));
+  EXPECT_EQ(ParseDimOption("k=-3")->bound, (DimBound{-3, -3, 1}));
+}
+
 TEST(ShapeOptions, ErrorsNameTheFlag) {
   for (const char* text : {"x", "=3", "x=", "x=1x", "x=1xa", "x=4..1", "x=-1", "x=1..8:0"}) {
     EXPECT_THAT(ParseShapeOption(text).status().ToString(), HasSubstr("--shape")) << text;

@@ -89,7 +89,7 @@ class CpuHostWriter {
              {"memory", memory_.member},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", isas_.HasChoice() ? "uint32_t isas;" : ""},
-             {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
+             {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
              {"status", HasChecks() ? "aotc_status status;" : ""}});
     w_.Line();
   }
@@ -256,7 +256,7 @@ class CpuHostWriter {
     w_.Emit(R"(
       const aotc_status status = check_run(in, out$sizes$);
       if (status != AOTC_OK) return status;)",
-            {{"sizes", m_.dims.empty() ? "" : ", &self->sizes"}});
+            {{"sizes", m_.HasSymbols() ? ", &self->sizes" : ""}});
     CheckMemory(context_, w_);
     if (context_.HasWeights()) PrepareWeights();
     if (isas_.HasChoice()) w_.Line("self->isas = find_isas();");

@@ -97,7 +97,7 @@ class CudaHostWriter {
                    " are device memory."));
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
-    if (!m_.dims.empty()) StrAppend(&params, "const symbols &dims, ");
+    if (m_.HasSymbols()) StrAppend(&params, "const symbols &dims, ");
     if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
     if (AsksForCapability(program_)) StrAppend(&params, "int32_t capability, ");
     const auto block =
@@ -106,7 +106,7 @@ class CudaHostWriter {
     for (const auto& [name, used] :
          {std::pair("in", uses.inputs), std::pair("out", uses.outputs),
           std::pair("arena", uses.arena), std::pair("weights", uses.weights),
-          std::pair("dims", uses.dims || m_.dims.empty()), std::pair("stream", uses_stream_)}) {
+          std::pair("dims", uses.dims || !m_.HasSymbols()), std::pair("stream", uses_stream_)}) {
       if (!used) w_.Line(StrCat("(void)", name, ";"));
     }
     context_.uses.functions |= before.functions;
@@ -249,7 +249,7 @@ class CudaHostWriter {
 
   // Functions that replace host pointers by staged ones, and bring results back.
   void Transfers() {
-    const std::string dims = m_.dims.empty() ? "" : "const symbols &dims, ";
+    const std::string dims = m_.HasSymbols() ? "const symbols &dims, " : "";
     w_.Line(
         "// Copies inputs that are host memory to the device; `in` and `out` point there "
         "afterwards.");
@@ -260,7 +260,7 @@ class CudaHostWriter {
                                   "}\n");
       w_.Line("uint8_t *staging = (uint8_t *)self->staging;");
       w_.Line("(void)staging, (void)in, (void)out, (void)stream;");
-      if (!m_.dims.empty()) w_.Line("(void)dims;");
+      if (m_.HasSymbols()) w_.Line("(void)dims;");
       for (size_t i = 0; i < m_.inputs.size(); ++i) {
         if (m_.AliasOfInput(i) == nullptr) StageInput(i);
       }
@@ -274,7 +274,7 @@ class CudaHostWriter {
                         "struct CUstream_st *stream) {"),
                  "}\n");
     w_.Line("(void)self, (void)from, (void)to, (void)stream;");
-    if (!m_.dims.empty()) w_.Line("(void)dims;");
+    if (m_.HasSymbols()) w_.Line("(void)dims;");
     for (size_t i = 0; i < m_.outputs.size(); ++i) {
       const TensorPort& port = m_.outputs[i];
       Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member,
@@ -324,8 +324,18 @@ class CudaHostWriter {
     w_.Line(StrCat("in->", port.member, " = copy;"));
   }
 
+  // The host reads sizes where they are when a run begins.
+  std::string ReadByHost() const {
+    std::string text;
+    for (size_t i = 0; i < m_.inputs.size(); ++i) {
+      if (!m_.inputs[i].is_read_by_host) continue;
+      StrAppend(&text, "if (self->inputs_on_host[", i, "] == 0) return AOTC_ERROR_POINTER;\n");
+    }
+    return text;
+  }
+
   void Enqueue() {
-    const std::string dims = m_.dims.empty() ? "" : ", sizes";
+    const std::string dims = m_.HasSymbols() ? ", sizes" : "";
     const std::string arena_check =
         program_.arena_bytes == 0 ? ""
                                   : StrCat("if (!aotc_usable(arena, ", m_.macro,
@@ -334,6 +344,7 @@ class CudaHostWriter {
       aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
                                  void *device_arena, struct CUstream_st *stream) {
         if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
+        $read_by_host$
         $sizes$
         aotc_status status = check_run(in, out$sizes_out$);
         if (status != AOTC_OK) return status;
@@ -350,8 +361,9 @@ class CudaHostWriter {
         return unstage(self, &device_out, out$dims$, stream);
       })",
             {{"name", m_.prefix},
-             {"sizes", m_.dims.empty() ? "" : "symbols sizes;"},
-             {"sizes_out", m_.dims.empty() ? "" : ", &sizes"},
+             {"read_by_host", ReadByHost()},
+             {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
+             {"sizes_out", m_.HasSymbols() ? ", &sizes" : ""},
              {"arena_check", arena_check},
              {"checks", StrCat(check_ > 0 ? "(uint8_t *)self->checks, " : "",
                                AsksForCapability(program_) ? "self->capability, " : "")},
