@@ -8,21 +8,11 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kLargest = 64;  // elements of shape operands; nobody has tensors of that rank
-
 bool IsSmall(const ValueType& type) {
   std::optional<std::vector<int64_t>> dims = StaticDims(type.dims);
   if (!dims || type.kind != ValueKind::kTensor || type.dtype == DType::kString) return false;
-  int64_t count = 1;
-  for (int64_t dim : *dims) {
-    if (dim > kLargest) return false;
-    count *= dim;
-    if (count > kLargest) return false;
-  }
-  return true;
+  return AreFewElements(*dims);
 }
-
-bool HoldsShape(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
 
 std::vector<Expr> ElementsOf(const Constant& constant) {
   std::vector<Expr> elements;

@@ -67,11 +67,6 @@ bool CanBeBound(const ValueType& type) {
   return type.kind == ValueKind::kTensor && type.ranked && count && *count <= kMost;
 }
 
-// Its elements may be sizes that the run knows.
-bool CanBeSizes(const ValueType& type) {
-  return IsStatic(type.dims) && (type.dtype == DType::kI64 || type.dtype == DType::kI32);
-}
-
 // The input of the graph whose value `value` is computed from; invalid where there is none, or none
 // but through its dims.
 ValueId InputBehind(const Graph& graph, ValueId value) {
@@ -104,7 +99,7 @@ std::string KnownParameter(const Graph& graph, const Node& node) {
       const ValueType& type = graph.values[given].type;
       std::string ways =
           StrCat("--bind ", name, "=FILE gives '", name, "' its value at compile time");
-      if (CanBeSizes(type)) {
+      if (IsStatic(type.dims) && HoldsShape(type.dtype)) {
         StrAppend(&ways, ", --dim '", ElementName(name, type.dims.size(), 0),
                   "=1..8' the range that it has in a run");
       }

@@ -169,10 +169,10 @@ class Compilation {
     FuseOptions fuse{.enabled = IsEnabled("fuse", FindPhase("fuse")->level, options_.passes),
                      .costs = KernelCosts(target_.estimate)};
     AOTC_ASSIGN_OR_RETURN(fuse.aliases, BindAliases(result_.graph, options_.aliases));
-    schedule_ = ScheduledOnce(target_.schedule);
+    planning_.schedule = ScheduledOnce(target_.schedule);
     // Whoever says which schedules there are wants these.
-    smaller_ = records_ ? SmallerVariant() : SmallerVariants(target_);
-    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, {schedule_, smaller_}));
+    if (!records_) planning_.smaller = SmallerVariants(target_);
+    AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, planning_));
     SplitKernels(result_.graph, fused_, fuse.costs);
     if (!options_.assume_valid_indices) {
       AOTC_RETURN_IF_ERROR(AddIndexChecks(result_.graph, fused_));
@@ -207,8 +207,9 @@ class Compilation {
   }
 
   absl::Status Lower() {
-    AOTC_ASSIGN_OR_RETURN(result_.program, BuildProgram(result_.graph, std::move(fused_), schedule_,
-                                                        {.has_device = target_.host.has_device}));
+    AOTC_ASSIGN_OR_RETURN(result_.program,
+                          BuildProgram(result_.graph, std::move(fused_), planning_.schedule,
+                                       {.has_device = target_.host.has_device}));
     if (records_) records_->Report(diagnostics_);
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);
@@ -219,7 +220,7 @@ class Compilation {
   }
 
   absl::Status Plan() {
-    AOTC_RETURN_IF_ERROR(PlanMemory(result_.program, smaller_));
+    AOTC_RETURN_IF_ERROR(PlanMemory(result_.program, planning_.smaller));
     map_ = hook_ ? AsComments(PrintMemoryMap(result_.program)) : "";
     return VerifyProgram(result_.program);
   }
@@ -255,8 +256,7 @@ class Compilation {
   const PhaseHook& hook_;
   Target target_;
   ModelInfo info_;
-  Scheduler schedule_;
-  SmallerVariant smaller_;
+  Planning planning_;
   FusedGraph fused_;
   std::string fused_text_;
   std::string map_;  // of the memory, above the dump

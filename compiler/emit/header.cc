@@ -127,8 +127,6 @@ class HeaderWriter {
     return range;
   }
 
-  const std::vector<Symbol>& Symbols() const { return context_.program.symbols; }
-
   void Ports(const std::string& what, const std::vector<TensorPort>& ports, bool constant) {
     const bool dims = constant && !m_.dims.empty();
     auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_", what, ";\n"));
@@ -150,15 +148,12 @@ class HeaderWriter {
     const Buffer& buffer = context_.program.buffers[port.id];
     std::vector<std::string> texts;
     for (size_t e = 0; e < buffer.elements.size(); ++e) {
-      const auto states = [&](const ElementPort& element) {
-        return element.input == static_cast<int>(input) && element.element == e;
-      };
-      const auto found = std::ranges::find_if(m_.elements, states);
+      const ElementPort* stated = m_.ElementAt(input, e);
       const std::string name = ElementName(port.name, buffer.shape.size(), e);
       texts.push_back(StrCat(name, " ",
-                             found == m_.elements.end()
-                                 ? PrintUserDim(buffer.elements[e], Symbols())
-                                 : Range(found->symbol)));
+                             stated == nullptr
+                                 ? PrintUserDim(buffer.elements[e], context_.program.symbols)
+                                 : Range(stated->symbol)));
     }
     return StrCat("/* In host memory, as sizes depend on it: ", CommentText(StrJoin(texts, ", ")),
                   ". */");

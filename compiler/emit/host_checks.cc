@@ -1,6 +1,4 @@
 // Checks of pointers and dims, and the binding of the table to the structs of the public header.
-#include <algorithm>
-
 #include "absl/functional/function_ref.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
@@ -110,10 +108,7 @@ class ChecksWriter {
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
       const std::vector<Expr>& elements = program_.buffers[m_.inputs[i].id].elements;
       for (size_t e = 0; e < elements.size(); ++e) {
-        const bool states = std::ranges::any_of(m_.elements, [&](const ElementPort& port) {
-          return port.input == static_cast<int>(i) && port.element == e;
-        });
-        if (states) continue;
+        if (m_.ElementAt(i, e) != nullptr) continue;
         w_.Line(StrCat("if (", element(i, e), " != ", HostExpr(context_, elements[e], bounds_),
                        ") return AOTC_ERROR_VALUE;"));
       }

@@ -150,6 +150,13 @@ class Describer {
 
 }  // namespace
 
+const ElementPort* ModelInterface::ElementAt(size_t input, size_t element) const {
+  const auto found = std::ranges::find_if(elements, [&](const ElementPort& port) {
+    return port.input == static_cast<int>(input) && port.element == element;
+  });
+  return found == elements.end() ? nullptr : &*found;
+}
+
 const AliasPort* ModelInterface::AliasOfInput(size_t input) const {
   const auto found = std::ranges::find(aliases, static_cast<int>(input), &AliasPort::input);
   return found == aliases.end() ? nullptr : &*found;

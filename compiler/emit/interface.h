@@ -66,6 +66,8 @@ struct ModelInterface {
   std::vector<AliasPort> aliases = {};
 
   bool HasSymbols() const { return !dims.empty() || !elements.empty(); }
+  // Null where the element of the input states no symbol.
+  const ElementPort* ElementAt(size_t input, size_t element) const;
   // Null where the input or output has a memory of its own.
   const AliasPort* AliasOfInput(size_t input) const;
   const AliasPort* AliasOfOutput(size_t output) const;

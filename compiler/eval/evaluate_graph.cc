@@ -89,10 +89,11 @@ void GraphEvaluator::BindElements(const std::vector<Expr>& elements, const Const
 
 // The elements that sizes depend on are what the symbols, within their ranges, make of them.
 absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& input) const {
+  const Bounds bounds = BoundsOf(graph_.symbols);
   for (size_t e = 0; e < value.elements->size(); ++e) {
     const Expr& element = (*value.elements)[e];
     const int64_t given = input.IntAt(static_cast<int64_t>(e));
-    const Interval range = RangeOf(element, BoundsOf(graph_.symbols));
+    const Interval range = RangeOf(element, bounds);
     const bool fits = range.min <= given && given <= range.max;
     if (fits && EvaluateInt(element, symbols_) == given) continue;
     return absl::OutOfRangeError(StrCat("element ", e, " of input '", value.name, "' is ", given));

@@ -1,5 +1,8 @@
 #include "compiler/import/size_inputs.h"
 
+#include <functional>
+#include <numeric>
+
 #include "compiler/import/onnx_types.h"
 #include "compiler/ir/shape.h"
 
@@ -8,22 +11,20 @@ namespace {
 
 // Row-major; none where the input states no sizes.
 std::vector<std::string> ElementNames(const pb::ValueInfoProto& input) {
-  constexpr int64_t kMost = 64;  // as of shape operands (canonicalize/known_elements.h)
   const pb::TypeProto::Tensor& tensor = input.type().tensor_type();
-  const bool is_integer =
-      tensor.elem_type() == pb::TensorProto::INT64 || tensor.elem_type() == pb::TensorProto::INT32;
-  if (!is_integer || !tensor.has_shape()) return {};
-  int64_t count = 1;
+  const bool is_typed = tensor.has_shape() && IsKnownDType(tensor.elem_type());
+  if (!is_typed || !HoldsShape(static_cast<DType>(tensor.elem_type()))) return {};
+  std::vector<int64_t> dims;
   for (const auto& dim : tensor.shape().dim()) {
     const std::optional<int64_t> number = NumberOf(dim);
-    if (!number || *number > kMost) return {};
-    count *= *number;
-    if (count > kMost) return {};
+    if (!number) return {};
+    dims.push_back(*number);
   }
-  const auto rank = static_cast<size_t>(tensor.shape().dim_size());
+  if (!AreFewElements(dims)) return {};
+  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
   std::vector<std::string> names;
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-    names.push_back(ElementName(input.name(), rank, i));
+    names.push_back(ElementName(input.name(), dims.size(), i));
   }
   return names;
 }

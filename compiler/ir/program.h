@@ -32,8 +32,7 @@ struct Buffer {
   Shape shape = {};  // logical
   Layout layout = {};
   BufferKind kind = BufferKind::kArena;
-  std::vector<Expr> elements = {};  // kInput: those that sizes depend on, over the symbols
-  int64_t bytes = 0;                // at the symbols' maxima, padding and halo included
+  int64_t bytes = 0;        // at the symbols' maxima, padding and halo included
   int64_t offset = 0;       // into the arena or the weights, in bytes; set by plan/ and pack
   BufferId base = {};       // kView: the buffer that it looks into (not a view itself)
   Expr element_offset = 0;  // kView: of its first element, in elements of the base
@@ -42,6 +41,8 @@ struct Buffer {
   std::vector<Expr> start = {};
   // Of a box: from one of its elements to the next, per storage axis of the base. Empty: 1.
   std::vector<int64_t> step = {};
+  // kInput whose elements are sizes: those, over the symbols.
+  std::vector<Expr> elements = {};
   int first_step = -1;  // arena: live from the start of this step ...
   int last_step = -1;   // ... to the end of this one; set by plan/
   PoolId pool = {};     // arena: the pool that it lies in, where there are any; set by plan/

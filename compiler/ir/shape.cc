@@ -51,6 +51,17 @@ std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symb
 
 Shape MakeShape(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()); }
 
+bool AreFewElements(const std::vector<int64_t>& dims) {
+  constexpr int64_t kMost = 64;
+  int64_t count = 1;
+  for (int64_t dim : dims) {
+    if (dim > kMost) return false;
+    count *= dim;
+    if (count > kMost) return false;
+  }
+  return true;
+}
+
 std::string ElementName(std::string_view tensor, size_t rank, size_t element) {
   const std::string name(tensor);
   return rank == 0 ? name : absl::StrCat(name, "[", element, "]");

@@ -39,6 +39,10 @@ bool IsStatic(const Shape& shape);
 // symbols the others are at their least.
 std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols);
 Shape MakeShape(const std::vector<int64_t>& dims);
+// What a shape operand may be: of a type that holds sizes, and so few elements that each is worth
+// knowing; nobody has tensors of that rank.
+inline bool HoldsShape(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
+bool AreFewElements(const std::vector<int64_t>& dims);
 // How users name an element of a tensor, row-major: "k" of a scalar, "ends[1]" of any other.
 std::string ElementName(std::string_view tensor, size_t rank, size_t element);
 // Product of the dims, simplified; 1 for rank 0.

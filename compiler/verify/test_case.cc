@@ -1,10 +1,12 @@
 #include "compiler/verify/test_case.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/fuse/index_checks.h"
 #include "compiler/import/npy.h"
@@ -37,25 +39,26 @@ SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
   return sizes;
 }
 
-// The elements that sizes depend on are what these are.
-Constant WithSizes(const Constant& tensor, const std::vector<Expr>& elements,
-                   const SymbolValues& sizes) {
-  std::vector<uint8_t> bytes(tensor.bytes().begin(), tensor.bytes().end());
-  int64_t index = 0;
-  for (const Expr& element : elements) {
-    StoreIntElement(tensor.dtype(), bytes.data(), index++, EvaluateInt(element, sizes).value_or(0));
+// An integer tensor of the type and dims of another.
+Constant WithElements(const Constant& like, absl::FunctionRef<int64_t(int64_t index)> element) {
+  std::vector<uint8_t> bytes(like.bytes().begin(), like.bytes().end());
+  for (int64_t i = 0; i < like.element_count(); ++i) {
+    StoreIntElement(like.dtype(), bytes.data(), i, element(i));
   }
-  return Constant::Dense(tensor.dtype(), tensor.dims(), std::move(bytes));
+  return Constant::Dense(like.dtype(), like.dims(), std::move(bytes));
+}
+
+// The elements that sizes depend on are what these are.
+Constant WithSizes(const Constant& like, const std::vector<Expr>& elements,
+                   const SymbolValues& sizes) {
+  return WithElements(like, [&](int64_t i) {
+    return EvaluateInt(elements[static_cast<size_t>(i)], sizes).value_or(0);
+  });
 }
 
 // The values of an integer tensor brought into 0 .. range - 1.
 Constant Confine(const Constant& tensor, int64_t range) {
-  std::vector<uint8_t> bytes(tensor.bytes().begin(), tensor.bytes().end());
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    const int64_t value = tensor.IntAt(i) % range;
-    StoreIntElement(tensor.dtype(), bytes.data(), i, value < 0 ? -value : value);
-  }
-  return Constant::Dense(tensor.dtype(), tensor.dims(), std::move(bytes));
+  return WithElements(tensor, [&](int64_t i) { return std::abs(tensor.IntAt(i) % range); });
 }
 
 absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const SymbolValues& sizes,

@@ -18,12 +18,13 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
 import reference
 from build_output import Failure, build_library, compile_model, model_name
 from model_list import build_folder
 from model_table import CompiledModel, Run
+from small_net import Net, require
 
 F, I = TensorProto.FLOAT, TensorProto.INT64
 LAYERS, HEADS, SIZE, WORDS, ROOM = 2, 4, 24, 61, 1024
@@ -31,41 +32,6 @@ WIDTH = HEADS * SIZE
 NEW_BYTES = 2 * LAYERS * WIDTH * 4  # of one token: keys and values of each layer
 OK, POINTER, CAPACITY, VALUE = 0, 1, 6, 7  # aotc_status
 PAST = "past_key_0"
-
-
-class Net:
-    """A graph under construction; its weights are seeded."""
-
-    def __init__(self):
-        self.rng = np.random.default_rng(3)
-        self.nodes, self.weights, self.inputs, self.outputs = [], [], [], []
-
-    def input(self, name, shape, dtype=F):
-        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
-        return name
-
-    def output(self, name, shape, dtype=F):
-        self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))
-
-    def const(self, values, dtype=np.int64):
-        name = f"c{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(np.asarray(values, dtype), name))
-        return name
-
-    def random(self, *shape):
-        return self.const(self.rng.standard_normal(shape) / np.sqrt(shape[0]), np.float32)
-
-    def op(self, kind, *inputs, name=None, outputs=1, **attributes):
-        names = [name or f"{kind}_{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
-        return names[0] if outputs == 1 else names
-
-    def save(self, path):
-        graph = helper.make_graph(self.nodes, "net", self.inputs, self.outputs, self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        onnx.checker.check_model(model)
-        onnx.save(model, path)
-        return path
 
 
 def heads(net, x, count):
@@ -101,11 +67,6 @@ def decoder(path, count, past):
     net.op("MatMul", x, net.random(WIDTH, WORDS), name="logits")
     net.output("logits", [1, count, WORDS])
     return net.save(path)
-
-
-def require(holds, what):
-    if not holds:
-        raise Failure(what)
 
 
 def build(path, folder, flags, dims=None, target="cpu"):

@@ -15,58 +15,36 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import reference
 from build_output import Failure, build_library, compile_model, model_name
 from model_list import build_folder
 from model_table import CompiledModel, Run
+from small_net import Net, require
 
 VALUE = 7  # AOTC_ERROR_VALUE
 FILL = 0xA5
 
 
-class Net:
+class SizedNet(Net):
     """The parts of the model, each with sizes of its own."""
 
     def __init__(self):
-        self.rng = np.random.default_rng(5)
-        self.nodes, self.weights, self.inputs, self.outputs = [], [], [], []
+        super().__init__(opset=21)
         self.ranges = {}  # of elements: input -> [(least, most)], in order
-        self.types = {}
 
     def sizes(self, name, ranges, dtype=np.int64, scalar=False):
         """An input of integers, each within its range."""
-        self.ranges[name], self.types[name] = ranges, np.dtype(dtype)
+        self.ranges[name] = ranges
         onnx_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        shape = [] if scalar else [len(ranges)]
-        self.inputs.append(helper.make_tensor_value_info(name, onnx_type, shape))
-        return name
-
-    def const(self, values, dtype=np.int64):
-        name = f"c{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(np.asarray(values, dtype), name))
-        return name
+        return self.input(name, [] if scalar else [len(ranges)], onnx_type)
 
     def data(self, *shape):
-        name = f"x{len(self.inputs)}"
-        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
-        return name
-
-    def op(self, kind, *inputs, outputs=1, **attributes):
-        names = [f"{kind}_{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
-        return names[0] if outputs == 1 else names
+        return self.input(f"x{len(self.inputs)}", shape)
 
     def output(self, name, dtype=TensorProto.FLOAT):
-        self.outputs.append(helper.make_tensor_value_info(name, dtype, None))
-
-    def save(self, path):
-        graph = helper.make_graph(self.nodes, "sizes", self.inputs, self.outputs, self.weights)
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)],
-                                    ir_version=10), path)
-        return path
+        super().output(name, None, dtype)
 
     def flags(self):
         """--dim of every element."""
@@ -88,7 +66,8 @@ class Net:
                 continue
             drawn = [int(rng.choice([least, most, rng.integers(least, most + 1)]))
                      for least, most in self.ranges[value.name]]
-            arrays[value.name] = np.asarray(drawn, self.types[value.name]).reshape(shape)
+            dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            arrays[value.name] = np.asarray(drawn, dtype).reshape(shape)
         return arrays
 
 
@@ -161,15 +140,10 @@ def rounds(net):
 
 
 def make_net():
-    net = Net()
+    net = SizedNet()
     for part in (slices, selections, repetitions, borders, computed, rounds):
         part(net)
     return net
-
-
-def require(holds, what):
-    if not holds:
-        raise Failure(what)
 
 
 def sizes_text(net, arrays):
@@ -221,7 +195,7 @@ def check_flags(net, folder):
     refuse(path, [], "--dim 'starts[0]=1..8' the range that it has in a run")
     refuse(path, ["--dim=starts[0]=0..4"], "dim 'starts[1]' of the inputs has no maximum")
     refuse(path, ["--dim=starts[2]=0..4"], "--dim starts[2]: no such symbol")
-    shaped = Net()
+    shaped = SizedNet()
     shaped.output(shaped.op("Relu", shaped.data("rows", 2)))
     refuse(shaped.save(folder / "rows.onnx"), ["--dim=rows=-1..4"], "a dim is not negative")
 

@@ -79,12 +79,16 @@ def locate(entry):
     return path if path.exists() else write_light_model(entry.name, path.parent)
 
 
-def write_light_model(name, folder):
-    script = ROOT / "models/randomize_light_models.py"
-    spec = importlib.util.spec_from_file_location("randomize_light_models", script)
+def load_script(path):
+    """A script that is in no folder of modules, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.write(name, folder)
+    return module
+
+
+def write_light_model(name, folder):
+    return load_script(ROOT / "models/randomize_light_models.py").write(name, folder)
 
 
 BENCH = SHARED / "bench" / "make_models.py"
@@ -92,10 +96,7 @@ BENCH = SHARED / "bench" / "make_models.py"
 
 def load_bench():
     """The module that makes the bench models: load_bench().unet().model()."""
-    spec = importlib.util.spec_from_file_location("make_models", BENCH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(BENCH)
 
 
 def say_if_shared_is_missing():

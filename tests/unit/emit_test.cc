@@ -23,13 +23,16 @@ Program Planned(Program program) {
   return program;
 }
 
-OutputFiles Emit(EmitOptions options) {
+OutputFiles EmitProgram(const Program& program, EmitOptions options) {
   if (!options.host.sources) options.host = CpuHost();
-  const bool cuda = options.host.has_device;
-  options.kernels = {cuda ? SampleCudaKernels() : SampleCpuKernels()};
-  absl::StatusOr<OutputFiles> files = EmitOutput(Planned(SampleProgram(cuda)), options);
+  options.kernels = {options.host.has_device ? SampleCudaKernels() : SampleCpuKernels()};
+  absl::StatusOr<OutputFiles> files = EmitOutput(Planned(program), options);
   EXPECT_TRUE(files.ok()) << files.status();
   return files.ok() ? *files : OutputFiles();
+}
+
+OutputFiles Emit(const EmitOptions& options) {
+  return EmitProgram(SampleProgram(options.host.has_device), options);
 }
 
 std::vector<std::string> Names(const OutputFiles& files) {
@@ -101,10 +104,8 @@ TEST(Emit, TasksOfStepsWithoutABarrierAreDealtOn) {
   EXPECT_THAT(Emit({}).at("sample.cpp"), Not(HasSubstr("aotc_turn(")));
   program.steps[1].in_place.clear();
   program.steps[2].args[0] = program.steps[1].args[0];
-  const absl::StatusOr<OutputFiles> files =
-      EmitOutput(Planned(program), {.host = CpuHost(), .kernels = {SampleCpuKernels()}});
-  ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(files->at("sample.cpp"),
+  const OutputFiles files = EmitProgram(program, {});
+  EXPECT_THAT(files.at("sample.cpp"),
               HasSubstr("const int32_t turn = aotc_turn(dims.m, worker, workers);\n"
                         "    const aotc_range range = aotc_task_range(dims.m, turn, workers);"));
 }
@@ -186,19 +187,16 @@ TEST(Emit, SizesAreReadFromElementsOnceTheyAreKnownToBeInTheirRange) {
   sizes.dtype = DType::kI32;
   sizes.elements = {Var("m") * 2, 7};
   program.inputs.push_back(program.buffers.Add(sizes));
-  const absl::StatusOr<OutputFiles> files =
-      EmitOutput(Planned(program), {.host = CpuHost(), .kernels = {SampleCpuKernels()}});
-  ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(files->at("sample.h"),
+  const OutputFiles files = EmitProgram(program, {});
+  EXPECT_THAT(files.at("sample.h"),
               HasSubstr("/* In host memory, as sizes depend on it: sizes[0] 2 to 16, a multiple of "
                         "2, sizes[1] 7. */"));
-  EXPECT_THAT(files->at("sample.cpp"),
+  EXPECT_THAT(files.at("sample.cpp"),
               HasSubstr("  sizes->m = in->sizes[0];\n"
                         "  if (sizes->m < 2 || sizes->m > 16 || sizes->m % 2 != 0) return "
                         "AOTC_ERROR_VALUE;\n"
                         "  sizes->m /= 2;\n"));
-  EXPECT_THAT(files->at("sample.cpp"),
-              HasSubstr("if (in->sizes[1] != 7) return AOTC_ERROR_VALUE;"));
+  EXPECT_THAT(files.at("sample.cpp"), HasSubstr("if (in->sizes[1] != 7) return AOTC_ERROR_VALUE;"));
 }
 
 TEST(Emit, RefusesFeaturesThatTheHostCannotAskFor) {
