@@ -54,7 +54,7 @@ Stage WithPartial(const Kernel& kernel, const Schedule& schedule) {
   for (const SchedulePart& part : schedule.parts) {
     for (const Stage& stage : kernel.stages) {
       const std::string& name = kernel.tensors[stage.results[0].tensor].name;
-      if (!part.is_partial || part.results.empty() || part.results[0] != name) continue;
+      if (!part.is_partial || std::ranges::count(part.results, name) == 0) continue;
       all.axes.insert(all.axes.end(), stage.reduce_axes.begin(), stage.reduce_axes.end());
     }
   }

@@ -17,6 +17,9 @@
 //     aotc_store(y + m * 32 + v * AOTC_LANES, aotc_round(real));  // saturates
 //   }
 //
+// Few accumulators want KU > 1, as in contract_tile.h: that many consecutive groups go to
+// accumulators of their own.
+//
 // Sizes: 14x2 with VNNI (6x2 on AVX2), 8x2 on AVX-512 without it, 3x2 on AVX2 and SSE2.
 #ifndef AOTC_CONTRACT_TILE_INT8_H_
 #define AOTC_CONTRACT_TILE_INT8_H_
@@ -84,21 +87,33 @@ AOTC_INLINE void aotc_contract_step_int8(const Input &input, int64_t offset, con
   }
 }
 
-template <int MR, int NV, class Input>
+template <int MR, int NV, int KU, class Input>
 AOTC_INLINE void aotc_contract_loop_int8(const Input &input, int64_t offset, const int8_t *row,
-                                         const aotc_nest &nest, aotc_vi (&acc)[MR][NV]) {
+                                         const aotc_nest &nest, aotc_vi (&acc)[KU][MR][NV]) {
   const int64_t input_stride = nest.input_stride[3], weight_stride = nest.weight_stride[3];
+  int64_t steps = nest.extent[3];
+  if (KU > 1) {
+    AOTC_NO_UNROLL
+    for (; steps >= KU; steps -= KU) {
+      AOTC_UNROLL(8)
+      for (int u = 0; u < KU; ++u) {
+        aotc_contract_step_int8<MR, NV>(input, offset, row, acc[u]);
+        offset += input_stride;
+        row += weight_stride;
+      }
+    }
+  }
   AOTC_NO_UNROLL
-  for (int64_t steps = nest.extent[3]; steps > 0; --steps) {
-    aotc_contract_step_int8<MR, NV>(input, offset, row, acc);
+  for (; steps > 0; --steps) {
+    aotc_contract_step_int8<MR, NV>(input, offset, row, acc[0]);
     offset += input_stride;
     row += weight_stride;
   }
 }
 
-template <int MR, int NV, class Input>
+template <int MR, int NV, int KU, class Input>
 AOTC_INLINE void aotc_contract_reduce_int8(const Input &input, aotc_panel<int8_t> weights,
-                                           const aotc_nest &nest, aotc_vi (&acc)[MR][NV]) {
+                                           const aotc_nest &nest, aotc_vi (&acc)[KU][MR][NV]) {
   AOTC_NO_UNROLL
   for (int64_t i0 = 0; i0 < nest.extent[0]; ++i0) {
     AOTC_NO_UNROLL
@@ -107,22 +122,29 @@ AOTC_INLINE void aotc_contract_reduce_int8(const Input &input, aotc_panel<int8_t
       for (int64_t i2 = 0; i2 < nest.extent[2]; ++i2) {
         const int64_t offset = aotc_nest_input(nest, i0, i1, i2);
         const int8_t *row = weights.data + aotc_nest_weight(nest, i0, i1, i2);
-        aotc_contract_loop_int8<MR, NV>(input, offset, row, nest, acc);
+        aotc_contract_loop_int8<MR, NV, KU>(input, offset, row, nest, acc);
       }
     }
   }
 }
 
-template <int MR, int NV, class Input, class Epilogue>
+template <int MR, int NV, int KU = 1, class Input, class Epilogue>
 AOTC_KERNEL void aotc_contract_tile_int8(const Input &input, aotc_panel<int8_t> weights,
                                          const aotc_nest &nest, Epilogue &epilogue) {
   typename aotc_own_epilogue<Epilogue>::type own = epilogue;
-  aotc_vi acc[MR][NV];
+  aotc_vi acc[KU][MR][NV];
   AOTC_UNROLL(128)
-  for (int i = 0; i < MR * NV; ++i) acc[i / NV][i % NV] = own.initial(i / NV, i % NV);
-  aotc_contract_reduce_int8<MR, NV>(input, weights, nest, acc);
+  for (int i = 0; i < KU * MR * NV; ++i) {
+    const int m = i / NV % MR, v = i % NV;
+    acc[i / (MR * NV)][m][v] = i < MR * NV ? own.initial(m, v) : aotc_vi{};
+  }
+  aotc_contract_reduce_int8<MR, NV, KU>(input, weights, nest, acc);
   AOTC_UNROLL(128)
-  for (int i = 0; i < MR * NV; ++i) own(i / NV, i % NV, acc[i / NV][i % NV]);
+  for (int i = MR * NV; i < KU * MR * NV; ++i) {
+    acc[0][i / NV % MR][i % NV] += acc[i / (MR * NV)][i / NV % MR][i % NV];
+  }
+  AOTC_UNROLL(128)
+  for (int i = 0; i < MR * NV; ++i) own(i / NV, i % NV, acc[0][i / NV][i % NV]);
 }
 
 #endif  // AOTC_CONTRACT_TILE_INT8_H_

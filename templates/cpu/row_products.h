@@ -2,14 +2,15 @@
 // keys, weights times values.
 //
 //   aotc_row_products<6, 2>(rows, n, k, {a, lda, 1}, {b, ldb, 1}, y, ldy);   // y = a b
-//   aotc_row_dots<6>(rows, n, k, {a, lda, 1}, {b, ldb, 1}, y, ldy);          // y = a b^T
+//   aotc_row_dots<6, 2>(rows, n, k, {a, lda, 1}, {b, ldb, 1}, y, ldy);       // y = a b^T
 //
 // MR rows share each load of b. Fewer than MR are computed as MR, of which the last are the same,
 // and are stored alone; a single row has a tile of its own. Tails of columns and of the depth are
 // masked: nothing beyond the operands is read. Zero columns or depth are no special case.
 //
 // Sizes: of aotc_row_products, MR * NV accumulators, NV vectors of b and a broadcast must fit the
-// registers (8x2 with AVX-512, else 6x2); aotc_row_dots has two columns at a time.
+// registers (8x2 with AVX-512, else 6x2); of aotc_row_dots, MR * NC accumulators, NC columns and a
+// row.
 #ifndef AOTC_ROW_PRODUCTS_H_
 #define AOTC_ROW_PRODUCTS_H_
 
@@ -91,7 +92,7 @@ template <int MR, int NV>
 AOTC_INLINE void aotc_row_products(int64_t rows, int64_t columns, int64_t depth, aotc_matrix a,
                                    aotc_matrix b, float *y, int64_t y_row) {
   if (rows == 1) {
-    aotc_row_products_tiles<1, 4>(rows, columns, depth, a, b, y, y_row);
+    aotc_row_products_tiles<1, MR == 1 ? NV : 4>(rows, columns, depth, a, b, y, y_row);
   } else {
     aotc_row_products_tiles<MR, NV>(rows, columns, depth, a, b, y, y_row);
   }
@@ -149,13 +150,13 @@ AOTC_KERNEL void aotc_row_dots_tiles(int64_t rows, int64_t columns, int64_t dept
 
 // y[m][n] = sum over k of a(m, k) * b(n, k), for m < rows <= MR, n < columns, k < depth. a.step and
 // b.step are 1.
-template <int MR>
+template <int MR, int NC>
 AOTC_INLINE void aotc_row_dots(int64_t rows, int64_t columns, int64_t depth, aotc_matrix a,
                                aotc_matrix b, float *y, int64_t y_row) {
   if (rows == 1) {
-    aotc_row_dots_tiles<1, 4>(rows, columns, depth, a, b, y, y_row);
+    aotc_row_dots_tiles<1, MR == 1 ? NC : 4>(rows, columns, depth, a, b, y, y_row);
   } else {
-    aotc_row_dots_tiles<MR, 2>(rows, columns, depth, a, b, y, y_row);
+    aotc_row_dots_tiles<MR, NC>(rows, columns, depth, a, b, y, y_row);
   }
 }
 

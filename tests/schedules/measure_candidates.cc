@@ -18,8 +18,6 @@
 #include <random>
 
 #include "absl/strings/str_split.h"
-#include "compiler/driver/compile.h"
-#include "compiler/import/shape_options.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/attention.h"
@@ -29,6 +27,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/registry.h"
 #include "tests/schedules/candidate_library.h"
+#include "tests/schedules/lowered_model.h"
 #include "tests/schedules/rank.h"
 
 namespace aotc {
@@ -80,20 +79,11 @@ class Times {
 };
 
 absl::StatusOr<CompileResult> CompileModel(const std::string& argument, const Options& given) {
-  const std::vector<std::string> words = absl::StrSplit(argument, ',');
   static const std::string measured = given.measure ? MeasureLimits() : "";
-  CompileOptions options{.model_path = words[0],
-                         .target = given.target,
-                         .cpu = given.cpu,
-                         .limits_path = given.limits,
-                         .limits = given.measure ? measured : ""};
-  options.passes.stop_after = "lower";
-  for (size_t i = 1; i < words.size(); ++i) {
-    AOTC_ASSIGN_OR_RETURN(const DimOption dim, ParseDimOption(words[i]));
-    options.import.dims.push_back(dim);
-  }
-  Diagnostics diagnostics;
-  return Compile(options, diagnostics);
+  return CompileToKernels(argument, {.target = given.target,
+                                     .cpu = given.cpu,
+                                     .limits_path = given.limits,
+                                     .limits = given.measure ? measured : ""});
 }
 
 std::string KeyOf(const Subject& subject) {
@@ -251,9 +241,8 @@ absl::Status Run(const Options& options) {
   Target target;
   for (const std::string& model : options.models) {
     const absl::StatusOr<CompileResult> result = CompileModel(model, options);
-    if (!result.ok()) return absl::InternalError(StrCat(model, ": ", result.status().message()));
-    const std::string file = std::string(model.substr(0, model.find(',')));
-    AddSubjects(file.substr(file.rfind('/') + 1), *result, known, subjects);
+    AOTC_RETURN_IF_ERROR(result.status());
+    AddSubjects(NameOfModel(model), *result, known, subjects);
     target = result->target;
   }
   std::mt19937_64 random(options.seed);

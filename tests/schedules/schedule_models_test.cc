@@ -2,55 +2,45 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "compiler/driver/compile.h"
-#include "compiler/import/shape_options.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/loops_text.h"
-#include "compiler/schedule/anchor.h"
-#include "compiler/schedule/winograd.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_schedules.h"
 #include "compiler/targets/cpu/tiles.h"
+#include "tests/schedules/lowered_model.h"
 
 namespace aotc {
 namespace {
 
-struct Model {
-  std::string name;
-  std::vector<std::string> dims = {};
+// MODEL[,NAME=RANGE...]
+const char* const kModels[] = {
+    "tiny_kws_dscnn",
+    "tiny_kws_cnn",
+    "tiny_kws_dscnn_f16",
+    "tiny_ad_autoencoder",
+    "tiny_ic_mobilenet,batch=1..4",
+    "tiny_ic_resnet8_f16",
+    "policy_quadruped",
+    "det_face_yunet",
+    "det_nanodet",
+    "text_tinybert,batch=1..3,sequence=4..64",
+    "text_t5_encoder,batch=1..3,tokens=4..64",
+    "rnn_loop,sequence=1..8",
 };
 
-void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
+std::string NameOf(const testing::TestParamInfo<const char*>& info) {
+  return NameOfModel(info.param);
+}
 
-const Model kModels[] = {
-    {"tiny_kws_dscnn"},
-    {"tiny_kws_cnn"},
-    {"tiny_kws_dscnn_f16"},
-    {"tiny_ad_autoencoder"},
-    {"tiny_ic_mobilenet", {"batch=1..4"}},
-    {"tiny_ic_resnet8_f16"},
-    {"policy_quadruped"},
-    {"det_face_yunet"},
-    {"det_nanodet"},
-    {"text_tinybert", {"batch=1..3", "sequence=4..64"}},
-    {"text_t5_encoder", {"batch=1..3", "tokens=4..64"}},
-    {"rnn_loop", {"sequence=1..8"}},
-};
-
-class ModelKernels : public testing::TestWithParam<Model> {
+class ModelKernels : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const std::string path = StrCat("../shared/models/", GetParam().name, ".onnx");
+    const std::string name = NameOfModel(GetParam());
+    const std::string path = StrCat("../shared/models/", name, ".onnx");
     if (access(path.c_str(), R_OK) != 0) GTEST_SKIP() << path << " is not here";
-    CompileOptions options{.model_path = path, .target = target_name_};
-    options.passes.stop_after = "lower";
-    for (const std::string& dim : GetParam().dims) {
-      const absl::StatusOr<DimOption> option = ParseDimOption(dim);
-      ASSERT_TRUE(option.ok()) << option.status();
-      options.import.dims.push_back(*option);
-    }
-    Diagnostics diagnostics;
-    absl::StatusOr<CompileResult> result = Compile(options, diagnostics);
+    const std::string ranges = std::string(GetParam()).substr(name.size());
+    absl::StatusOr<CompileResult> result =
+        CompileToKernels(StrCat(path, ranges), {.target = target_name_});
     ASSERT_TRUE(result.ok()) << result.status();
     program_ = std::move(result->program);
     target_ = std::move(result->target);
@@ -92,20 +82,6 @@ TEST_P(ModelKernels, AreValidAfterLowering) {
   for (const ProgramKernel& kernel : program_.kernels) {
     const absl::Status status = verifier.Verify(kernel.kernel);
     EXPECT_TRUE(status.ok()) << kernel.kernel.name << ": " << status;
-  }
-}
-
-TEST_P(ModelKernels, HaveADozenCandidatesOrMoreForEachContraction) {
-  constexpr size_t kDozen = 12;
-  for (const ProgramKernel& kernel : program_.kernels) {
-    if (!ReadContraction(kernel.kernel) && !ReadWinograd(kernel.kernel)) continue;
-    for (const KernelVariant& variant : kernel.variants) {
-      const CpuReading reading = ReadingOf(kernel.kernel, variant);
-      const Isa& isa = IsaOf(variant);
-      const size_t count = CpuCandidates(reading, isa, DefaultCpuLimits().For(isa)).size();
-      EXPECT_GE(count, kDozen) << kernel.kernel.name << ", " << variant.feature << ": "
-                               << variant.schedule;
-    }
   }
 }
 
@@ -157,10 +133,8 @@ TEST_P(ModelKernelsOnCuda, HaveCandidatesAmongWhichTheirScheduleIs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernelsOnCuda, testing::ValuesIn(kModels),
-                         [](const auto& info) { return info.param.name; });
-INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernels, testing::ValuesIn(kModels),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernelsOnCuda, testing::ValuesIn(kModels), NameOf);
+INSTANTIATE_TEST_SUITE_P(Schedules, ModelKernels, testing::ValuesIn(kModels), NameOf);
 
 }  // namespace
 }  // namespace aotc

@@ -50,7 +50,9 @@ static void run_tile(const Int8Arguments& of, int64_t m0, int64_t n0) {
   const aotc_panel<int8_t> panel = {of.packed_b + (n0 / 32 * of.k4 * 32 + n0 % 32) * 4};
   requantise epilogue;
   epilogue.of = &of, epilogue.m0 = m0, epilogue.n0 = n0;
-  aotc_contract_tile_int8<Rows, kVectors>(rows, panel, aotc_nest_dense4(of.k4, 32), epilogue);
+  constexpr int kSplit = Rows == 1 ? 3 : 1;
+  aotc_contract_tile_int8<Rows, kVectors, kSplit>(rows, panel, aotc_nest_dense4(of.k4, 32),
+                                                  epilogue);
 }
 
 template <class Input, class Element>

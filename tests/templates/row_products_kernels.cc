@@ -20,8 +20,8 @@ static void products(const ProductArguments* of) {
 }
 
 static void dots(const ProductArguments* of) {
-  aotc_row_dots<kRows>(of->rows, of->columns, of->depth, aotc_matrix{of->a, of->a_row, 1},
-                       aotc_matrix{of->b, of->b_row, 1}, of->y, of->y_row);
+  aotc_row_dots<kRows, 2>(of->rows, of->columns, of->depth, aotc_matrix{of->a, of->a_row, 1},
+                          aotc_matrix{of->b, of->b_row, 1}, of->y, of->y_row);
 }
 
 const RowProductKernels kernels = {kRows, products, dots};

@@ -96,7 +96,7 @@ TEST(LegalParams, ParametersThatDoNotGoTogether) {
 TEST(LegalParams, ValuesAndNumbersOfParameters) {
   const TileRow& tile = RowOf(CpuTiles(), "contract_tile");
   EXPECT_EQ(Refusal(tile, {15, 2, 1}, {}), "tile contract_tile: rows is 15");
-  EXPECT_EQ(Refusal(tile, {14, 2, 3}, {}), "tile contract_tile: split is 3");
+  EXPECT_EQ(Refusal(tile, {14, 2, 9}, {}), "tile contract_tile: split is 9");
   EXPECT_EQ(Refusal(tile, {14, 2}, {}), "tile contract_tile: 2 parameters, not 3");
 }
 
@@ -118,8 +118,10 @@ TEST(CheckTileCall, AxesWhoseStrideIsNotNamedLieDense) {
 // The groups of four of an integer contraction lie together, column after column.
 TEST(CheckTileCall, DenseAxesLieAsTheOnesBehindThemAreLong) {
   const TileRow& row = RowOf(CpuTiles(), "contract_tile_int8");
-  TileCall call{
-      .tile = "contract_tile_int8", .params = {2, 1}, .lanes = 8, .extents = {1, 1, 1, Var("k")}};
+  TileCall call{.tile = "contract_tile_int8",
+                .params = {2, 1, 1},
+                .lanes = 8,
+                .extents = {1, 1, 1, Var("k")}};
   const auto check = [&](int64_t column, int64_t element) {
     call.operands = {TileView{TensorId(0), 0, {64, 0, 0, 0, 4, 1}},
                      TileView{TensorId(1), 0, {0, 0, 0, 32, column, element}},

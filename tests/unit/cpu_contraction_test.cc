@@ -2,6 +2,7 @@
 #include "compiler/ir/kernel_text.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_schedules.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "gtest/gtest.h"
 
@@ -134,8 +135,28 @@ TEST(CpuContraction, RowsAreNoColumns) {
       %y[i<7, j<1] = reduce sum(k<32) %x[i, k] * %w[0, k]
     })air");
   ASSERT_FALSE(kernel.variants.empty());
-  EXPECT_EQ(kernel.variants[0].realisation, "vector_loops");
-  EXPECT_EQ(kernel.variants[0].reason, "the only column has no axis of its own");
+  EXPECT_EQ(kernel.variants[0].realisation, "row_products");
+  EXPECT_EQ(kernel.variants[0].reason,
+            "rows that multiply with one matrix share its loads; no contract_tile: the only column "
+            "has no axis of its own");
+}
+
+// A schedule from a file may say anything: a tile of fewer rows than the task has would leave some
+// out.
+TEST(CpuRowProducts, TilesHaveTheRowsOfTheTask) {
+  const ProgramKernel kernel = Scheduled(R"air(
+    kernel @dense(in %x: f32[7, 32], const %w: f32[1, 32], out %y: f32[7, 1]) {
+      %y[i<7, j<1] = reduce sum(k<32) %x[i, k] * %w[0, k]
+    })air");
+  ASSERT_FALSE(kernel.variants.empty());
+  const CpuReading reading = ReadingOf(kernel.kernel, kernel.variants[0]);
+  const Isa isa = ParseCpuList("x86-64-v3")->back();
+  const auto apply = [&](std::string_view text) {
+    return ApplyOnCpu(reading, *ParseSchedule(text), isa).status();
+  };
+  EXPECT_TRUE(apply("schedule { tasks %y(i:6)  %y @ tasks in scratch by row_dots(6, 1) }").ok());
+  EXPECT_EQ(apply("schedule { tasks %y(i:6)  %y @ tasks in scratch by row_dots(4, 1) }").message(),
+            "a task has 6 rows, row_dots 4");
 }
 
 // A tile hands over vectors: what cannot take them is computed in loops, from weights as they are.

@@ -34,11 +34,13 @@ struct AttentionTiling {
   int64_t keys = 112;                        // of a block
   int64_t score_rows = 14, value_rows = 14;  // of the register tiles: keys, columns of the values
   int64_t vectors = 2;
+  int64_t width = 4;  // of a single row: keys, or vectors of columns, at a time
 };
 
 // The product of a row with a matrix whose rows are the results and whose columns are the terms:
-// row_dots where those lie together, row_products where the results do. Null where neither does.
-SchedulePart RowProductPart(const AttentionRows& matrix);
+// row_dots where those lie together, row_products where the results do, `width` results or vectors
+// of them at a time. Null where neither does.
+SchedulePart RowProductPart(const AttentionRows& matrix, int64_t width);
 // Whether there is one row for each of the keys' matrices, as in a step of decoding.
 bool HasSingleRows(const Attention& attention);
 // Error: single rows whose keys or values lie apart.

@@ -30,6 +30,25 @@ double KeysOf(double keys, const Attention& a, const AttentionTiling& tiling, co
          keys * vectors * kOfWeight + columns * vectors * kOfScaling + fetched / core.l2_rate;
 }
 
+// Cycles of a single row for so many of the keys, of which all rows of the kernel have `all_bytes`
+// with their values.
+double KeysOfRow(double keys, const Attention& a, const AttentionTiling& tiling, double all_bytes,
+                 const CpuCore& core) {
+  constexpr double kOfVector = 16, kOfSum = 6;   // an exponential and its sums; a sum over lanes
+  constexpr double kInFlight = 2;                // dots do not wait for each other
+  constexpr double kOfBlock = 60, kApart = 0.5;  // what does not come while something is computed
+  const double lanes = core.lanes, width = static_cast<double>(tiling.width);
+  const double depth = std::ceil(static_cast<double>(a.depth) / lanes);
+  const double columns = std::ceil(static_cast<double>(a.columns) / lanes);
+  const double dots = std::ceil(keys / width) *
+                      (depth * core.TileStep(width, width, 1, kInFlight) + width * kOfSum);
+  const double products = std::ceil(columns / width) * keys * core.TileStep(width, width, 1, 1);
+  const double compute = dots + products + std::ceil(keys / lanes) * kOfVector + kOfBlock;
+  const double bytes = keys * static_cast<double>(a.depth + a.columns) * sizeof(float);
+  const double fetched = bytes / core.RateOf(all_bytes);
+  return std::max(compute, fetched) + kApart * std::min(compute, fetched);
+}
+
 }  // namespace
 
 CpuEstimate EstimateAttention(const Attention& a, const AttentionTiling& tiling,
@@ -41,8 +60,13 @@ CpuEstimate EstimateAttention(const Attention& a, const AttentionTiling& tiling,
     if (i != a.row) tasks *= MostOf(a.scores.outer[i].extent, bounds);
   }
   const double whole = part > 0 ? std::floor(keys / part) : 0, last = keys - whole * part;
-  double cycles = whole * KeysOf(part, a, tiling, core);
-  if (last > 0) cycles += KeysOf(last, a, tiling, core);
+  const double bytes = tasks * keys * static_cast<double>(a.depth + a.columns) * sizeof(float);
+  auto cycles_of = [&](double count) {
+    return HasSingleRows(a) ? KeysOfRow(count, a, tiling, bytes, core)
+                            : KeysOf(count, a, tiling, core);
+  };
+  double cycles = whole * cycles_of(part);
+  if (last > 0) cycles += cycles_of(last);
   return {.cycles = tasks * (core.task + cycles), .tasks = tasks};
 }
 

@@ -71,7 +71,7 @@ class RowAttention : public AttentionBlocks {
   // y[n] = sum over k of x[k] * matrix(n, k): rows of the matrix along n, its columns along k.
   Stmt Product(const AttentionRows& matrix, TensorId x, TensorId y, const Expr& columns,
                const Expr& terms) const {
-    const SchedulePart part = RowProductPart(matrix);
+    const SchedulePart part = RowProductPart(matrix, tiling_.width);
     const Expr& row_step = matrix.step.IsInt(1) ? matrix.row_step : matrix.step;
     TileCall call{.tile = part.by, .params = part.params, .extents = {1, columns, terms}};
     call.operands = {TileView{x, 0, {terms, 1}},

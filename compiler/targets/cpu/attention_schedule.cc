@@ -31,9 +31,9 @@ AttentionTiling TilingFor(const Attention& a, int64_t keys, int64_t vectors, con
 }
 
 // Enough keys that what a block costs beside its products is little.
-AttentionTiling TilingOfRow(const Attention& a, int64_t keys) {
+AttentionTiling TilingOfRow(const Attention& a, int64_t keys, int64_t width) {
   const int64_t most = std::max<int64_t>(RangeOf(a.keys, a.scores.bounds).max, 1);
-  return {.block = 1, .keys = std::min(most, keys), .vectors = 1};
+  return {.block = 1, .keys = std::min(most, keys), .vectors = 1, .width = width};
 }
 
 // The values as a matrix whose rows are the columns of the result.
@@ -79,7 +79,7 @@ Schedule ScheduleOf(const Attention& a, const AttentionTiling& tiling, int lanes
   };
   if (tiling.block > 1) return schedule;
   for (const auto& [part, matrix] : {std::pair(0, a.key), std::pair(2, Transposed(a.value))}) {
-    const SchedulePart product = RowProductPart(matrix);
+    const SchedulePart product = RowProductPart(matrix, tiling.width);
     schedule.parts[part].by = product.by;
     schedule.parts[part].params = product.params;
   }
@@ -88,10 +88,9 @@ Schedule ScheduleOf(const Attention& a, const AttentionTiling& tiling, int lanes
 
 }  // namespace
 
-SchedulePart RowProductPart(const AttentionRows& matrix) {
-  if (matrix.step.IsInt(1)) return {.by = "row_dots", .params = {1}};
-  constexpr int64_t kColumnVectors = 4;
-  if (matrix.row_step.IsInt(1)) return {.by = "row_products", .params = {1, kColumnVectors}};
+SchedulePart RowProductPart(const AttentionRows& matrix, int64_t width) {
+  if (matrix.step.IsInt(1)) return {.by = "row_dots", .params = {1, width}};
+  if (matrix.row_step.IsInt(1)) return {.by = "row_products", .params = {1, width}};
   return {};
 }
 
@@ -102,7 +101,7 @@ bool HasSingleRows(const Attention& a) {
 absl::Status CheckRowAttention(const Attention& a) {
   if (!HasSingleRows(a)) return absl::OkStatus();
   const bool lie_together =
-      !RowProductPart(a.key).by.empty() && !RowProductPart(Transposed(a.value)).by.empty();
+      !RowProductPart(a.key, 1).by.empty() && !RowProductPart(Transposed(a.value), 1).by.empty();
   return lie_together ? absl::OkStatus() : Refuse("keys or values of a single row lie apart");
 }
 
@@ -115,6 +114,9 @@ absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& a, const Sche
     return Refuse("attention has three parts in a loop over keys");
   }
   AttentionTiling tiling{.block = schedule.tasks[a.row].block, .keys = schedule.loops[0].block};
+  if (tiling.block == 1 && schedule.parts[0].params.size() == 2) {
+    tiling.width = schedule.parts[0].params[1];
+  }
   for (const size_t part : {0, 2}) {
     if (tiling.block > 1 && schedule.parts[part].by != "contract_tile")
       return Refuse("products are by contract_tile");
@@ -132,7 +134,10 @@ absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& a, const Sche
 std::vector<Schedule> AttentionCandidates(const Attention& a, const Isa& isa) {
   std::vector<Schedule> schedules;
   for (const int64_t keys : {256, 512, 128, 64, 32}) {
-    if (HasSingleRows(a)) schedules.push_back(ScheduleOf(a, TilingOfRow(a, keys), isa.lanes));
+    for (const int64_t width : {4, 2, 1}) {
+      if (!HasSingleRows(a)) continue;
+      schedules.push_back(ScheduleOf(a, TilingOfRow(a, keys, width), isa.lanes));
+    }
   }
   if (RangeOf(a.rows().extent, a.scores.bounds).max < isa.lanes) return schedules;
   for (const int64_t vectors : {3, 2, 1}) {

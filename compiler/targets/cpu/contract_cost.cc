@@ -107,8 +107,7 @@ class ContractCost {
     constexpr double kOfL1 = 0.75;        // others need some of it
     const auto vectors = static_cast<double>(tiling_.vectors);
     const double accumulators = rows * vectors;
-    auto split = static_cast<double>(
-        SplitOfTile(static_cast<int64_t>(rows), tiling_.rows, tiling_.vectors, tiling_.split));
+    auto split = static_cast<double>(SplitOf(c_, tiling_, static_cast<int64_t>(rows)));
     if (c_.is_depthwise) split = kTilesInFlight;
     double products =
         c_.is_depthwise

@@ -15,17 +15,24 @@ namespace {
 
 bool TakesAmx(const TiledContraction& c, const Isa& isa) { return isa.has_amx && FitsAmx(c); }
 
-// Rows of the largest tile whose accumulators, weights and broadcast fit the registers.
+// Without a dot product both operands of a product of bytes are spread into two vectors each.
+bool SpreadsBytes(const TiledContraction& c, const Isa& isa) {
+  return c.is_integer && !c.is_depthwise && !isa.has_vnni;
+}
+
+// That fit the registers, beside the weights and the broadcast.
+int64_t MostAccumulators(const TiledContraction& c, const Isa& isa, int64_t vectors) {
+  constexpr int64_t kTemporaries = 5;
+  if (SpreadsBytes(c, isa)) return isa.registers - kTemporaries - 2 * vectors;
+  return isa.registers - 1 - vectors;
+}
+
+// Rows of the largest tile.
 int64_t MostRows(const TiledContraction& c, const Isa& isa, int64_t vectors) {
-  constexpr int64_t kMostRows = 14, kAmxRows = 16;
+  constexpr int64_t kMostRows = 14, kMostSpreadRows = 8, kAmxRows = 16;
   if (TakesAmx(c, isa)) return kAmxRows;
-  if (!c.is_integer || c.is_depthwise || isa.has_vnni) {
-    return std::clamp<int64_t>((isa.registers - 1 - vectors) / vectors, 1, kMostRows);
-  }
-  // Without a dot product both operands are spread into two vectors each.
-  constexpr int64_t kMostSpreadRows = 8, kTemporaries = 5;
-  return std::clamp<int64_t>((isa.registers - kTemporaries - 2 * vectors) / vectors, 1,
-                             kMostSpreadRows);
+  return std::clamp<int64_t>(MostAccumulators(c, isa, vectors) / vectors, 1,
+                             SpreadsBytes(c, isa) ? kMostSpreadRows : kMostRows);
 }
 
 // The multiple of `step` from `least` to about twice that which cuts `extent` most evenly.
@@ -81,6 +88,34 @@ int64_t AmxRows(const TiledContraction& c, int64_t most) {
     if (*c.row_extent.AsInt() % rows == 0) return rows;
   }
   return EvenRows(c, most);
+}
+
+// Of tiles of as many vectors: all, a half, a third and a quarter of the rows that fit. Where there
+// are few rows a part of them, too.
+std::set<int64_t, std::greater<>> TileRows(const TiledContraction& c, const Isa& isa,
+                                           int64_t vectors) {
+  std::set<int64_t, std::greater<>> rows;
+  for (const int64_t share : {1, 2, 3, 4}) {
+    const int64_t most = std::max<int64_t>(MostRows(c, isa, vectors) / share, 1);
+    rows.insert(TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most));
+  }
+  if (rows.size() == 1) rows.insert(CeilOf(*rows.begin(), 2));
+  return rows;
+}
+
+bool HasSplit(const TiledContraction& c, std::string_view tile) {
+  return !c.is_depthwise && tile != kAmxTile;
+}
+
+// How many accumulators may share an output: several where the tile has few. Of those that cost the
+// same the first is chosen: most reductions are multiples of powers of two.
+std::vector<int64_t> Splits(const TiledContraction& c, const Isa& isa, const ContractTiling& tile) {
+  const int64_t accumulators = tile.rows * tile.vectors;
+  if (!HasSplit(c, tile.tile) || accumulators >= kFewAccumulators) return {1};
+  std::vector<int64_t> splits = {1, 2, 4, 8, 3, 5, 6, 7};
+  const int64_t most = MostAccumulators(c, isa, tile.vectors) / accumulators;
+  std::erase_if(splits, [&](int64_t split) { return split > std::max<int64_t>(most, 1); });
+  return splits;
 }
 
 // What a task has.
@@ -149,7 +184,6 @@ bool FitsAmx(const TiledContraction& c) {
          inner.input_stride.IsInt(kGroupBytes) && c.column_stride == kGroupBytes;
 }
 
-// All, a half, a third and a quarter of the rows that fit, for each number of vectors.
 std::vector<ContractTiling> ContractTiles(const TiledContraction& c, const Isa& isa) {
   constexpr int64_t kMostVectors = 8;
   const int64_t panel = c.is_depthwise ? 1 : c.panel / isa.lanes;
@@ -158,19 +192,11 @@ std::vector<ContractTiling> ContractTiles(const TiledContraction& c, const Isa& 
   std::vector<ContractTiling> tiles;
   for (tile.vectors = std::min(panel, kMostVectors); tile.vectors > 0; --tile.vectors) {
     if (panel % tile.vectors != 0) continue;
-    std::set<int64_t, std::greater<>> rows;
-    for (const int64_t share : {1, 2, 3, 4}) {
-      const int64_t most = std::max<int64_t>(MostRows(c, isa, tile.vectors) / share, 1);
-      rows.insert(TakesAmx(c, isa) ? AmxRows(c, most) : EvenRows(c, most));
-    }
-    for (const int64_t count : rows) {
-      tile.rows = count;
-      const int64_t accumulators = count * tile.vectors;
-      const bool splits = !c.is_integer && !c.is_depthwise && accumulators < kFewAccumulators;
-      for (const int64_t split : {1, 2, 4, 8}) {
+    for (const int64_t rows : TileRows(c, isa, tile.vectors)) {
+      tile.rows = rows;
+      for (const int64_t split : Splits(c, isa, tile)) {
         tile.split = split;
-        const bool fits = splits && accumulators * split + tile.vectors < isa.registers;
-        if (split == 1 || fits) tiles.push_back(tile);
+        tiles.push_back(tile);
       }
     }
   }
@@ -179,8 +205,13 @@ std::vector<ContractTiling> ContractTiles(const TiledContraction& c, const Isa& 
 
 std::vector<int64_t> TileParams(const TiledContraction& c, const ContractTiling& tiling) {
   std::vector<int64_t> params = {tiling.rows, tiling.vectors};
-  if (!c.is_integer && !c.is_depthwise) params.push_back(tiling.split);
+  if (HasSplit(c, tiling.tile)) params.push_back(tiling.split);
   return params;
+}
+
+int64_t SplitOf(const TiledContraction& c, const ContractTiling& tiling, int64_t rows) {
+  if (c.is_integer) return tiling.split;
+  return SplitOfTile(rows, tiling.rows, tiling.vectors, tiling.split);
 }
 
 std::vector<Schedule> ContractCandidates(const TiledContraction& c, const Isa& isa) {

@@ -49,6 +49,8 @@ std::vector<ContractTiling> ContractTiles(const TiledContraction& contraction, c
 
 // The values of the tile's parameters.
 std::vector<int64_t> TileParams(const TiledContraction& contraction, const ContractTiling& tiling);
+// How many accumulators share an output in a tile of so many rows, which may be the last ones.
+int64_t SplitOf(const TiledContraction& contraction, const ContractTiling& tiling, int64_t rows);
 // The tile that the part says, around it all rows and panels. Error: it is none of this
 // contraction.
 absl::StatusOr<ContractTiling> TileOfPart(const TiledContraction& contraction,

@@ -46,9 +46,7 @@ class TileCallBuilder {
 
   TileCall Matrix() const {
     TileCall call{.tile = tiling_.tile, .params = {site_.rows, tiling_.vectors}};
-    if (!c_.is_integer) {
-      call.params.push_back(SplitOfTile(site_.rows, tiling_.rows, tiling_.vectors, tiling_.split));
-    }
+    if (tiling_.tile != kAmxTile) call.params.push_back(SplitOf(c_, tiling_, site_.rows));
     const Expr weights =
         Var("panel") * c_.panel_stride + c_.weight_offset + GroupColumn() * c_.column_stride;
     TileView a{c_.input, Simplify(InputOffset(), site_.bounds), {c_.row_stride}};
@@ -69,7 +67,6 @@ class TileCallBuilder {
 
   // a(tile_row, step) is the element itself.
   TileCall Gathered() const {
-    const int64_t split = SplitOfTile(site_.rows, tiling_.rows, tiling_.vectors, tiling_.split);
     const ContractLevel& level = c_.levels.back();
     const Expr weights =
         Var("panel") * c_.panel_stride + c_.weight_offset + GroupColumn() * c_.column_stride;
@@ -81,7 +78,7 @@ class TileCallBuilder {
     bounds.Add("step", 0, RangeOf(level.extent, site_.bounds).max - 1);
     element.result = Cast(DType::kF32, Load(c_.input, {Simplify(place, bounds)}, dtype));
     return {.tile = tiling_.tile,
-            .params = {site_.rows, tiling_.vectors, split},
+            .params = {site_.rows, tiling_.vectors, SplitOf(c_, tiling_, site_.rows)},
             .extents = {level.extent},
             .operands = {TileObject{.name = "input", .methods = {std::move(element)}},
                          TileView{c_.weights,

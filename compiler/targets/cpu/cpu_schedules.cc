@@ -76,8 +76,9 @@ int LanesOf(const CpuReading& reading, const Isa& isa) {
   return HasVectorMath(reading.stored()) ? isa.lanes : 1;
 }
 
-void AddNew(std::vector<Schedule>& schedules, Schedule schedule) {
-  if (std::ranges::find(schedules, schedule) == schedules.end()) {
+void AddNew(std::vector<Schedule>& schedules, std::vector<Schedule> others) {
+  for (Schedule& schedule : others) {
+    if (std::ranges::count(schedules, schedule) > 0) continue;
     schedules.push_back(std::move(schedule));
   }
 }
@@ -250,38 +251,26 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
 std::vector<Schedule> CpuCandidates(const CpuReading& reading, const Isa& isa,
                                     const CpuLimits& limits) {
   std::vector<Schedule> schedules = {ChooseOnCpu(reading, isa, limits)};
-  if (reading.contraction().ok()) {
-    for (Schedule& schedule : ContractCandidates(*reading.contraction(), isa)) {
-      AddNew(schedules, std::move(schedule));
-    }
-  }
+  if (reading.contraction().ok())
+    AddNew(schedules, ContractCandidates(*reading.contraction(), isa));
   if (reading.winograd().ok()) {
-    for (Schedule& schedule : WinogradCandidates(*reading.winograd(), isa)) {
-      AddNew(schedules, std::move(schedule));
-    }
+    AddNew(schedules, WinogradCandidates(*reading.winograd(), isa));
     return schedules;
   }
   if (reading.chain().ok()) {
-    for (Schedule& schedule : ChainCandidates(*reading.chain(), isa, limits)) {
-      AddNew(schedules, std::move(schedule));
-    }
+    AddNew(schedules, ChainCandidates(*reading.chain(), isa, limits));
     return schedules;
   }
-  if (reading.attention().ok()) {
-    for (Schedule& schedule : AppliedToAttention(*reading.attention(), isa)) {
-      AddNew(schedules, std::move(schedule));
-    }
+  if (reading.attention().ok()) AddNew(schedules, AppliedToAttention(*reading.attention(), isa));
+  if (reading.rows().ok()) {
+    AddNew(schedules, RowProductCandidates(reading.stored(), *reading.rows(), isa));
   }
   if (reading.transpose().ok()) {
-    for (Schedule& schedule : TransposeCandidates(reading.stored(), *reading.transpose())) {
-      AddNew(schedules, std::move(schedule));
-    }
+    AddNew(schedules, TransposeCandidates(reading.stored(), *reading.transpose()));
   }
   if (!reading.loops().ok()) return schedules;
   for (const int lanes : {LanesOf(reading, isa), 1}) {
-    for (Schedule& loops : LoopCandidates(reading.stored(), *reading.loops(), lanes)) {
-      AddNew(schedules, std::move(loops));
-    }
+    AddNew(schedules, LoopCandidates(reading.stored(), *reading.loops(), lanes));
   }
   return schedules;
 }

@@ -10,13 +10,13 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
+#include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
-constexpr int64_t kVectors = 2;                  // of columns in a tile
 constexpr int64_t kMostBlockBytes = 128 * 1024;  // temps of a block, within most L2 caches
 
 // Element (row, n, k) of an operand is data[offset + row * row_step + n * column + k * term].
@@ -49,6 +49,9 @@ class RowBlocks {
     }
     for (LoopBuffer& buffer : nest_.buffers) {
       if (buffer.place == BufferPlace::kScratch) buffer.elements *= rows;
+    }
+    for (FlatStage& stage : nest_.stages) {
+      if (IsDot(stage)) KeepInMemory(stage.results[0], rows);
     }
     first_ = Let("task_row", Var("row_chunk") * rows);
     count_ = Let("row_count", Simplify(Min(row_.extent - Var("task_row"), rows), nest_.bounds));
@@ -94,12 +97,32 @@ class RowBlocks {
     return WithArgs(e, {OfRow(e->tensor, e.arg(0))});
   }
 
-  // sum of a load times a load, in f32, into f32 memory.
+  // A number of each row, the product with a vector: a matrix of one column.
+  bool IsDot(const FlatStage& stage) const {
+    if (!stage.inner.empty() || !IsPlainSum(stage)) return false;
+    return std::ranges::count_if(LoadsOf(stage.bodies[0]), [&](const Expr& load) {
+             return nest_.buffers[load->tensor].place != BufferPlace::kScratch &&
+                    !UsesVar(load.arg(0), row_.name);
+           }) == 1;
+  }
+
+  // The result as an element of memory for each row, in place of a variable.
+  void KeepInMemory(FlatResult& result, int64_t rows) {
+    if (result.index.valid()) return;
+    LoopBuffer& buffer = nest_.buffers[result.tensor];
+    buffer.place = BufferPlace::kScratch;
+    buffer.elements = rows;
+    result.index = Var("row");
+    const Expr element = Load(result.tensor, {result.index}, result.dtype);
+    for (FlatStage& stage : nest_.stages) {
+      for (Expr& body : stage.bodies) body = Substitute(body, {{result.variable, element}});
+    }
+  }
+
+  // sum of a load times a load, in f32.
   bool IsPlainSum(const FlatStage& stage) const {
-    if (stage.bodies.size() != 1 || stage.reduce.size() != 1 || stage.inner.empty()) return false;
-    const FlatResult& result = stage.results[0];
-    if (!result.index.valid() || result.dtype != DType::kF32 || stage.combiner.name != "sum")
-      return false;
+    if (stage.bodies.size() != 1 || stage.reduce.size() != 1) return false;
+    if (stage.results[0].dtype != DType::kF32 || stage.combiner.name != "sum") return false;
     const Expr& body = stage.bodies[0];
     return body.op() == ExprOp::kMul && body.dtype() == DType::kF32 && IsFloats(body.arg(0)) &&
            IsFloats(body.arg(1));
@@ -110,7 +133,8 @@ class RowBlocks {
 
   std::optional<Operand> Place(const FlatStage& stage, TensorId tensor, const Expr& index) const {
     const Bounds bounds = StageBounds(nest_, stage);
-    const std::string &n = stage.inner.back().name, &k = stage.reduce[0].name;
+    const std::string n = stage.inner.empty() ? "" : stage.inner.back().name;
+    const std::string& k = stage.reduce[0].name;
     const Expr of_row = Substitute(index, {{row_.name, Var("task_row") + Var("row")}});
     std::optional<Affine> affine = AsAffine(of_row, {"row", n, k}, bounds);
     if (!affine) return std::nullopt;
@@ -125,17 +149,18 @@ class RowBlocks {
     const FlatResult& result = stage.results[0];
     std::optional<Operand> left = Place(stage, a->tensor, a.arg(0));
     std::optional<Operand> right = Place(stage, b->tensor, b.arg(0));
+    if (!left || !right || !result.index.valid()) return std::nullopt;
     std::optional<Operand> y = Place(stage, result.tensor, result.index);
-    if (!left || !right || !y) return std::nullopt;
+    if (!y) return std::nullopt;
+    if (stage.inner.empty()) y->column = 1;
     if (!left->column.IsInt(0) || !right->row_step.IsInt(0) || !y->column.IsInt(1))
       return std::nullopt;
     const bool is_dots = !right->column.IsInt(1);
     if (is_dots && !(right->term.IsInt(1) && left->term.IsInt(1))) return std::nullopt;
-    Product product{*left, *right, *y, stage.inner.back().extent, stage.reduce[0].extent, is_dots};
-    for (const Expr& extent : {product.columns, product.terms}) {
-      if (extent.IsInt(1)) return std::nullopt;  // no matrix
-    }
-    return product;
+    const Expr columns = stage.inner.empty() ? Expr(1) : stage.inner.back().extent;
+    const Product product{*left, *right, *y, columns, stage.reduce[0].extent, is_dots};
+    const bool is_matrix = is_dots || !columns.IsInt(1);
+    return is_matrix && !product.terms.IsInt(1) ? std::optional(product) : std::nullopt;
   }
 
   Nest nest_;
@@ -160,6 +185,7 @@ Stmt Call(const Product& product, const SchedulePart& part) {
 
 // Loops over what is inner beside the columns.
 Stmt Around(const FlatStage& stage, Stmt call) {
+  if (stage.inner.empty()) return call;
   for (size_t i = stage.inner.size() - 1; i-- > 0;) {
     call = For(stage.inner[i].name, 0, stage.inner[i].extent, {std::move(call)});
   }
@@ -192,10 +218,15 @@ const FlatStage* StageAt(const Nest& nest, size_t index) {
   return found == nest.stages.end() ? nullptr : &*found;
 }
 
+// Rows of a block, and columns (or vectors of them) that a tile takes at a time.
+struct RowTiling {
+  int64_t rows = 8, width = 2;
+};
+
 // Products by themselves, what lies between them together. Error: there is none, or a number of a
 // row is needed on both sides of one.
 absl::StatusOr<std::vector<SchedulePart>> PartsOf(const Kernel& kernel, const RowBlocks& blocks,
-                                                  int64_t rows, int lanes) {
+                                                  const RowTiling& tiling, int lanes) {
   const Nest& nest = blocks.nest();
   std::vector<SchedulePart> parts;
   std::vector<FlatStage> between;
@@ -210,9 +241,9 @@ absl::StatusOr<std::vector<SchedulePart>> PartsOf(const Kernel& kernel, const Ro
         return Refuse("a number of a row is needed on both sides of a product");
       }
       between.clear();
-      parts.push_back({.memory = StageMemory::kScratch, .by = std::string(TileOf(*product))});
-      parts.back().params.push_back(rows);
-      if (!product->is_dots) parts.back().params.push_back(kVectors);
+      parts.push_back({.memory = StageMemory::kScratch,
+                       .by = std::string(TileOf(*product)),
+                       .params = {tiling.rows, tiling.width}});
     } else {
       if (stage != nullptr) between.push_back(*stage);
       if (!is_open) parts.push_back({.memory = StageMemory::kScratch, .by = "loops"});
@@ -279,11 +310,29 @@ std::vector<Cut> CutsOf(const Nest& nest, int64_t rows) {
   return cuts;
 }
 
-// The nest whose rows are the axis of which a task has several.
-absl::StatusOr<Nest> WithRowsOf(const Nest& nest, const Schedule& schedule) {
+// Blocks of rows along the outer axis.
+absl::StatusOr<Schedule> AlongAxis(const Kernel& kernel, const Nest& nest, size_t axis,
+                                   const RowTiling& tiling, const Isa& isa) {
+  const Nest turned = WithRowsAlong(nest, axis);
+  if (turned.outer.back().extent.IsInt(1)) return Refuse("just one row");
+  AOTC_ASSIGN_OR_RETURN(std::vector<SchedulePart> parts,
+                        PartsOf(kernel, RowBlocks(turned, tiling.rows), tiling, isa.lanes));
+  return Schedule{.result = kernel.tensors[MainOutput(kernel)].name,
+                  .tasks = CutsOf(turned, tiling.rows),
+                  .parts = std::move(parts)};
+}
+
+// The rows of a task, which its products have. Error: a task has several of no axis.
+absl::StatusOr<RowBlocks> BlocksOf(const Nest& nest, const Schedule& schedule) {
   for (size_t axis = 0; axis < nest.outer.size(); ++axis) {
     const Cut* cut = FindCut(schedule, nest.outer[axis].walks);
-    if (cut != nullptr && cut->block > 1) return WithRowsAlong(nest, axis);
+    if (cut == nullptr || cut->block == 1) continue;
+    for (const SchedulePart& part : schedule.parts) {
+      if (part.by != "loops" && part.params[0] != cut->block) {
+        return Refuse(StrCat("a task has ", cut->block, " rows, ", part.by, " ", part.params[0]));
+      }
+    }
+    return RowBlocks(WithRowsAlong(nest, axis), cut->block);
   }
   return Refuse("no axis of which a task has several rows");
 }
@@ -301,27 +350,33 @@ absl::StatusOr<Nest> RowProductNest(const Kernel& kernel) {
 absl::StatusOr<Schedule> ChooseRowProducts(const Kernel& kernel, const Nest& nest, const Isa& isa) {
   const int64_t rows = RowsOfBlock(nest, isa);
   if (rows == 1) return Refuse("the temps of a few rows leave the cache");
-  absl::Status reason = Refuse("no rows");
+  absl::StatusOr<Schedule> schedule = Refuse("no rows");
   for (size_t axis = nest.outer.size(); axis-- > 0;) {
-    const Nest turned = WithRowsAlong(nest, axis);
-    reason = Refuse("just one row");
-    if (turned.outer.back().extent.IsInt(1)) continue;
-    absl::StatusOr<std::vector<SchedulePart>> parts =
-        PartsOf(kernel, RowBlocks(turned, rows), rows, isa.lanes);
-    if (parts.ok()) {
-      return Schedule{.result = kernel.tensors[MainOutput(kernel)].name,
-                      .tasks = CutsOf(turned, rows),
-                      .parts = *std::move(parts)};
-    }
-    reason = parts.status();
+    schedule = AlongAxis(kernel, nest, axis, {.rows = rows}, isa);
+    if (schedule.ok()) break;
   }
-  return reason;
+  return schedule;
+}
+
+std::vector<Schedule> RowProductCandidates(const Kernel& kernel, const Nest& nest, const Isa& isa) {
+  std::vector<Schedule> schedules;
+  const int64_t most = RowsOfBlock(nest, isa);
+  for (size_t axis = nest.outer.size(); axis-- > 0;) {
+    for (const int64_t rows :
+         {most, CeilOf(2 * most, 3), CeilOf(most, 2), CeilOf(most, 3), CeilOf(most, 4)}) {
+      for (const int64_t width : {2, 1, 3, 4}) {
+        if (rows == 1 || (rows + 1) * width >= isa.registers) continue;
+        absl::StatusOr<Schedule> schedule = AlongAxis(kernel, nest, axis, {rows, width}, isa);
+        if (schedule.ok()) schedules.push_back(*std::move(schedule));
+      }
+    }
+  }
+  return schedules;
 }
 
 absl::StatusOr<LoopFunction> ApplyRowProducts(const Kernel& kernel, const Nest& nest,
                                               const Schedule& schedule) {
-  AOTC_ASSIGN_OR_RETURN(Nest turned, WithRowsOf(nest, schedule));
-  const RowBlocks blocks(turned, HeartOf(schedule).params[0]);
+  AOTC_ASSIGN_OR_RETURN(const RowBlocks blocks, BlocksOf(nest, schedule));
   AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, BlockStatements(kernel, blocks, schedule));
   LoopFunction loops = StartFunction(kernel, blocks.nest());
   loops.tasks = CountOf(blocks.nest().outer);

@@ -5,13 +5,15 @@
 //   LoopFunction loops = *ApplyRowProducts(kernel, nest, schedule);
 //
 //   for each block of rows                                           // a task
-//     aotc_row_dots<6>(row_count, sequence, 64, q..., keys..., scores...);
+//     aotc_row_dots<6, 2>(row_count, sequence, 64, q..., keys..., scores...);
 //     for each row of the block: softmax                             // as plain loops have it
 //     aotc_row_products<6, 2>(row_count, 64, sequence, weights..., values..., y...);
 //
 // The temps of a row become those of a block. Stages that are no products run as in plain loops.
 #ifndef AOTC_COMPILER_TARGETS_CPU_ROW_PRODUCTS_H_
 #define AOTC_COMPILER_TARGETS_CPU_ROW_PRODUCTS_H_
+
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/loops.h"
@@ -27,6 +29,9 @@ absl::StatusOr<Nest> RowProductNest(const Kernel& kernel);
 // Error, with the reason: no stage multiplies all rows with one f32 matrix whose rows or columns
 // are dense, or the temps of a few rows would leave the cache.
 absl::StatusOr<Schedule> ChooseRowProducts(const Kernel& kernel, const Nest& nest, const Isa& isa);
+// Blocks of more and of fewer rows and columns, along each axis that allows it; the above among
+// them. Empty where it is an error.
+std::vector<Schedule> RowProductCandidates(const Kernel& kernel, const Nest& nest, const Isa& isa);
 
 // Error: the schedule is none of these rows.
 absl::StatusOr<LoopFunction> ApplyRowProducts(const Kernel& kernel, const Nest& nest,

@@ -14,7 +14,6 @@ constexpr int64_t kUpTo14[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 constexpr int64_t kUpTo8[] = {1, 2, 3, 4, 5, 6, 7, 8};
 constexpr int64_t kUpTo3[] = {1, 2, 3};
 constexpr int64_t kUpTo4[] = {1, 2, 3, 4};
-constexpr int64_t kSplits[] = {1, 2, 4, 8};
 constexpr DType kFloats[] = {DType::kF32, DType::kF16, DType::kBF16};
 constexpr DType kNarrow[] = {DType::kF32, DType::kI8, DType::kU8, DType::kI4, DType::kU4};
 constexpr DType kBytes[] = {DType::kF32, DType::kI8, DType::kU8};
@@ -25,9 +24,7 @@ constexpr TileStorage kShiftedStored[] = {
 
 // --- Contractions with packed columns -----------------------------------------------------------
 
-constexpr TileParam kContractParams[] = {
-    {"rows", kUpTo14}, {"vectors", kUpTo8}, {"split", kSplits}};
-constexpr TileParam kContractInt8Params[] = {{"rows", kUpTo14}, {"vectors", kUpTo8}};
+constexpr TileParam kContractParams[] = {{"rows", kUpTo14}, {"vectors", kUpTo8}, {"split", kUpTo8}};
 constexpr TileParam kContractAmxParams[] = {{"rows", kUpTo16}, {"vectors", kUpTo3}};
 constexpr std::string_view kLevels[] = {"s0", "s1", "s2", "s3"};
 
@@ -36,7 +33,8 @@ TileNeeds ContractNeeds(std::span<const int64_t> p, int) {
   return {.registers = p[0] * p[1] * p[2] + p[1] + 1};
 }
 
-TileNeeds ContractInt8Needs(std::span<const int64_t> p, int) {
+// The same without a split.
+TileNeeds BlockNeeds(std::span<const int64_t> p, int) {
   return {.registers = p[0] * p[1] + p[1] + 1};
 }
 
@@ -118,6 +116,7 @@ kernel @contract_tile_int8(in %a: u8[rows, s0, s1, s2, s3, 4],
                            out %y: i32[rows, vectors * lanes]) {
   symbol rows in 1..14
   symbol vectors in 1..8
+  symbol split in 1..8
   symbol lanes in 1..64
   symbol s0 in 0..65536
   symbol s1 in 0..65536
@@ -146,10 +145,6 @@ kernel @contract_tile_amx(in %a: u8[rows, s0, s1, s2, s3, 4],
 
 constexpr TileParam kDepthwiseParams[] = {{"pixels", kUpTo14}, {"vectors", kUpTo4}};
 constexpr std::string_view kWindow[] = {"h", "w"};
-
-TileNeeds DepthwiseNeeds(std::span<const int64_t> p, int) {
-  return {.registers = p[0] * p[1] + p[1] + 1};
-}
 
 constexpr std::string_view kDepthwiseText = R"(
 kernel @depthwise_tile(in %a: f32[pixels, h, w, vectors * lanes],
@@ -180,18 +175,9 @@ kernel @depthwise_tile_int8(in %a: u8[pixels, h, w, vectors * lanes],
 // --- Rows times a matrix that lies as it was computed -------------------------------------------
 
 constexpr TileParam kRowProductsParams[] = {{"most_rows", kUpTo8}, {"vectors", kUpTo4}};
-constexpr TileParam kRowDotsParams[] = {{"most_rows", kUpTo8}};
+constexpr TileParam kRowDotsParams[] = {{"most_rows", kUpTo8}, {"most_columns", kUpTo4}};
 constexpr std::string_view kRowExtents[] = {"rows", "columns", "depth"};
 constexpr TileBound kRowBounds[] = {{"rows", "most_rows"}};
-
-TileNeeds RowProductsNeeds(std::span<const int64_t> p, int) {
-  return {.registers = p[0] * p[1] + p[1] + 1};
-}
-
-TileNeeds RowDotsNeeds(std::span<const int64_t> p, int) {
-  constexpr int64_t kColumns = 2;
-  return {.registers = p[0] * kColumns + kColumns + 1};
-}
 
 constexpr std::string_view kRowProductsText = R"(
 kernel @row_products(in %a: f32[rows, depth], in %b: f32[depth, columns],
@@ -208,6 +194,7 @@ constexpr std::string_view kRowDotsText = R"(
 kernel @row_dots(in %a: f32[rows, depth], in %b: f32[columns, depth],
                  out %y: f32[rows, columns]) {
   symbol most_rows in 1..8
+  symbol most_columns in 1..4
   symbol rows in 1..8
   symbol columns in 0..1048576
   symbol depth in 0..1048576
@@ -287,11 +274,11 @@ constexpr TileRow kTiles[] = {
     {.name = "contract_tile_int8",
      .header = "cpu/contract_tile_int8.h",
      .text = kContractInt8Text,
-     .params = kContractInt8Params,
+     .params = kContractParams,
      .extents = kLevels,
      .epilogue_base = "aotc_epilogue_int8",
-     .needs = ContractInt8Needs,
-     .call = "aotc_contract_tile_int8<$rows, $vectors>("
+     .needs = ContractNeeds,
+     .call = "aotc_contract_tile_int8<$rows, $vectors[split?, $split|]>("
              "[a.0?aotc_rows_u8<$a.0>{$a}|aotc_rows_u8_strided{$a, $a.0}], "
              "aotc_panel<$b:T>{$b}, aotc_nest{{$s0, $s1, $s2, $s3}, "
              "{$a.1, $a.2, $a.3, $a.4}, {$b.0, $b.1, $b.2, $b.3}}, @y)",
@@ -318,7 +305,7 @@ constexpr TileRow kTiles[] = {
      .extents = kWindow,
      .stored = kBothStored,
      .epilogue_base = "aotc_epilogue",
-     .needs = DepthwiseNeeds,
+     .needs = BlockNeeds,
      .call = "aotc_depthwise_tile<$pixels, $vectors, #h, #w, $a.0>("
              "aotc_window<$a:T>{$a, $h, $w, $a.1, $a.2}, aotc_taps<$b:T>{$b, $b.0, $b.1}, @y)",
      .summary = "convolutions with a filter for each channel"},
@@ -329,7 +316,7 @@ constexpr TileRow kTiles[] = {
      .extents = kWindow,
      .zero_where_unread = "b",
      .epilogue_base = "aotc_epilogue_int8",
-     .needs = DepthwiseNeeds,
+     .needs = BlockNeeds,
      .call = "aotc_depthwise_tile_int8<$pixels, $vectors, #h, #w, $a.0>("
              "aotc_window<$a:T>{$a, $h, $w, $a.1, $a.2}, aotc_taps<$b:T>{$b, $b.0, $b.1}, @y)",
      .summary = "the same on 8-bit integers"},
@@ -340,7 +327,7 @@ constexpr TileRow kTiles[] = {
      .extents = kRowExtents,
      .at_most = kRowBounds,
      .result = Fragment::kMemory,
-     .needs = RowProductsNeeds,
+     .needs = BlockNeeds,
      .call = "aotc_row_products<$most_rows, $vectors>($rows, $columns, $depth, "
              "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
      .summary = "rows that multiply with one matrix, such as attention"},
@@ -351,8 +338,8 @@ constexpr TileRow kTiles[] = {
      .extents = kRowExtents,
      .at_most = kRowBounds,
      .result = Fragment::kMemory,
-     .needs = RowDotsNeeds,
-     .call = "aotc_row_dots<$most_rows>($rows, $columns, $depth, "
+     .needs = BlockNeeds,
+     .call = "aotc_row_dots<$most_rows, $most_columns>($rows, $columns, $depth, "
              "aotc_matrix{$a, $a.0, 1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
      .summary = "rows that multiply with the rows of one matrix, such as attention"},
     {.name = "transpose_tile",

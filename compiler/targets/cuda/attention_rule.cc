@@ -15,7 +15,7 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kLeastRows = 8;  // of fewer, most of a block's threads would have nothing to do
+constexpr int64_t kEnoughRows = 8;  // of fewer, most of a block's threads have nothing to do
 constexpr int64_t kThreads = 128, kThreadsOfRow = 8;
 
 // Counters in accessors and epilogues: none of a kernel's own names.
@@ -48,10 +48,29 @@ class AttentionRule {
  public:
   AttentionRule(Attention a, int64_t sms) : a_(std::move(a)), sms_(sms) {}
 
-  absl::Status Read() {
-    const int64_t rows = Most(a_.rows().extent);
-    if (rows < kLeastRows) return Refuse(StrCat("attention of ", rows, " rows"));
-    return Choose();
+  int64_t MostRows() const { return Most(a_.rows().extent); }
+
+  // Blocks of as many rows as leave a block to each multiprocessor, and as many keys at a time as
+  // shared memory holds. Error: there are none.
+  absl::Status Choose() {
+    const std::optional<int64_t> depth = LegalFrom("most_depth", a_.depth),
+                                 columns = LegalFrom("most_columns", a_.columns);
+    if (!depth || !columns) return Refuse("rows of queries or values are long");
+    const Expr& key_step = a_.key.step;
+    const Expr& value_step = a_.value.step;
+    schedule_ = {.depth = *depth,
+                 .columns = *columns,
+                 .keys_by_key = a_.key.row_step.IsInt(1) && !key_step.IsInt(1),
+                 .values_by_key = a_.value.row_step.IsInt(1) && !value_step.IsInt(1)};
+    std::optional<AttentionSchedule> best;
+    for (const int64_t rows : {64, 32, 16}) {
+      const bool is_busy = best && Blocks(best->rows) >= sms_;
+      if (is_busy) break;
+      if (std::optional<AttentionSchedule> fits = WithRows(rows)) best = fits;
+    }
+    if (!best) return Refuse("blocks of rows and keys need more shared memory than there is");
+    schedule_ = *best;
+    return absl::OkStatus();
   }
 
   Schedule ScheduleOf() const {
@@ -113,29 +132,6 @@ class AttentionRule {
 
  private:
   int64_t Most(const Expr& extent) const { return RangeOf(extent, a_.scores.bounds).max; }
-
-  // Blocks of as many rows as leave a block to each multiprocessor, and as many keys at a time as
-  // shared memory holds.
-  absl::Status Choose() {
-    const std::optional<int64_t> depth = LegalFrom("most_depth", a_.depth),
-                                 columns = LegalFrom("most_columns", a_.columns);
-    if (!depth || !columns) return Refuse("rows of queries or values are long");
-    const Expr& key_step = a_.key.step;
-    const Expr& value_step = a_.value.step;
-    schedule_ = {.depth = *depth,
-                 .columns = *columns,
-                 .keys_by_key = a_.key.row_step.IsInt(1) && !key_step.IsInt(1),
-                 .values_by_key = a_.value.row_step.IsInt(1) && !value_step.IsInt(1)};
-    std::optional<AttentionSchedule> best;
-    for (const int64_t rows : {64, 32, 16}) {
-      const bool is_busy = best && Blocks(best->rows) >= sms_;
-      if (is_busy) break;
-      if (std::optional<AttentionSchedule> fits = WithRows(rows)) best = fits;
-    }
-    if (!best) return Refuse("blocks of rows and keys need more shared memory than there is");
-    schedule_ = *best;
-    return absl::OkStatus();
-  }
 
   int64_t Blocks(int64_t rows) const {
     int64_t blocks = 1;
@@ -250,16 +246,25 @@ class AttentionRule {
   AttentionSchedule schedule_;
 };
 
+absl::StatusOr<CudaWay> WayWithRows(const Kernel& kernel, const CudaOptions& options, int64_t least,
+                                    int64_t most) {
+  AOTC_ASSIGN_OR_RETURN(Attention a, AnalyzeAttention(kernel));
+  AttentionRule rule(std::move(a), options.limits.sms);
+  const int64_t rows = rule.MostRows();
+  if (rows == 1) return Refuse("there is one row for each of the keys' matrices");
+  if (rows < least || rows > most) return Refuse(StrCat("attention of ", rows, " rows"));
+  AOTC_RETURN_IF_ERROR(rule.Choose());
+  return WayOf("attention", "rows that attend to keys, in blocks of both", rule);
+}
+
 }  // namespace
 
 absl::StatusOr<CudaWay> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options) {
-  AOTC_ASSIGN_OR_RETURN(Attention a, AnalyzeAttention(kernel));
-  if (RangeOf(a.rows().extent, a.scores.bounds).max == 1) {
-    return absl::FailedPreconditionError("there is one row for each of the keys' matrices");
-  }
-  AttentionRule rule(std::move(a), options.limits.sms);
-  AOTC_RETURN_IF_ERROR(rule.Read());
-  return WayOf("attention", "rows that attend to keys, in blocks of both", rule);
+  return WayWithRows(kernel, options, kEnoughRows, INT64_MAX);
+}
+
+absl::StatusOr<CudaWay> AttentionOfFewRowsOnCuda(const Kernel& kernel, const CudaOptions& options) {
+  return WayWithRows(kernel, options, 2, kEnoughRows - 1);
 }
 
 }  // namespace aotc

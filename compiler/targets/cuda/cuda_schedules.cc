@@ -9,6 +9,7 @@
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
+#include "compiler/schedule/attention.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/status.h"
@@ -127,6 +128,7 @@ std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) 
   if (HasReduction(kernel) && plain) {
     rules.insert(rules.begin(), {AttentionOnCuda});
     rules.push_back({RowsOnCuda});
+    if (ReadAttention(kernel)) rules.push_back({AttentionOfFewRowsOnCuda});
   }
   if (rules.empty() && plain) rules = {{TransposeTileOnCuda}, {PackedElementwiseOnCuda}};
   return rules;

@@ -41,6 +41,8 @@ absl::StatusOr<CudaWay> PackedElementwiseOnCuda(const Kernel& kernel, const Cuda
 absl::StatusOr<CudaWay> TransposeTileOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Rows that attend to keys, in one pass over them.
 absl::StatusOr<CudaWay> AttentionOnCuda(const Kernel& kernel, const CudaOptions& options);
+// The same where a block is mostly empty.
+absl::StatusOr<CudaWay> AttentionOfFewRowsOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Reductions, softmax, normalisations: a warp, a part of one or a block to each row.
 absl::StatusOr<CudaWay> RowsOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Shared-memory tiled contraction, dense or convolution by implicit GEMM.
