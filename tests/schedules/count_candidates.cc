@@ -2,8 +2,8 @@
 //
 //   count_candidates MODEL[,NAME=RANGE...]... [--target cpu|cuda] [--verbose]
 //
-// Of every kernel the text of its schedule is parsed, printed and applied: it gives the same text
-// and the same loops. A contraction has a dozen candidates or more, which differ in the tile, in
+// Every kernel is the one that fusion made, to the letter. The text of its schedule is parsed,
+// printed and applied: it gives the same text and the same loops. A contraction has a dozen candidates or more, which differ in the tile, in
 // the axes or sizes that a task has, and are what their texts say. Exit status 0: all holds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/ir/kernel_text.h"
 #include "compiler/ir/loops_text.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -57,13 +58,23 @@ void Count(const Schedule& schedule, Choices& choices) {
   choices.cuts.insert(cuts);
 }
 
+// From its parameters on: one kernel may stand for several that differ in the name.
+std::string TextWithoutName(const Kernel& kernel) {
+  const std::string text = PrintKernel(kernel);
+  return text.substr(text.find('('));
+}
+
 class Counter {
  public:
   explicit Counter(bool verbose) : verbose_(verbose) {}
 
-  void Add(const std::string& model, const CompileResult& result) {
+  // `fused` is the program's text after fusion.
+  void Add(const std::string& model, const CompileResult& result, const std::string& fused) {
     size_t kernels = 0, contractions = 0, fewest = SIZE_MAX;
     for (const ProgramKernel& kernel : result.program.kernels) {
+      if (fused.find(TextWithoutName(kernel.kernel)) == std::string::npos) {
+        Wrong(StrCat(model, "/", kernel.kernel.name), "is not as fusion made it");
+      }
       for (const KernelVariant& variant : kernel.variants) {
         const std::string name = StrCat(model, "/", variant.loops.name);
         ++kernels;
@@ -137,9 +148,13 @@ bool CountAll(const std::vector<std::string>& models, const std::string& target,
   Counter counter(verbose);
   bool holds = true;
   for (const std::string& model : models) {
-    const absl::StatusOr<CompileResult> result = CompileToKernels(model, {.target = target});
+    std::string fused;
+    const auto keep = [&](const PhaseEnd& end) {
+      if (end.name == "fuse") fused = end.dump();
+    };
+    const absl::StatusOr<CompileResult> result = CompileToKernels(model, {.target = target}, keep);
     if (result.ok()) {
-      counter.Add(NameOfModel(model), *result);
+      counter.Add(NameOfModel(model), *result, fused);
     } else {
       holds = false;
       printf("error: %s\n", std::string(result.status().message()).c_str());

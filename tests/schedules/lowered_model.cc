@@ -10,7 +10,7 @@
 namespace aotc {
 
 absl::StatusOr<CompileResult> CompileToKernels(const std::string& argument,
-                                               CompileOptions options) {
+                                               CompileOptions options, const PhaseHook& hook) {
   const std::vector<std::string> words = absl::StrSplit(argument, ',');
   options.model_path = words[0];
   options.passes.stop_after = "lower";
@@ -19,7 +19,7 @@ absl::StatusOr<CompileResult> CompileToKernels(const std::string& argument,
     options.import.dims.push_back(dim);
   }
   Diagnostics diagnostics;
-  absl::StatusOr<CompileResult> result = Compile(options, diagnostics);
+  absl::StatusOr<CompileResult> result = Compile(options, diagnostics, hook);
   if (result.ok()) return result;
   return absl::InternalError(StrCat(argument, ": ", result.status().message()));
 }

@@ -13,7 +13,8 @@
 namespace aotc {
 
 // `argument` is MODEL[,NAME=RANGE...]. Error: why a range cannot be read, or what the compile says.
-absl::StatusOr<CompileResult> CompileToKernels(const std::string& argument, CompileOptions options);
+absl::StatusOr<CompileResult> CompileToKernels(const std::string& argument, CompileOptions options,
+                                               const PhaseHook& hook = {});
 
 // The file's name, without its folder and the ranges.
 std::string NameOfModel(const std::string& argument);
