@@ -100,13 +100,14 @@ Json Arena(const Program& program) {
   return arena;
 }
 
+// The reason where it is another than that of the first, which is the kernel's.
 Json Variants(const ProgramKernel& kernel) {
   Json list = Json::array();
   for (const KernelVariant& variant : kernel.variants) {
     Json entry = {{"feature", variant.feature},
                   {"realisation", variant.realisation},
-                  {"schedule", variant.schedule},
-                  {"reason", variant.reason}};
+                  {"schedule", variant.schedule}};
+    if (variant.reason != kernel.variants.front().reason) entry["reason"] = variant.reason;
     if (!variant.guard.IsInt(1)) entry["guard"] = PrintExpr(variant.guard);
     if (variant.loops.index != DType::kI64) entry["index"] = DTypeName(variant.loops.index);
     list.push_back(std::move(entry));
