@@ -3,8 +3,9 @@
 //   count_candidates MODEL[,NAME=RANGE...]... [--target cpu|cuda] [--verbose]
 //
 // Every kernel is the one that fusion made, to the letter. The text of its schedule is parsed,
-// printed and applied: it gives the same text and the same loops. A contraction has a dozen candidates or more, which differ in the tile, in
-// the axes or sizes that a task has, and are what their texts say. Exit status 0: all holds.
+// printed and applied: it gives the same text and the same loops. A contraction has a dozen
+// candidates or more, which differ in the tile, in the axes or sizes that a task has, and are what
+// their texts say. Exit status 0: all holds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -9,8 +9,8 @@
 
 namespace aotc {
 
-absl::StatusOr<CompileResult> CompileToKernels(const std::string& argument,
-                                               CompileOptions options, const PhaseHook& hook) {
+absl::StatusOr<CompileResult> CompileToKernels(const std::string& argument, CompileOptions options,
+                                               const PhaseHook& hook) {
   const std::vector<std::string> words = absl::StrSplit(argument, ',');
   options.model_path = words[0];
   options.passes.stop_after = "lower";
