@@ -1,6 +1,7 @@
 #include "compiler/plan/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -81,19 +82,29 @@ void SetOffsets(Program& program, const std::vector<AliasClass>& classes) {
   }
 }
 
-// All at once, or, where that leaves gaps, scratch in those of the rest.
-void SetOffsets(Program& program, const SmallerVariant& smaller) {
-  const int64_t most = MostArena(program);
-  FitScratch(program, most, smaller);
-  SetOffsets(program, AliasClasses(program));
-  if (program.arena_bytes <= most) return;
+// Scratch in the gaps of the rest, as far as those below `most` bytes have room for it.
+void SetOffsetsAround(Program& program, const std::optional<int64_t>& most,
+                      const SmallerVariant& smaller) {
   const std::vector<AliasClass> rest = WithoutScratch(program, AliasClasses(program));
   SetOffsets(program, rest);
-  PlaceScratch(program, rest, most, smaller);
+  PlaceScratch(program, rest, most.value_or(program.arena_bytes), smaller);
   const std::vector<AliasClass> placed = AliasClasses(program);
   program.lower_bound =
       BusyBytesBound(BlocksOf(placed), IdleRanges(program, placed), program.arena_align);
   program.arena_is_least = false;
+}
+
+// All at once, or, where that leaves gaps, scratch in those of the rest: of fewer workers if that
+// makes the arena smaller.
+void SetOffsets(Program& program, const SmallerVariant& smaller) {
+  const int64_t most = MostArena(program);
+  FitScratch(program, most, smaller);
+  SetOffsets(program, AliasClasses(program));
+  if (program.arena_bytes > most) SetOffsetsAround(program, most, smaller);
+  if (program.arena_bytes <= program.lower_bound || program.arena_is_least) return;
+  Program around = program;
+  SetOffsetsAround(around, std::nullopt, smaller);
+  if (around.arena_bytes < program.arena_bytes) program = std::move(around);
 }
 
 }  // namespace
