@@ -94,8 +94,8 @@ void SetOffsetsAround(Program& program, const std::optional<int64_t>& most,
   program.arena_is_least = false;
 }
 
-// All at once, or, where that leaves gaps, scratch in those of the rest: of fewer workers if that
-// makes the arena smaller.
+// All at once, or, where that leaves gaps, scratch in those of the rest: of fewer workers if the
+// arena then has its least size.
 void SetOffsets(Program& program, const SmallerVariant& smaller) {
   const int64_t most = MostArena(program);
   FitScratch(program, most, smaller);
@@ -103,8 +103,9 @@ void SetOffsets(Program& program, const SmallerVariant& smaller) {
   if (program.arena_bytes > most) SetOffsetsAround(program, most, smaller);
   if (program.arena_bytes <= program.lower_bound || program.arena_is_least) return;
   Program around = program;
-  SetOffsetsAround(around, std::nullopt, smaller);
-  if (around.arena_bytes < program.arena_bytes) program = std::move(around);
+  SetOffsetsAround(around, std::nullopt, {});
+  const bool is_least = around.arena_bytes <= around.lower_bound;
+  if (is_least && around.arena_bytes < program.arena_bytes) program = std::move(around);
 }
 
 }  // namespace

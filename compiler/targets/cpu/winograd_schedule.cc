@@ -1,7 +1,6 @@
 // Which schedules there are for Winograd's algorithm, and what they mean.
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "compiler/support/rounding.h"
@@ -135,16 +134,6 @@ WinogradTiling ChooseTiling(const ConvolutionSize& size, int64_t m, int64_t pane
   return best;
 }
 
-// Of a task: as many as given, parts of them, and several times as many.
-std::set<int64_t> PanelChoices(int64_t panels, int64_t all) {
-  std::set<int64_t> choices;
-  for (const int64_t factor : {1, 2, 4}) {
-    choices.insert(CeilOf(panels, factor));
-    choices.insert(std::min(panels * factor, all));
-  }
-  return choices;
-}
-
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
 }  // namespace
@@ -193,10 +182,10 @@ std::vector<Schedule> WinogradCandidates(const WinogradContraction& c, const Isa
   std::vector<Schedule> schedules;
   for (const int64_t most : {7, 14, 21, 28, 42, 64, 96}) {
     const WinogradTiling tiling = TilingFor(c.size, c.m(), c.panel, most, isa);
-    for (const int64_t panels : PanelChoices(tiling.panels, CeilOf(c.size.outputs, c.panel))) {
+    for (const int64_t parts : {1, 2, 4}) {
       for (const int64_t share : {1, 2, 3}) {
         WinogradTiling one = tiling;
-        one.panels = panels;
+        one.panels = CeilOf(tiling.panels, parts);
         one.tile_rows = CeilOf(tiling.tile_rows, share);
         schedules.push_back(ScheduleOf(c, one));
         one.tile_vectors = CeilOf(tiling.tile_vectors, 2);
