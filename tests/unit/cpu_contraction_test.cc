@@ -127,13 +127,17 @@ TEST(CpuContraction, PixelsAreNoColumns) {
             "not innermost in the output");
 }
 
-// A single column has no loop, and the rows are what lies innermost: as columns they would be
-// stored side by side, and all but the first from weights that are not there.
-TEST(CpuContraction, RowsAreNoColumns) {
-  const ProgramKernel kernel = Scheduled(R"air(
+ProgramKernel OneColumn() {
+  return Scheduled(R"air(
     kernel @dense(in %x: f32[7, 32], const %w: f32[1, 32], out %y: f32[7, 1]) {
       %y[i<7, j<1] = reduce sum(k<32) %x[i, k] * %w[0, k]
     })air");
+}
+
+// A single column has no loop, and the rows are what lies innermost: as columns they would be
+// stored side by side, and all but the first from weights that are not there.
+TEST(CpuContraction, RowsAreNoColumns) {
+  const ProgramKernel kernel = OneColumn();
   ASSERT_FALSE(kernel.variants.empty());
   EXPECT_EQ(kernel.variants[0].realisation, "row_products");
   EXPECT_EQ(kernel.variants[0].reason,
@@ -144,10 +148,7 @@ TEST(CpuContraction, RowsAreNoColumns) {
 // A schedule from a file may say anything: a tile of fewer rows than the task has would leave some
 // out.
 TEST(CpuRowProducts, TilesHaveTheRowsOfTheTask) {
-  const ProgramKernel kernel = Scheduled(R"air(
-    kernel @dense(in %x: f32[7, 32], const %w: f32[1, 32], out %y: f32[7, 1]) {
-      %y[i<7, j<1] = reduce sum(k<32) %x[i, k] * %w[0, k]
-    })air");
+  const ProgramKernel kernel = OneColumn();
   ASSERT_FALSE(kernel.variants.empty());
   const CpuReading reading = ReadingOf(kernel.kernel, kernel.variants[0]);
   const Isa isa = ParseCpuList("x86-64-v3")->back();

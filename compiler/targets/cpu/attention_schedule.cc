@@ -133,10 +133,11 @@ absl::StatusOr<AttentionTiling> AttentionTilingOf(const Attention& a, const Sche
 
 std::vector<Schedule> AttentionCandidates(const Attention& a, const Isa& isa) {
   std::vector<Schedule> schedules;
-  for (const int64_t keys : {256, 512, 128, 64, 32}) {
-    for (const int64_t width : {4, 2, 1}) {
-      if (!HasSingleRows(a)) continue;
-      schedules.push_back(ScheduleOf(a, TilingOfRow(a, keys, width), isa.lanes));
+  if (HasSingleRows(a)) {
+    for (const int64_t keys : {256, 512, 128, 64, 32}) {
+      for (const int64_t width : {4, 2, 1}) {
+        schedules.push_back(ScheduleOf(a, TilingOfRow(a, keys, width), isa.lanes));
+      }
     }
   }
   if (RangeOf(a.rows().extent, a.scores.bounds).max < isa.lanes) return schedules;
