@@ -90,10 +90,11 @@ class Emitter {
       start = StrCat(loop.min.IsInt(0) ? "" : start + " + ", first);
       step = StrCat(name, " += ", stride);
     }
-    const std::string end = printer_.Print(Simplify(loop.min + loop.extent));
+    const Expr end = Simplify(loop.min + loop.extent);
+    const std::string goes_on = printer_.Print(Lt(Var(name, end.dtype()), end));
     if (loop.loop == LoopKind::kUnrolled) StrAppend(&out, "AOTC_UNROLL(8)\n");
-    StrAppend(&out, "for (", CValueType(function_.index), " ", name, " = ", start, "; ", name,
-              " < ", end, "; ", step, ") {\n");
+    StrAppend(&out, "for (", CValueType(function_.index), " ", name, " = ", start, "; ", goes_on,
+              "; ", step, ") {\n");
     EmitBody(loop.body, out);
     StrAppend(&out, "}\n");
   }

@@ -12,8 +12,8 @@ namespace {
 std::string LoopHead(const EmitContext& context, const Step& step, const std::string& condition) {
   std::string test;
   if (step.trip.valid()) {
-    test = StrCat(step.counter, " < ",
-                  HostExpr(context, step.trip, BoundsOf(context.program.symbols)));
+    test = HostExpr(context, Lt(Var(step.counter), step.trip), BoundsOf(context.program.symbols),
+                    {step.counter});
   }
   if (!condition.empty()) StrAppend(&test, test.empty() ? "" : " && ", condition);
   if (!step.trip.valid()) return test.empty() ? "for (;;) {" : StrCat("while (", test, ") {");
