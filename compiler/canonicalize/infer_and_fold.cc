@@ -10,6 +10,7 @@
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
+#include "compiler/canonicalize/run_sizes.h"
 #include "compiler/canonicalize/scaled_weights.h"
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
@@ -89,10 +90,10 @@ std::set<ValueId> QuantizedWeights(const Graph& graph) {
 class Inference {
  public:
   // `bounded`: the symbols have the ranges that they will have at run time.
-  Inference(const Graph& graph, PassContext& context, bool bounded)
+  Inference(const Graph& graph, PassContext& context, bool bounded, Diagnostics& diagnostics)
       : old_(graph),
         bounded_(bounded),
-        diagnostics_(context.diagnostics()),
+        diagnostics_(diagnostics),
         cap_(graph, context.Config(kFoldCapBytes)),
         quantized_weights_(QuantizedWeights(graph)),
         scaled_weights_(graph),
@@ -100,6 +101,8 @@ class Inference {
         control_(graph, known_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
+  // Inputs of the main region whose elements have to be symbols: the walk is of no use before.
+  const std::set<size_t>& wanted_inputs() const { return wanted_inputs_; }
 
  private:
   // The copy that makes an output, of the graph or a region, of a constant: it must not be folded
@@ -119,6 +122,8 @@ class Inference {
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
 
   absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
+  absl::StatusOr<NodeKernel> BuildKernel(Graph& graph, const Node& node, bool always_runs);
+  absl::StatusOr<NodeKernel> CheckedKernel(Rebuilder& rebuilder, NodeId id);
 
   const Graph& old_;
   const bool bounded_;
@@ -129,6 +134,7 @@ class Inference {
   const bool keeps_scaled_;  // the target wants them, and kernels read what others would write
   KnownElements known_;
   ControlInference control_;
+  std::set<size_t> wanted_inputs_;
 };
 
 absl::StatusOr<Graph> Inference::Run() {
@@ -177,19 +183,12 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
   // A finding about the producer was enough; with declared types the walk goes on.
   if (!InputsAreTyped(graph, graph.nodes[id])) return;
-  absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[id]);
-  if (kernel.ok()) {
-    absl::Status status = CheckSizes(graph, kernel->kernel);
-    const bool always_runs = rebuilder.region() == graph.main;
-    if (bounded_) status.Update(CheckReads(kernel->kernel, always_runs));
-    if (bounded_ && always_runs && node.op == "Squeeze") {
-      status.Update(CheckSqueeze(kernel->kernel, node.inputs.size() > 1));
-    }
-    if (!status.ok()) kernel = status;
-  }
+  absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
-    diagnostics_.Error(PlaceOf(old_, node), MessageOf(kernel.status()),
-                       NodeHint(graph, graph.nodes[id]));
+    const std::string message = MessageOf(kernel.status());
+    const bool has_hint = message.find("; hint: ") != std::string::npos;
+    diagnostics_.Error(PlaceOf(old_, node), message,
+                       has_hint ? "" : NodeHint(graph, graph.nodes[id]));
     return;
   }
   SetTypes(graph, *kernel);
@@ -199,6 +198,40 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
     AOTC_CHECK(nodes.back() == id);
     nodes.pop_back();
   }
+}
+
+// The kernel of a node, once the graph has the symbols and checks for it.
+absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, const Node& node,
+                                                  bool always_runs) {
+  constexpr int kMostRounds = 8;
+  for (int round = 0; round < kMostRounds; ++round) {
+    ValueId unknown;
+    absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, node, &unknown);
+    if (!kernel.ok()) {
+      if (unknown.valid()) wanted_inputs_.merge(SizeInputsBehind(graph, unknown));
+      return kernel;
+    }
+    AOTC_ASSIGN_OR_RETURN(
+        const bool is_new,
+        SettleSizes(graph, node, *kernel, {.always_runs = always_runs, .bounded = bounded_},
+                    diagnostics_));
+    if (!is_new) return kernel;
+  }
+  return absl::UnimplementedError("its sizes depend on one another in too many ways");
+}
+
+absl::StatusOr<NodeKernel> Inference::CheckedKernel(Rebuilder& rebuilder, NodeId id) {
+  Graph& graph = rebuilder.graph();
+  const Node& node = graph.nodes[id];
+  const bool always_runs = rebuilder.region() == graph.main;
+  AOTC_ASSIGN_OR_RETURN(NodeKernel kernel, BuildKernel(graph, node, always_runs));
+  AOTC_RETURN_IF_ERROR(CheckSizes(graph, kernel.kernel));
+  if (bounded_) AOTC_RETURN_IF_ERROR(CheckReads(kernel.kernel, always_runs));
+  const bool axes_of_run = HasInput(node, 1) && !graph.values[node.inputs[1]].constant;
+  if (bounded_ && always_runs && node.op == "Squeeze" && !axes_of_run) {
+    AOTC_RETURN_IF_ERROR(CheckSqueeze(kernel.kernel, node.inputs.size() > 1));
+  }
+  return kernel;
 }
 
 absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) const {
@@ -309,11 +342,23 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
   return false;
 }
 
-// What a loop carries for nothing would be in the way of what it carries.
-absl::StatusOr<Graph> Infer(const Graph& graph, PassContext& context, bool bounded) {
-  if (std::ranges::none_of(graph.nodes, IsRepeat)) return Inference(graph, context, bounded).Run();
-  const Graph live = DropDead(graph);
-  return Inference(live, context, bounded).Run();
+// Walks until no further input has to have symbols for its elements.
+absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
+  // What a loop carries for nothing would be in the way of what it carries.
+  if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
+  for (;;) {
+    Diagnostics findings;
+    Inference inference(graph, context, bounded, findings);
+    absl::StatusOr<Graph> result = inference.Run();
+    if (inference.wanted_inputs().empty()) {
+      for (const Diagnostic& finding : findings.Sorted()) context.diagnostics().Add(finding);
+      if (result.ok()) {
+        for (Value& value : result->values) value.limits.clear();
+      }
+      return result;
+    }
+    for (size_t input : inference.wanted_inputs()) NameInputElements(graph, input);
+  }
 }
 
 }  // namespace

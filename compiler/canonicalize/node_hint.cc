@@ -113,6 +113,13 @@ std::string KnownParameter(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+std::string SizesHint(const Graph& graph, const Node& node) {
+  for (auto hint_of : {SmallerRange, EqualSymbols}) {
+    if (std::string hint = hint_of(graph, node); !hint.empty()) return hint;
+  }
+  return "--dim NAME=OTHER says that two dims are one, --dim NAME=8 pins one";
+}
+
 std::string NodeHint(const Graph& graph, const Node& node) {
   if (!IsSupportedOp(node.op)) return "docs/operators.md lists what is supported";
   for (auto hint_of : {SmallerRange, EqualSymbols, KnownParameter}) {

@@ -11,6 +11,8 @@ namespace aotc {
 // The hint of the error about `node`, whose inputs are typed: the flag that fixes a dim, equates
 // two, or gives an input of the graph its value, where one would do.
 std::string NodeHint(const Graph& graph, const Node& node);
+// The same about dims of its inputs that have to be equal and may differ.
+std::string SizesHint(const Graph& graph, const Node& node);
 
 }  // namespace aotc
 

@@ -153,7 +153,8 @@ class Compilation {
   void NoteUnreadInputs() {
     const IdVector<ValueId, int> uses = UseCounts(result_.graph);
     for (ValueId input : result_.graph.main_region().inputs) {
-      if (uses[input] > 0) continue;
+      const bool decides_sizes = result_.graph.values[input].elements.has_value();
+      if (uses[input] > 0 || decides_sizes) continue;
       diagnostics_.Note({}, StrCat("input '", result_.graph.values[input].name,
                                    "' has no influence on any output"));
     }

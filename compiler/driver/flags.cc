@@ -39,6 +39,10 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
           "ends[1]=-8..8: an element of an integer input that sizes depend on")
       ->type_name("NAME=RANGE")
       ->group("Shapes");
+  AddEach(app, "--bound", texts.bounds,
+          "the most of an axis whose size only a run knows: kept:0=64")
+      ->type_name("TENSOR:AXIS=N")
+      ->group("Shapes");
   AddEach(app, "--keep-input", line.compile.import.keep_inputs,
           "an input of the graph stays one in spite of its initializer")
       ->type_name("NAME")

@@ -1,7 +1,7 @@
 // The flags of the command line, by the groups that commands share: names, texts, where values go.
 //
 //   CLI::App app;
-//   AddShapeFlags(app, line, texts);    // --shape, --dim, --keep-input, --bind
+//   AddShapeFlags(app, line, texts);    // --shape, --dim, --bound, --keep-input ...
 //
 // What CLI11 can check goes into the CommandLine; other values stay texts, for options.cc to read.
 #ifndef AOTC_COMPILER_DRIVER_FLAGS_H_
@@ -20,7 +20,7 @@ namespace aotc {
 
 // What the flags state before it is checked beyond its syntax.
 struct FlagTexts {
-  std::vector<std::string> shapes, dims, binds, pools, aliases, archs;
+  std::vector<std::string> shapes, dims, bounds, binds, pools, aliases, archs;
   std::vector<std::string> enabled, disabled, schedules, config, assume;
   std::string weights = "incbin", color = "auto", math = "precise", winograd = "auto";
   bool no_templates = false, print_pipeline = false;

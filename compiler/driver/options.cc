@@ -24,13 +24,13 @@ constexpr std::string_view kOutputFlags[] = {
     "--bind",   "--cpu",         "--arch",         "--weights", "--example",
     "-O",       "--enable-pass", "--disable-pass", "--config",  "--no-templates",
     "--assume", "--math",        "--winograd",     "--pool",    "--disable-schedule",
-    "--alias",
+    "--alias",  "--bound",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
 // refusal for a slip of the keyboard.
 constexpr std::string_view kMissingFlags[] = {
-    "--accumulate", "--bound", "--extern", "--hpp", "--max-items", "--report",
+    "--accumulate", "--extern", "--hpp", "--max-items", "--report",
 };
 constexpr std::string_view kMissingCommands[] = {"bench", "tune"};
 
@@ -184,6 +184,10 @@ class Parser {
     for (const std::string& text : texts_.dims) {
       AOTC_ASSIGN_OR_RETURN(DimOption option, ParseDimOption(text));
       import.dims.push_back(std::move(option));
+    }
+    for (const std::string& text : texts_.bounds) {
+      AOTC_ASSIGN_OR_RETURN(BoundOption option, ParseBoundOption(text));
+      import.bounds.push_back(std::move(option));
     }
     for (const std::string& text : texts_.binds) {
       AOTC_ASSIGN_OR_RETURN(BindOption option, ParseBindOption(text));

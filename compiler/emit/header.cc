@@ -122,6 +122,7 @@ class HeaderWriter {
 
   // As the user gives the symbol: "32 to 960, a multiple of 32".
   static std::string Range(const Symbol& symbol) {
+    if (symbol.clamps) return "any";
     std::string range = StrCat(symbol.min * symbol.step, " to ", symbol.max * symbol.step);
     if (symbol.step != 1) StrAppend(&range, ", a multiple of ", symbol.step);
     return range;
@@ -137,6 +138,11 @@ class HeaderWriter {
       if (constant && port.is_read_by_host) w_.Line(Elements(i));
       w_.Line(StrCat(constant && alias == nullptr ? "const " : "", port.type, " *", port.member,
                      "; /* ", CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
+      if (!port.reports_dims) continue;
+      const size_t rank = context_.program.buffers[port.id].shape.size();
+      w_.Line(StrCat("int64_t ", port.dims_member, "[", rank,
+                     "]; /* written by a run: the dims of ",
+                     CommentText(StrCat("'", port.name, "'")), " */"));
     }
     if (dims) w_.Line(StrCat(m_.prefix, "_dims dims;"));
     if (ports.empty() && !dims) w_.Line("char unused_;");

@@ -21,7 +21,8 @@ class ChecksWriter {
         m_(context.interface),
         program_(context.program),
         w_(w),
-        bounds_(BoundsOf(context.program.symbols)) {}
+        bounds_(BoundsOf(context.program.symbols)),
+        ranges_(RangesOf(context.program)) {}
 
   void CheckRun() {
     w_.Line("// What the caller must get right; fills in the sizes where they vary.");
@@ -39,6 +40,7 @@ class ChecksWriter {
       return StrCat("in->", m_.inputs[input].member, "[", index, "]");
     };
     for (const ElementPort& port : m_.elements) ReadElement(port, element, "sizes->");
+    WorkOut("sizes");
     if (m_.HasSymbols()) {
       w_.Line("const symbols &dims = *sizes;");
       w_.Line("(void)dims;");
@@ -96,11 +98,22 @@ class ChecksWriter {
     const Symbol& symbol = port.symbol;
     const std::string value = StrCat(into, symbol.var);
     w_.Line(StrCat(value, " = ", element(static_cast<size_t>(port.input), port.element), ";"));
+    if (symbol.clamps) {
+      w_.Line(StrCat("if (", value, " < ", symbol.min, ") ", value, " = ", symbol.min, ";"));
+      w_.Line(StrCat("if (", value, " > ", symbol.max, ") ", value, " = ", symbol.max, ";"));
+      return;
+    }
     std::string wrong = StrCat(value, " < ", symbol.min * port.scale, " || ", value, " > ",
                                symbol.max * port.scale);
     if (port.scale != 1) StrAppend(&wrong, " || ", value, " % ", port.scale, " != 0");
-    w_.Line(StrCat("if (", wrong, ") return AOTC_ERROR_VALUE;"));
+    w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_VALUE, ", port.check, ");"));
     if (port.scale != 1) w_.Line(StrCat(value, " /= ", port.scale, ";"));
+  }
+
+  void WorkOut(std::string_view sizes) {
+    if (m_.sizes.empty()) return;
+    w_.Line(StrCat("const aotc_status worked_out = work_out(", sizes, ");"));
+    w_.Line("if (worked_out != AOTC_OK) return worked_out;");
   }
 
   // Elements that state no symbol themselves are what the symbols make of them.
@@ -109,8 +122,7 @@ class ChecksWriter {
       const std::vector<Expr>& elements = program_.buffers[m_.inputs[i].id].elements;
       for (size_t e = 0; e < elements.size(); ++e) {
         if (m_.ElementAt(i, e) != nullptr) continue;
-        w_.Line(StrCat("if (", element(i, e), " != ", HostExpr(context_, elements[e], bounds_),
-                       ") return AOTC_ERROR_VALUE;"));
+        w_.Line(StrCat("if (", Differs(element(i, e), elements[e]), ") return AOTC_ERROR_VALUE;"));
       }
     }
   }
@@ -121,7 +133,7 @@ class ChecksWriter {
     const Interval range = RangeOf(elements, bounds_);
     if (range.max == 0) return;
     const std::string when =
-        range.min > 0 ? "" : StrCat(HostExpr(context_, elements, bounds_), " > 0 && ");
+        range.min > 0 ? "" : StrCat(HostExpr(context_, Lt(0, elements), bounds_), " && ");
     w_.Line(StrCat("if (", when, "!aotc_usable(", from, "->", port.member, ", ", port.element_align,
                    ")) return AOTC_ERROR_POINTER;"));
   }
@@ -152,7 +164,7 @@ class ChecksWriter {
   // The user's dim where it is just that.
   std::string DimName(const Expr& dim) const {
     for (const DimPort& port : m_.dims) {
-      if (ProveEqual(dim, Var(port.symbol.var) * port.symbol.step, bounds_)) {
+      if (ProveEqual(dim, Var(port.symbol.var) * port.symbol.step, ranges_)) {
         return StringLiteral(port.symbol.name);
       }
     }
@@ -195,6 +207,7 @@ class ChecksWriter {
       w_.Line(StrCat("in->dims.", dim.member, " = dims.", dim.symbol.var,
                      dim.symbol.step == 1 ? "" : StrCat(" * ", dim.symbol.step), ";"));
     }
+    WorkOut("&dims");
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
       const Shape& shape = program_.buffers[m_.inputs[i].id].shape;
       for (size_t axis = 0; axis < shape.size(); ++axis) CompareDim(i, axis, shape[axis]);
@@ -209,8 +222,13 @@ class ChecksWriter {
           port.input == static_cast<int>(input) && port.axis == static_cast<int>(axis);
       if (defines && dim.IsVar()) return;
     }
-    w_.Line(StrCat("if (inputs[", input, "].tensor.dims[", axis,
-                   "] != ", HostExpr(context_, dim, bounds_), ") return AOTC_ERROR_DIM;"));
+    const std::string given = StrCat("inputs[", input, "].tensor.dims[", axis, "]");
+    w_.Line(StrCat("if (", Differs(given, dim), ") return AOTC_ERROR_DIM;"));
+  }
+
+  // "given != dims.n", with parentheses where the size takes some.
+  std::string Differs(const std::string& given, const Expr& size) const {
+    return HostExpr(context_, Ne(Var(given), size), bounds_, {given});
   }
 
   void BindOutput(size_t index) {
@@ -233,12 +251,15 @@ class ChecksWriter {
   const Program& program_;
   CodeWriter& w_;
   const Bounds bounds_;
+  const Bounds ranges_;
 };
 
 }  // namespace
 
 void EmitCheckRun(const EmitContext& context, CodeWriter& w) {
+  EmitWorkOut(context, w);
   ChecksWriter(context, w).CheckRun();
+  EmitReportSizes(context, w);
 }
 
 void EmitTableBinding(const EmitContext& context, CodeWriter& w) {

@@ -46,6 +46,20 @@ std::string HostExpr(const EmitContext& context, const Expr& e, const Bounds& bo
   return text;
 }
 
+Bounds RangesOf(const Program& program) {
+  Bounds ranges;
+  for (const Symbol& symbol : program.symbols) ranges.Add(symbol.var, symbol.min, symbol.max);
+  return ranges;
+}
+
+bool MayOverflow(const Expr& node, const Bounds& bounds) {
+  const ExprOp op = node.op();
+  const bool adds = op == ExprOp::kAdd || op == ExprOp::kSub || op == ExprOp::kMul;
+  if (!adds || node.dtype() != DType::kI64) return false;
+  const Interval range = RangeOf(node, bounds);
+  return range.min == INT64_MIN || range.max == INT64_MAX;
+}
+
 std::string ArenaPlace(const EmitContext& context, const Buffer& buffer) {
   const IdVector<PoolId, Pool>& pools = context.program.pools;
   if (pools.empty()) {

@@ -19,6 +19,12 @@ namespace aotc {
 std::string HostExpr(const EmitContext& context, const Expr& e, const Bounds& bounds,
                      const std::set<std::string>& locals = {});
 
+// What is known of the symbols before any of their checks.
+Bounds RangesOf(const Program& program);
+
+// Whether a sum or product of operands within their bounds may pass 64 bits; of `node` alone.
+bool MayOverflow(const Expr& node, const Bounds& bounds);
+
 // The first byte of a buffer of the arena: "arena + at::conv1", or of the pool that it lies in,
 // "(uint8_t *)pools.fast + at::conv1".
 std::string ArenaPlace(const EmitContext& context, const Buffer& buffer);

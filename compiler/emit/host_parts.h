@@ -32,6 +32,18 @@ void EmitPlaces(const EmitContext& context, CodeWriter& w);
 // `struct symbols`, the sizes of one run as the steps use them. Nothing for static models.
 void EmitSymbols(const EmitContext& context, CodeWriter& w);
 
+// `work_out(sizes)`: symbols with values, and the checks of all. Nothing where there are none.
+void EmitWorkOut(const EmitContext& context, CodeWriter& w);
+
+// Whether an output has dims that depend on elements that a run is given.
+bool ReportsSizes(const ModelInterface& interface);
+// `report_sizes(dims, out)`, which fills them in. Nothing where there are none.
+void EmitReportSizes(const EmitContext& context, CodeWriter& w);
+
+// The texts of the checks, and the function that finds them; the name of the function for the
+// table, that of runtime-lite where the model has no checks.
+std::string EmitStatusText(const EmitContext& context, CodeWriter& w);
+
 // `check_run(in, out, dims)`: pointers and dims; fills in the symbols of symbolic models.
 void EmitCheckRun(const EmitContext& context, CodeWriter& w);
 

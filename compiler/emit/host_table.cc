@@ -28,6 +28,7 @@ void EmitAliases(const ModelInterface& m, CodeWriter& w) {
 void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   EmitAliases(m, w);
+  const std::string status_text = EmitStatusText(context, w);
   w.Emit(R"(
     const aotc_model table = {
         AOTC_ABI_VERSION,
@@ -45,7 +46,7 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
         destroy,
         $pool_create$,
         $pool_destroy$,
-        aotc_status_text,
+        $status_text$,
         $set_weights$,
         $alias_count$,
         $aliases$,
@@ -63,6 +64,7 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
           {"arena_bytes", rows.arena_bytes},
           {"arena_align", rows.arena_align},
           {"instance", rows.instance_bytes},
+          {"status_text", status_text},
           {"pool_create", rows.pool_create},
           {"pool_destroy", rows.pool_destroy},
           {"set_weights", rows.set_weights},

@@ -1,8 +1,10 @@
 #include "compiler/emit/interface.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/emit/c_expr.h"
+#include "compiler/emit/host_expr.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/support/names.h"
@@ -27,7 +29,7 @@ bool IsInInterface(DType dtype) {
 class Describer {
  public:
   explicit Describer(const Program& program)
-      : program_(program), bounds_(BoundsOf(program.symbols)) {
+      : program_(program), bounds_(BoundsOf(program.symbols)), ranges_(RangesOf(program)) {
     interface_.prefix = program.name;
     interface_.macro = MacroCase(program.name);
   }
@@ -37,11 +39,19 @@ class Describer {
       for (BufferId id : *ports) AOTC_RETURN_IF_ERROR(CheckPort(program_.buffers[id]));
     }
     NameTable dims;
-    for (const Symbol& symbol : program_.symbols) AOTC_RETURN_IF_ERROR(Locate(symbol, dims));
+    for (const Symbol& symbol : program_.symbols) {
+      if (!symbol.value.valid()) AOTC_RETURN_IF_ERROR(Locate(symbol, dims));
+      AddSizes(symbol);
+    }
     NameTable inputs, outputs;
     if (!interface_.dims.empty()) inputs.Reserve("dims");
     for (BufferId id : program_.inputs) interface_.inputs.push_back(Port(id, inputs, "INPUT"));
     for (BufferId id : program_.outputs) interface_.outputs.push_back(Port(id, outputs, "OUTPUT"));
+    for (TensorPort& port : interface_.outputs) {
+      if (!DependsOnElements(program_.buffers[port.id].shape)) continue;
+      port.reports_dims = true;
+      port.dims_member = outputs.Unique(StrCat(port.member, "_dims"));
+    }
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
     return std::move(interface_);
   }
@@ -71,6 +81,49 @@ class Describer {
     for (const Expr& dim : buffer.shape) port.ranges.push_back(RangeOf(dim, bounds_));
     port.is_read_by_host = !buffer.elements.empty();
     return port;
+  }
+
+  int AddCheck(std::string text) {
+    interface_.checks.push_back(std::move(text));
+    return static_cast<int>(interface_.checks.size()) - 1;
+  }
+
+  int AddRangeCheck(const Symbol& symbol, int64_t scale) {
+    return AddCheck(StrCat("'", symbol.name, "' is not within ", symbol.min * scale, " .. ",
+                           symbol.max * scale));
+  }
+
+  void AddSizes(const Symbol& symbol) {
+    if (!symbol.value.valid() && symbol.checks.empty()) return;
+    SizeStep step = {.symbol = symbol};
+    if (symbol.value.valid()) {
+      const Interval range = RangeOf(symbol.value, ranges_);
+      bool may_leave = range.min < symbol.min || range.max > symbol.max;
+      Transform(symbol.value, [&](const Expr& node) {
+        may_leave |= MayOverflow(node, ranges_);
+        return node;
+      });
+      if (may_leave) {
+        step.range_check = AddRangeCheck(symbol, symbol.step);
+      }
+    }
+    step.first_check = static_cast<int>(interface_.checks.size());
+    for (const SizeCheck& check : symbol.checks) AddCheck(check.text);
+    interface_.sizes.push_back(std::move(step));
+  }
+
+  // Whether what a run is given decides one of the dims, or what is worked out of it.
+  bool DependsOnElements(const Shape& shape) const {
+    const auto is_read = [&](const Symbol& symbol) {
+      return symbol.value.valid() ||
+             std::ranges::any_of(interface_.elements, [&](const ElementPort& port) {
+               return port.symbol.var == symbol.var;
+             });
+    };
+    return std::ranges::any_of(program_.symbols, [&](const Symbol& symbol) {
+      const auto uses = [&](const Expr& dim) { return UsesVar(dim, symbol.var); };
+      return is_read(symbol) && std::ranges::any_of(shape, uses);
+    });
   }
 
   void AddAlias(size_t input) {
@@ -103,7 +156,7 @@ class Describer {
 
   // Where the expression is affine in this symbol alone.
   std::optional<Line> LineIn(const Expr& e, const Symbol& symbol) const {
-    const auto affine = AsAffine(e, {symbol.var}, bounds_);
+    const auto affine = AsAffine(e, {symbol.var}, ranges_);
     if (!affine || !affine->coefficients.count(symbol.var)) return std::nullopt;
     const std::optional<int64_t> scale = affine->coefficients.at(symbol.var).AsInt();
     const std::optional<int64_t> offset = affine->rest.AsInt();
@@ -134,6 +187,8 @@ class Describer {
         if (!line || line->offset != 0 || line->scale < 0) continue;
         interface_.elements.push_back(
             {.symbol = symbol, .input = static_cast<int>(i), .element = e, .scale = line->scale});
+        ElementPort& port = interface_.elements.back();
+        if (!symbol.clamps) port.check = AddRangeCheck(symbol, line->scale);
         return absl::OkStatus();
       }
     }
@@ -144,6 +199,7 @@ class Describer {
 
   const Program& program_;
   const Bounds bounds_;
+  const Bounds ranges_;  // dims that have to be equal are each stated by an input of its own
   NameTable macros_;
   ModelInterface interface_;
 };

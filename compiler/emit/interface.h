@@ -28,6 +28,8 @@ struct TensorPort {
   std::string text = {};              // "f32[batch, 3, 224, 224]", dims as the user names them
   std::vector<Interval> ranges = {};  // of the dims
   bool is_read_by_host = false;       // an input whose elements sizes depend on
+  bool reports_dims = false;          // an output of whose dims only a run knows some
+  std::string dims_member = {};       // of the outputs struct, where it reports them
 };
 
 // A symbol that the caller states, and where the table's run reads it: dims[axis] of an input is
@@ -47,6 +49,14 @@ struct ElementPort {
   int input = -1;
   size_t element = 0;
   int64_t scale = 1;
+  int check = -1;  // of its range; -1 where the symbol clamps
+};
+
+// What is worked out or looked at once the symbols of dims and elements are known.
+struct SizeStep {
+  Symbol symbol = {};    // with a value, with checks, or with both
+  int range_check = -1;  // of the value; -1 where it cannot leave the range
+  int first_check = 0;   // of the symbol's checks
 };
 
 // An input and an output in one memory.
@@ -64,6 +74,8 @@ struct ModelInterface {
   std::vector<DimPort> dims = {};
   std::vector<ElementPort> elements = {};
   std::vector<AliasPort> aliases = {};
+  std::vector<SizeStep> sizes = {};      // in the order of the symbols
+  std::vector<std::string> checks = {};  // what each says where it fails
 
   bool HasSymbols() const { return !dims.empty() || !elements.empty(); }
   // Null where the element of the input states no symbol.

@@ -227,6 +227,7 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"steps", Steps(context.program, context.options.host.has_device)},
       {"passes", from.passes},
   };
+  if (!context.interface.checks.empty()) metadata["checks"] = context.interface.checks;
   if (!context.interface.aliases.empty()) metadata["aliases"] = Aliases(context.interface);
   // Beside the flags, which state no paths.
   if (!from.limits.empty()) {

@@ -21,7 +21,9 @@
 
 namespace aotc {
 
-using SymbolValues = std::map<std::string, int64_t, std::less<>>;  // by Symbol::var
+// Adds the values of symbols that are worked out of others, and limits those that clamp. Error: a
+// value beyond its range, or a check that refuses the sizes.
+absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values);
 
 // `inputs` one per input and constant param, in order, row-major; the result one per output.
 // Layouts of the kernel's tensors are ignored: values are logical. An index out of range is an

@@ -61,6 +61,7 @@ absl::Status GraphEvaluator::SetInputs(const std::vector<Constant>& inputs) {
     }
     if (const auto& elements = graph_.values[ids[i]].elements) BindElements(*elements, inputs[i]);
   }
+  AOTC_RETURN_IF_ERROR(WorkOutSizes(graph_.symbols, symbols_));
   for (size_t i = 0; i < ids.size(); ++i) {
     AOTC_RETURN_IF_ERROR(CheckInput(ids[i], inputs[i]));
     values_[ids[i]] = inputs[i];
@@ -92,6 +93,8 @@ absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& i
   const Bounds bounds = BoundsOf(graph_.symbols);
   for (size_t e = 0; e < value.elements->size(); ++e) {
     const Expr& element = (*value.elements)[e];
+    const Symbol* symbol = element.IsVar() ? FindSymbol(graph_.symbols, element->name) : nullptr;
+    if (symbol != nullptr && symbol->clamps) continue;
     const int64_t given = input.IntAt(static_cast<int64_t>(e));
     const Interval range = RangeOf(element, bounds);
     const bool fits = range.min <= given && given <= range.max;
@@ -301,6 +304,29 @@ absl::StatusOr<Graph> WithRepeats(const Graph& graph) {
 }
 
 }  // namespace
+
+absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values) {
+  for (const Symbol& symbol : symbols) {
+    const auto given = values.find(symbol.var);
+    if (symbol.clamps && given != values.end()) {
+      given->second = std::clamp(given->second, symbol.min, symbol.max);
+    }
+    if (symbol.value.valid()) {
+      const std::optional<int64_t> value = EvaluateInt(symbol.value, values);
+      if (!value || *value < symbol.min || *value > symbol.max) {
+        return absl::OutOfRangeError(
+            StrCat("'", symbol.name, "' is not within ", symbol.min, " .. ", symbol.max));
+      }
+      values[symbol.var] = *value;
+    }
+    for (const SizeCheck& check : symbol.checks) {
+      if (EvaluateInt(check.holds, values).value_or(0) == 0) {
+        return absl::OutOfRangeError(check.text);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,

@@ -1,5 +1,7 @@
 #include "compiler/fuse/joiner.h"
 
+#include <algorithm>
+
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/support/strings.h"
 
@@ -76,10 +78,17 @@ TensorId Joiner::AddTensor(KernelTensor tensor, ValueId value) {
 }
 
 void Joiner::AddSymbol(const Symbol& symbol) {
-  for (const Symbol& known : kernel_.symbols) {
-    if (known.var == symbol.var) return;
+  const auto known = std::ranges::find(kernel_.symbols, symbol.var, &Symbol::var);
+  if (known == kernel_.symbols.end()) {
+    kernel_.symbols.push_back(symbol);
+    return;
   }
-  kernel_.symbols.push_back(symbol);
+  // Each part has the checks over its own symbols.
+  for (const SizeCheck& check : symbol.checks) {
+    const bool is_known = std::ranges::any_of(
+        known->checks, [&](const SizeCheck& other) { return Same(other.holds, check.holds); });
+    if (!is_known) known->checks.push_back(check);
+  }
 }
 
 Kernel Compact(const Kernel& kernel, std::vector<ValueId>& args) {

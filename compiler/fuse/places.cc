@@ -256,7 +256,10 @@ void AddSymbols(const Graph& graph, const std::vector<Expr>& strides, Kernel& ke
     const bool is_used =
         std::ranges::any_of(strides, [&](const Expr& e) { return UsesVar(e, symbol.var); });
     const bool is_known = std::ranges::count(kernel.symbols, symbol.var, &Symbol::var) > 0;
-    if (is_used && !is_known) kernel.symbols.push_back(symbol);
+    if (!is_used || is_known) continue;
+    kernel.symbols.push_back(symbol);
+    kernel.symbols.back().value = {};
+    kernel.symbols.back().checks.clear();
   }
 }
 

@@ -28,6 +28,7 @@ namespace aotc {
 struct ImportOptions {
   std::vector<ShapeOption> shapes = {};       // --shape
   std::vector<DimOption> dims = {};           // --dim
+  std::vector<BoundOption> bounds = {};       // --bound
   std::vector<std::string> keep_inputs = {};  // --keep-input: inputs in spite of their initializers
   std::vector<BindOption> binds = {};  // --bind: inputs and initializers with values of files
   int64_t max_items = 64;              // of sequences

@@ -103,6 +103,18 @@ absl::StatusOr<DimOption> ParseDimOption(std::string_view text) {
       StrCat("--dim ", text, ": expected NAME=8, NAME=1..32, NAME=32..960:32 or NAME=OTHER"));
 }
 
+absl::StatusOr<BoundOption> ParseBoundOption(std::string_view text) {
+  const size_t equals = text.rfind('='), colon = text.rfind(':', equals);
+  if (equals != text.npos && colon != text.npos && colon > 0) {
+    const auto axis = ParseCount(std::string(text.substr(colon + 1, equals - colon - 1)));
+    const auto most = ParseCount(std::string(text.substr(equals + 1)));
+    if (axis && *axis < INT32_MAX && most) {
+      return BoundOption{std::string(text.substr(0, colon)), static_cast<int>(*axis), *most};
+    }
+  }
+  return absl::InvalidArgumentError(StrCat("--bound ", text, ": expected TENSOR:AXIS=N"));
+}
+
 std::string PrintDimBound(const DimBound& bound) {
   if (bound.min == bound.max) return StrCat(bound.min);
   std::string range = StrCat(bound.min, "..", bound.max);

@@ -6,6 +6,7 @@
 //   *ParseDimOption("x:0=8");                      // axis 0 of input x
 //   *ParseDimOption("unk__7=unk__6");              // the same number, under two names
 //   *ParseDimOption("ends[1]=-8..8");              // an element of input ends that sizes depend on
+//   *ParseBoundOption("kept:0=64");                // axis 0 of a tensor has at most 64
 //
 // Names may contain dots, colons and `=`. The least value of a range is 1 unless said: `..8`.
 #ifndef AOTC_COMPILER_IMPORT_SHAPE_OPTIONS_H_
@@ -39,9 +40,17 @@ struct DimOption {
   std::string same_as = {};  // the other name of an equal dim
 };
 
+// The most that an axis of a tensor has in any run, where only a run knows the size.
+struct BoundOption {
+  std::string tensor;
+  int axis = 0;
+  int64_t most = 0;
+};
+
 // Errors name the flag and the grammar that it misses.
 absl::StatusOr<ShapeOption> ParseShapeOption(std::string_view text);
 absl::StatusOr<DimOption> ParseDimOption(std::string_view text);
+absl::StatusOr<BoundOption> ParseBoundOption(std::string_view text);
 
 // "8", "1..32", "32..960:32".
 std::string PrintDimBound(const DimBound& bound);

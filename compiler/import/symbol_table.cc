@@ -8,14 +8,6 @@
 #include "compiler/support/strings.h"
 
 namespace aotc {
-namespace {
-
-bool MayBeOfLowering(std::string_view name) {
-  return std::ranges::any_of(kLoopEndings,
-                             [name](std::string_view ending) { return name.ends_with(ending); });
-}
-
-}  // namespace
 
 SymbolTable::SymbolTable() {
   for (std::string_view name : kLoopNames) vars_.Reserve(name);

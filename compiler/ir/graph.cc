@@ -19,6 +19,12 @@ bool IsKnownType(const ValueType& type) {
   return !type.children.empty();
 }
 
+bool HoldsSizes(const ValueType& type) {
+  if (type.kind != ValueKind::kTensor || !type.ranked || !HoldsShape(type.dtype)) return false;
+  const std::optional<std::vector<int64_t>> dims = StaticDims(type.dims);
+  return dims && AreFewElements(*dims);
+}
+
 bool SameType(const ValueType& a, const ValueType& b) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.ranked != b.ranked) return false;
   if (a.max_items != b.max_items || a.children.size() != b.children.size()) return false;
@@ -90,6 +96,19 @@ IdVector<ValueId, int> UseCounts(const Graph& graph) {
   for (const Node& node : graph.nodes) count(node.inputs);
   for (const Region& region : graph.regions) count(region.outputs);
   return counts;
+}
+
+bool DependsOnRun(const Graph& graph, const Expr& size) {
+  const auto is_of_run = [&](const std::string& var) {
+    const Symbol* symbol = FindSymbol(graph.symbols, var);
+    if (symbol != nullptr && symbol->value.valid()) return true;
+    return std::ranges::any_of(graph.main_region().inputs, [&](ValueId input) {
+      const auto& elements = graph.values[input].elements;
+      return elements &&
+             std::ranges::any_of(*elements, [&](const Expr& e) { return UsesVar(e, var); });
+    });
+  };
+  return std::ranges::any_of(FreeVars(size), is_of_run);
 }
 
 std::string Describe(const Location& location) {

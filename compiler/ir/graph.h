@@ -51,6 +51,15 @@ ValueType UnknownType();
 // Element type and rank (and those of all children) are known.
 bool IsKnownType(const ValueType& type);
 bool SameType(const ValueType& a, const ValueType& b);
+// A tensor of integers, always of as many, and few: what a shape operand may be.
+bool HoldsSizes(const ValueType& type);
+
+// The most that an axis of a value may have in a run, where inference derives no bound.
+struct DimLimit {
+  int64_t most = 0;
+  bool declared = false;  // by the model, which may be wrong; else by --bound
+  friend bool operator==(const DimLimit&, const DimLimit&) = default;
+};
 
 struct Value {
   std::string name = {};  // as in the model where it has one; unique in the graph
@@ -62,6 +71,7 @@ struct Value {
   // Elements of a small integer tensor as expressions over the symbols: the result of shape
   // arithmetic, or of a graph input that sizes depend on.
   std::optional<std::vector<Expr>> elements = {};
+  std::map<int, DimLimit> limits = {};  // by axis; until types are inferred
 };
 
 // Where a node came from, for messages and comments.
@@ -132,6 +142,9 @@ struct Graph {
 IdVector<ValueId, NodeId> Producers(const Graph& graph);
 // Uses of each value: node inputs, region outputs and captures count one each.
 IdVector<ValueId, int> UseCounts(const Graph& graph);
+// Whether only a run knows more of a size than its bound: it names an element of an input, or a
+// symbol that is worked out.
+bool DependsOnRun(const Graph& graph, const Expr& size);
 // "node 'conv1' (Conv, opset 13)" for diagnostics and comments.
 std::string Describe(const Location& location);
 

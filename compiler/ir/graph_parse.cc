@@ -132,7 +132,21 @@ class Parser {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
       AOTC_ASSIGN_OR_RETURN(value.elements, ExpectDims(scanner_, ")"));
     }
-    return absl::OkStatus();
+    return scanner_.TryConsume("limits") ? ParseLimits(value) : absl::OkStatus();
+  }
+
+  // "(0: 8, 1: 6 declared)"
+  absl::Status ParseLimits(Value& value) {
+    AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
+    do {
+      AOTC_ASSIGN_OR_RETURN(const int64_t axis, scanner_.ExpectInteger());
+      AOTC_RETURN_IF_ERROR(scanner_.Expect(":"));
+      DimLimit limit;
+      AOTC_ASSIGN_OR_RETURN(limit.most, scanner_.ExpectInteger());
+      limit.declared = scanner_.TryConsume("declared");
+      value.limits[static_cast<int>(axis)] = limit;
+    } while (scanner_.TryConsume(","));
+    return scanner_.Expect(")");
   }
 
   absl::StatusOr<ValueId> Find(const std::string& name) const {

@@ -62,6 +62,15 @@ class Printer {
     }
     if (!value.output_name.empty()) StrAppend(&text, " as ", SigilName('%', value.output_name));
     if (value.elements) StrAppend(&text, " elements(", PrintExprList(*value.elements), ")");
+    if (!value.limits.empty()) {
+      StrAppend(&text, " limits(",
+                StrJoin(value.limits, ", ",
+                        [](const auto& limit) {
+                          const auto& [axis, dim] = limit;
+                          return StrCat(axis, ": ", dim.most, dim.declared ? " declared" : "");
+                        }),
+                ")");
+    }
     return text;
   }
 

@@ -42,6 +42,17 @@ class Verifier {
       if (symbol.min > symbol.max || symbol.step < 1) {
         Fail(StrCat("symbol '", symbol.var, "' has no values"));
       }
+      if (symbol.value.valid()) CheckOver(symbol.value, "value", symbol);
+      for (const SizeCheck& check : symbol.checks) CheckOver(check.holds, "check", symbol);
+    }
+  }
+
+  // What a symbol comes from is known when it is worked out.
+  void CheckOver(const Expr& e, std::string_view what, const Symbol& symbol) {
+    for (const std::string& var : FreeVars(e)) {
+      const bool is_own = var == symbol.var && what == "value";
+      if (vars_.contains(var) && !is_own) continue;
+      Fail(StrCat("the ", what, " of symbol '", symbol.var, "' names '", var, "'"));
     }
   }
 

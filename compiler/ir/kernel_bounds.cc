@@ -1,15 +1,12 @@
 #include "compiler/ir/kernel_bounds.h"
 
 #include <functional>
-#include <map>
 
 #include "compiler/ir/expr_text.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-using Values = std::map<std::string, int64_t, std::less<>>;
 
 // Corners are tried for this many variables; the others stay at their least value.
 constexpr size_t kMaxCornerVars = 12;
@@ -75,7 +72,7 @@ class Checker {
     size_t vars = kernel_.symbols.size() + stage_.axes.size() + stage_.reduce_axes.size();
     size_t corners = size_t{1} << std::min(vars, kMaxCornerVars);
     for (size_t corner = 0; corner < corners; ++corner) {
-      std::optional<Values> values = ValuesAt(corner);
+      std::optional<SymbolValues> values = ValuesAt(corner);
       if (values && IsReached(*values) && IsOutside(load, axis, *values)) {
         return Describe(load, *values);
       }
@@ -83,9 +80,9 @@ class Checker {
     return "";
   }
 
-  // Nothing where an axis is empty.
-  std::optional<Values> ValuesAt(size_t corner) const {
-    Values values;
+  // Nothing where an axis is empty, or where a check refuses the symbols.
+  std::optional<SymbolValues> ValuesAt(size_t corner) const {
+    SymbolValues values;
     size_t bit = 0;
     auto greatest = [&] {
       bool is_greatest = bit < kMaxCornerVars && (corner >> bit & 1) != 0;
@@ -95,6 +92,7 @@ class Checker {
     for (const Symbol& symbol : kernel_.symbols) {
       values[symbol.var] = greatest() ? symbol.max : symbol.min;
     }
+    if (!MayOccur(kernel_.symbols, values)) return std::nullopt;
     for (const std::vector<Axis>* axes : {&stage_.axes, &stage_.reduce_axes}) {
       for (const Axis& axis : *axes) {
         std::optional<int64_t> extent = EvaluateInt(axis.extent, values);
@@ -105,20 +103,20 @@ class Checker {
     return values;
   }
 
-  bool IsReached(const Values& values) const {
+  bool IsReached(const SymbolValues& values) const {
     for (const Expr& guard : guards_) {
       if (EvaluateInt(guard, values).value_or(0) == 0) return false;
     }
     return true;
   }
 
-  bool IsOutside(const Expr& load, size_t axis, const Values& values) const {
+  bool IsOutside(const Expr& load, size_t axis, const SymbolValues& values) const {
     std::optional<int64_t> index = EvaluateInt(load.arg(axis), values);
     std::optional<int64_t> dim = EvaluateInt(kernel_.tensors[load->tensor].shape[axis], values);
     return dim && (*dim <= 0 || (index && (*index < 0 || *index >= *dim)));
   }
 
-  std::string Describe(const Expr& load, const Values& values) const {
+  std::string Describe(const Expr& load, const SymbolValues& values) const {
     auto name = [&](TensorId id) { return kernel_.tensors[id].name; };
     std::string place = StrJoin(
         values, ", ", [](const auto& value) { return StrCat(value.first, "=", value.second); });

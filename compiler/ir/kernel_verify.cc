@@ -60,6 +60,12 @@ class Verifier {
       Require(symbols.insert(symbol.var).second,
               StrCat("symbol ", symbol.var, " is declared twice"));
       Require(symbol.min <= symbol.max, StrCat("symbol ", symbol.var, " has an empty range"));
+      Require(!symbol.value.valid(), StrCat("symbol ", symbol.var, " has a value"));
+    }
+    for (const Symbol& symbol : kernel_.symbols) {
+      for (const SizeCheck& check : symbol.checks) {
+        CheckFree(check.holds, symbols, StrCat("a check of ", symbol.var));
+      }
     }
     for (TensorId id : kernel_.tensors.ids()) {
       const KernelTensor& tensor = kernel_.tensors[id];

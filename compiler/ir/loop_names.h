@@ -32,6 +32,14 @@ inline constexpr std::string_view kLoopEndings[] = {
     "_bits", "_c",    "_chunk", "_element", "_factor", "_g", "_halo",
     "_i",    "_kept", "_lanes", "_next",    "_o",      "_v", "_value"};
 
+// Whether lowering may give a variable that name.
+inline bool MayBeOfLowering(std::string_view name) {
+  for (std::string_view ending : kLoopEndings) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_IR_LOOP_NAMES_H_

@@ -1,6 +1,6 @@
 #include "compiler/ir/shape.h"
 
-#include <map>
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +11,41 @@ namespace aotc {
 Bounds BoundsOf(const std::vector<Symbol>& symbols) {
   Bounds bounds;
   for (const Symbol& symbol : symbols) bounds.Add(symbol.var, symbol.min, symbol.max);
+  for (const Symbol& symbol : symbols) {
+    for (const SizeCheck& check : symbol.checks) bounds.AddFact(check.holds);
+  }
   return bounds;
+}
+
+const Symbol* FindSymbol(const std::vector<Symbol>& symbols, std::string_view var) {
+  const auto found = std::ranges::find(symbols, var, &Symbol::var);
+  return found == symbols.end() ? nullptr : &*found;
+}
+
+Expr NamedSize(const Expr& size, const std::vector<Symbol>& symbols) {
+  const auto has_value = [](const Symbol& symbol) { return symbol.value.valid(); };
+  if (size.IsConst() || std::ranges::none_of(symbols, has_value)) return size;
+  // A fact that came after the value may have made the size simpler.
+  const Bounds bounds = BoundsOf(symbols);
+  const auto found = std::ranges::find_if(symbols, [&](const Symbol& symbol) {
+    return has_value(symbol) &&
+           (Same(symbol.value, size) || Same(Simplify(symbol.value, bounds), size));
+  });
+  return found == symbols.end() ? size : Var(found->var);
+}
+
+bool MayOccur(const std::vector<Symbol>& symbols, const SymbolValues& values) {
+  return std::ranges::all_of(symbols, [&](const Symbol& symbol) {
+    return std::ranges::all_of(symbol.checks, [&](const SizeCheck& check) {
+      return EvaluateInt(check.holds, values).value_or(1) != 0;
+    });
+  });
+}
+
+bool IsOpenSize(const Expr& size, const Bounds& bounds) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  const Interval range = RangeOf(size, bounds);
+  return range.min < 0 || range.max > kMost;
 }
 
 std::optional<std::vector<int64_t>> StaticDims(const Shape& shape) {
@@ -36,14 +70,16 @@ std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symb
     }
     const size_t tried = std::min(used.size(), kMostSymbols);
     for (size_t corner = 0; corner < size_t{1} << tried; ++corner) {
-      std::map<std::string, int64_t, std::less<>> values;
+      SymbolValues values;
       std::vector<std::string> sizes;
       for (size_t i = 0; i < used.size(); ++i) {
         const int64_t value = (corner >> i & 1) == 0 ? used[i].min : used[i].max;
         values[used[i].var] = value;
         sizes.push_back(absl::StrCat(used[i].name, "=", value * used[i].step));
       }
-      if (EvaluateInt(dim, values).value_or(0) < 0) return absl::StrJoin(sizes, ", ");
+      if (EvaluateInt(dim, values).value_or(0) < 0 && MayOccur(symbols, values)) {
+        return absl::StrJoin(sizes, ", ");
+      }
     }
   }
   return std::nullopt;

@@ -8,6 +8,8 @@
 #define AOTC_COMPILER_IR_SHAPE_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,16 +22,40 @@ namespace aotc {
 
 using Shape = std::vector<Expr>;
 
+// What has to hold of the sizes of a run, and the sentence for a run of which it does not.
+struct SizeCheck {
+  Expr holds = {};
+  std::string text = {};
+};
+
 // A bounded unknown of the dims. The user's dim `name` has the value step * Var(var).
+//
+// Its source is a dim or an element of an input, or an expression over the symbols before it, which
+// a run works out. Either is checked against the range, unless it `clamps`: such an element is a
+// position of which all beyond an end of the range is as good as that end.
 struct Symbol {
   std::string name = {};  // as the user writes it: "height"
   std::string var = {};   // as expressions name it; equal to `name` where step is 1
   int64_t min = 1;        // of var, inclusive
   int64_t max = 1;
   int64_t step = 1;
+  bool clamps = false;
+  Expr value = {};                     // invalid where an input states it
+  std::vector<SizeCheck> checks = {};  // over this symbol and those before it
 };
 
+using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+
+// The ranges, and as facts what is checked before any step of a run.
 Bounds BoundsOf(const std::vector<Symbol>& symbols);
+// Null where no symbol has that variable.
+const Symbol* FindSymbol(const std::vector<Symbol>& symbols, std::string_view var);
+// The symbol whose value the size is, else the size itself, which has to be simplified.
+Expr NamedSize(const Expr& size, const std::vector<Symbol>& symbols);
+// False where a check refuses these values.
+bool MayOccur(const std::vector<Symbol>& symbols, const SymbolValues& values);
+// A size of which only a run knows that a tensor can have it: it may be negative, or of any length.
+bool IsOpenSize(const Expr& size, const Bounds& bounds);
 
 // The dims as numbers; nothing where one is symbolic.
 std::optional<std::vector<int64_t>> StaticDims(const Shape& shape);

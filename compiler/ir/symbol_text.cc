@@ -1,8 +1,10 @@
 #include "compiler/ir/symbol_text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
+#include "compiler/ir/expr_text.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
@@ -24,6 +26,11 @@ std::string PrintSymbol(const Symbol& symbol) {
   if (symbol.var != symbol.name) StrAppend(&text, " as ", symbol.var);
   StrAppend(&text, " in ", symbol.min, "..", symbol.max);
   if (symbol.step != 1) StrAppend(&text, " step ", symbol.step);
+  if (symbol.clamps) text += " clamped";
+  if (symbol.value.valid()) StrAppend(&text, " = ", PrintExpr(symbol.value));
+  for (const SizeCheck& check : symbol.checks) {
+    StrAppend(&text, " requires ", PrintExpr(check.holds), " ", QuotedText(check.text));
+  }
   return text;
 }
 
@@ -41,6 +48,16 @@ absl::StatusOr<Symbol> ParseSymbol(Scanner& scanner) {
   AOTC_ASSIGN_OR_RETURN(symbol.max, scanner.ExpectInteger());
   if (scanner.TryConsume("step")) {
     AOTC_ASSIGN_OR_RETURN(symbol.step, scanner.ExpectInteger());
+  }
+  symbol.clamps = scanner.TryConsume("clamped");
+  if (scanner.TryConsume("=")) {
+    AOTC_ASSIGN_OR_RETURN(symbol.value, ParseExpr(scanner));
+  }
+  while (scanner.TryConsume("requires")) {
+    SizeCheck check;
+    AOTC_ASSIGN_OR_RETURN(check.holds, ParseExpr(scanner));
+    AOTC_ASSIGN_OR_RETURN(check.text, scanner.ExpectString());
+    symbol.checks.push_back(std::move(check));
   }
   if (symbol.min > symbol.max || symbol.step < 1) {
     return scanner.Error(StrCat("symbol '", symbol.name, "' has no values"));

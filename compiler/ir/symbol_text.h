@@ -3,6 +3,8 @@
 //   symbol batch in 1..8
 //   symbol height as height_32 in 1..30 step 32     // "height" is 32 * height_32
 //   symbol "batch size" as batch_size in 1..8
+//   symbol "ends[0]" as ends_0 in -64..64 clamped requires ends_0 != 0 "ends[0] is 0"
+//   symbol "y:0" as y_0 in 0..8 = max(ends_0, 0)    // worked out in the run
 #ifndef AOTC_COMPILER_IR_SYMBOL_TEXT_H_
 #define AOTC_COMPILER_IR_SYMBOL_TEXT_H_
 

@@ -90,7 +90,7 @@ absl::Status Pow(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor exponent, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireNumber(base));
   AOTC_RETURN_IF_ERROR(RequireNumber(exponent));
-  AOTC_RETURN_IF_ERROR(RequireBroadcast({base, exponent}));
+  AOTC_RETURN_IF_ERROR(RequireBroadcast(op, {base, exponent}));
   DType type = PowType(base.dtype(), exponent.dtype());
   std::optional<double> known = SplatExponent(op);
   auto body = [&](const auto& v) {

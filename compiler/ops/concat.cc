@@ -62,9 +62,10 @@ absl::Status Concat(OpContext& op) {
   total = 0;
   for (size_t p = 0; p < parts.size(); ++p) {
     for (int d = 0; d < parts[p].rank(); ++d) {
-      if (d != axis && !ProveEqual(parts[p].dim(d), parts[0].dim(d), op.bounds())) {
-        return absl::InvalidArgumentError(StrCat("operand ", p, " has another dim along axis ", d));
-      }
+      if (d == axis) continue;
+      AOTC_RETURN_IF_ERROR(op.RequireEqual(
+          parts[p].dim(d), parts[0].dim(d),
+          StrCat("operand ", p, " has another dim along axis ", d, " than the first")));
     }
     if (parts[p].dim(axis).IsInt(0)) continue;
     filled.tensors.push_back(parts[p]);
@@ -108,14 +109,17 @@ absl::Status Interleave(OpContext& op) {
 }
 
 // From input 1, or equal parts where only their number is given, the last one smaller.
-absl::StatusOr<std::vector<Expr>> PartSizes(const OpContext& op, const Expr& dim) {
+absl::StatusOr<std::vector<Expr>> PartSizes(OpContext& op, const Expr& dim, int axis) {
   if (op.HasInput(1)) {
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(1));
     Expr total = 0;
-    for (const Expr& size : sizes) total = total + size;
-    if (sizes.size() != op.node().outputs.size() || !ProveEqual(total, dim, op.bounds())) {
-      return absl::InvalidArgumentError("the sizes do not add up to the dim of the axis");
+    for (size_t p = 0; p < sizes.size(); ++p) {
+      sizes[p] = op.Size(sizes[p], p, axis, dim);
+      total = total + sizes[p];
     }
+    constexpr const char* kWrong = "the sizes do not add up to the dim of the axis";
+    if (sizes.size() != op.node().outputs.size()) return absl::InvalidArgumentError(kWrong);
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(total, dim, kWrong));
     return sizes;
   }
   auto count = static_cast<int64_t>(op.node().outputs.size());
@@ -136,7 +140,7 @@ absl::StatusOr<std::vector<Expr>> PartSizes(const OpContext& op, const Expr& dim
 absl::Status Split(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", 0, x.rank()));
-  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, PartSizes(op, x.dim(axis)));
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, PartSizes(op, x.dim(axis), axis));
   Expr offset = 0;
   for (size_t p = 0; p < sizes.size(); ++p) {
     Shape shape = x.shape();

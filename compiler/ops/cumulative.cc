@@ -3,9 +3,11 @@
 // The axis is cut into blocks, so that an element combines its own block and the totals of those
 // before it: about n * sqrt(n) steps, all parallel.
 #include <cmath>
+#include <optional>
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/run_axes.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -75,18 +77,11 @@ int64_t BlockFor(const Expr& length) {
   return static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(*known))));
 }
 
-absl::Status Cumulate(OpContext& op, std::string_view combiner) {
-  Running run = {.combiner = combiner};
-  AOTC_ASSIGN_OR_RETURN(run.x, op.Input(0));
-  AOTC_RETURN_IF_ERROR(RequireNumber(run.x));
-  AOTC_RETURN_IF_ERROR(RequireRank(run.x, 1));
-  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> axis, op.ConstInts(1));
-  if (axis.size() != 1) return absl::InvalidArgumentError("needs one axis");
-  AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(axis[0], run.x.rank()));
-  run.axis = static_cast<size_t>(normalized);
+// Running sums of run.x, in place of its elements.
+Tensor Cumulated(OpContext& op, Running run) {
   run.reverse = op.attributes().Int("reverse") != 0;
   run.exclusive = op.attributes().Int("exclusive") != 0;
-  run.identity = NumberConst(combiner == "prod" ? 1 : 0, ComputeType(run.x.dtype()));
+  run.identity = NumberConst(run.combiner == "prod" ? 1 : 0, ComputeType(run.x.dtype()));
   run.block = BlockFor(run.length());
   TensorBuilder& b = op.b();
   const bool one_block = run.length().AsInt().value_or(INT64_MAX) <= run.block;
@@ -97,9 +92,55 @@ absl::Status Cumulate(OpContext& op, std::string_view combiner) {
     if (run.reverse) place[run.axis] = run.length() - 1 - i[run.axis];
     if (one_block) return within(place);
     block[run.axis] = FloorDiv(place[run.axis], run.block);
-    return combiner == "prod" ? before(block) * within(place) : before(block) + within(place);
+    return run.combiner == "prod" ? before(block) * within(place) : before(block) + within(place);
   };
-  op.SetOutput(0, b.Compute(run.x.dtype(), run.x.shape(), body));
+  return b.Compute(run.x.dtype(), run.x.shape(), body);
+}
+
+// An axis of the run: of a tensor that has it again at the end, and dim 1 in its place.
+absl::Status CumulateAlongRun(OpContext& op, const Tensor& x, std::string_view combiner) {
+  AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, x.rank()));
+  const Shape dims = x.shape();
+  const auto named = [&](const std::vector<Expr>& of_axes) {
+    Expr result = 0;
+    for (size_t d = of_axes.size(); d-- > 0;) result = Select(axes.Names(d), of_axes[d], result);
+    return result;
+  };
+  Shape moved;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    moved.push_back(Select(axes.Names(d), Expr(1), dims[d]));
+  }
+  moved.push_back(named(dims));
+  const Tensor at_end = op.b().Compute(x.dtype(), moved, [&](const Indices& i) {
+    Indices indices;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      indices.push_back(Select(axes.Names(d), i.back(), i[d]));
+    }
+    return x.Stored(indices);
+  });
+  const Tensor sums = Cumulated(op, {.x = at_end, .axis = dims.size(), .combiner = combiner});
+  op.SetOutput(0, op.b().Compute(x.dtype(), dims, [&](const Indices& i) {
+    Indices indices;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      indices.push_back(Select(axes.Names(d), Expr(0), i[d]));
+    }
+    indices.push_back(named(i));
+    return sums.Stored(indices);
+  }));
+  return absl::OkStatus();
+}
+
+absl::Status Cumulate(OpContext& op, std::string_view combiner) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireNumber(x));
+  AOTC_RETURN_IF_ERROR(RequireRank(x, 1));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> axis, op.IntElements(1));
+  if (axis.size() != 1) return absl::InvalidArgumentError("needs one axis");
+  const std::optional<int64_t> known = Simplify(axis[0], op.bounds()).AsInt();
+  if (!known) return CumulateAlongRun(op, x, combiner);
+  AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(*known, x.rank()));
+  op.SetOutput(
+      0, Cumulated(op, {.x = x, .axis = static_cast<size_t>(normalized), .combiner = combiner}));
   return absl::OkStatus();
 }
 

@@ -1,4 +1,6 @@
 // Repetition of a tensor along axes, and parts of matrices: Expand, Tile, Trilu, EyeLike.
+#include <algorithm>
+
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -7,13 +9,47 @@
 namespace aotc {
 namespace {
 
+// What `dim` of the operand and `wanted` of the shape, of which only a run knows one, broadcast to.
+absl::StatusOr<Expr> BroadcastDim(OpContext& op, const Expr& dim, const Expr& wanted, int axis) {
+  if (dim.IsInt(1)) return wanted;
+  const Expr fits = Or(Eq(wanted, 1), Or(Eq(dim, 1), Eq(wanted, dim)));
+  AOTC_RETURN_IF_ERROR(
+      op.Require(fits, StrCat("the shape does not broadcast with the input along axis ", axis)));
+  return Select(Eq(wanted, 1), dim, Prove(Ne(dim, 1), op.bounds()) == true ? dim : wanted);
+}
+
+absl::StatusOr<Shape> ExpandedShape(OpContext& op, const Tensor& x, const Shape& target) {
+  if (std::ranges::none_of(target, [&](const Expr& dim) { return op.IsOfRun(dim); })) {
+    return BroadcastShapes({x.shape(), target});
+  }
+  const size_t rank = std::max(target.size(), x.shape().size());
+  const auto from_end = [&](const Shape& dims, size_t axis) {
+    return axis + dims.size() < rank ? Expr(1) : dims[axis + dims.size() - rank];
+  };
+  Shape shape;
+  for (size_t d = 0; d < rank; ++d) {
+    const int axis = static_cast<int>(d);
+    AOTC_ASSIGN_OR_RETURN(const Expr dim,
+                          BroadcastDim(op, from_end(x.shape(), d), from_end(target, d), axis));
+    shape.push_back(op.Size(dim, 0, axis));
+  }
+  return shape;
+}
+
 absl::Status Expand(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Shape target, op.IntElements(1));
   for (Expr& dim : target) dim = Simplify(dim, op.bounds());
-  AOTC_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes({x.shape(), target}));
+  AOTC_ASSIGN_OR_RETURN(const Shape shape, ExpandedShape(op, x, target));
   op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
-    return x.Stored(BroadcastIndices(x.shape(), i));
+    Indices indices = BroadcastIndices(x.shape(), i);
+    // A dim that may be 1 and is repeated then.
+    for (size_t d = 0; d < indices.size(); ++d) {
+      const Expr &dim = x.shape()[d], &out = shape[shape.size() - x.shape().size() + d];
+      const bool may_repeat = !ProveEqual(dim, out, op.bounds()) && !dim.IsConst();
+      if (may_repeat) indices[d] = indices[d] * Min(dim - 1, 1);
+    }
+    return x.Stored(indices);
   }));
   return absl::OkStatus();
 }
@@ -26,9 +62,7 @@ absl::Status Tile(OpContext& op) {
   }
   Shape shape;
   for (size_t d = 0; d < repeats.size(); ++d) {
-    if (Prove(Lt(repeats[d], 0), op.bounds()) == true) {
-      return absl::InvalidArgumentError("a repeat count is negative");
-    }
+    AOTC_RETURN_IF_ERROR(op.Require(Le(0, repeats[d]), "a repeat count is negative"));
     shape.push_back(Simplify(x.shape()[d] * repeats[d], op.bounds()));
   }
   op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {

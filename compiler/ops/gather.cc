@@ -124,6 +124,7 @@ absl::Status OneHot(OpContext& op) {
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(1));
     if (elements.size() != 1) return absl::InvalidArgumentError("needs a depth of one element");
     depth = elements[0];
+    AOTC_RETURN_IF_ERROR(op.Require(Le(0, depth), "the depth is negative"));
   }
   if (values.rank() != 1 || !values.dim(0).IsInt(2)) {
     return absl::InvalidArgumentError("needs two values, off and on");

@@ -36,10 +36,11 @@ absl::Status RequireRank(const Tensor& x, int least, int most) {
                                            x.rank() < least ? least : most, " is needed"));
 }
 
-absl::Status RequireBroadcast(const std::vector<Tensor>& tensors) {
+absl::Status RequireBroadcast(const OpContext& op, const std::vector<Tensor>& tensors) {
   std::vector<Shape> shapes;
   for (const Tensor& tensor : tensors) shapes.push_back(tensor.shape());
-  return BroadcastShapes(shapes).status();
+  std::vector<DimPair> unproved;  // required where the operands are mapped
+  return BroadcastShapes(shapes, op.bounds(), &unproved).status();
 }
 
 absl::StatusOr<std::vector<Tensor>> BroadcastInputs(OpContext& op, size_t first, size_t count) {
@@ -49,7 +50,7 @@ absl::StatusOr<std::vector<Tensor>> BroadcastInputs(OpContext& op, size_t first,
     tensors.push_back(tensor);
   }
   AOTC_RETURN_IF_ERROR(RequireSameType(tensors));
-  AOTC_RETURN_IF_ERROR(RequireBroadcast(tensors));
+  AOTC_RETURN_IF_ERROR(RequireBroadcast(op, tensors));
   return tensors;
 }
 

@@ -20,8 +20,8 @@ absl::Status RequireFloat(const Tensor& x);
 absl::Status RequireNumber(const Tensor& x);
 absl::Status RequireSameType(const std::vector<Tensor>& tensors);
 absl::Status RequireRank(const Tensor& x, int least, int most = 1 << 20);
-// Error where the shapes do not broadcast.
-absl::Status RequireBroadcast(const std::vector<Tensor>& tensors);
+// Error where the shapes broadcast in no run.
+absl::Status RequireBroadcast(const OpContext& op, const std::vector<Tensor>& tensors);
 
 // Inputs [first, first + count) as operands of one dtype whose shapes broadcast.
 absl::StatusOr<std::vector<Tensor>> BroadcastInputs(OpContext& op, size_t first, size_t count);

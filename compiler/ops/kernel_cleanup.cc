@@ -101,13 +101,14 @@ void NumberAxes(Kernel& kernel) {
 }
 
 void SimplifyKernel(Kernel& kernel) {
-  Bounds symbols = BoundsOf(kernel.symbols);
+  const Bounds symbols = BoundsOf(kernel.symbols);
+  const auto size = [&](const Expr& e) { return NamedSize(Simplify(e, symbols), kernel.symbols); };
   for (KernelTensor& tensor : kernel.tensors) {
-    for (Expr& dim : tensor.shape) dim = Simplify(dim, symbols);
+    for (Expr& dim : tensor.shape) dim = size(dim);
   }
   for (Stage& stage : kernel.stages) {
-    for (Axis& axis : stage.axes) axis.extent = Simplify(axis.extent, symbols);
-    for (Axis& axis : stage.reduce_axes) axis.extent = Simplify(axis.extent, symbols);
+    for (Axis& axis : stage.axes) axis.extent = size(axis.extent);
+    for (Axis& axis : stage.reduce_axes) axis.extent = size(axis.extent);
     Bounds bounds = StageBounds(kernel, stage);
     for (Expr& body : stage.body) body = Simplify(body, bounds);
   }
@@ -125,6 +126,12 @@ void DropUnusedSymbols(Kernel& kernel) {
     for (const Axis& axis : stage.reduce_axes) note(axis.extent);
   }
   std::erase_if(kernel.symbols, [&](const Symbol& s) { return used.count(s.var) == 0; });
+  for (Symbol& symbol : kernel.symbols) {
+    symbol.value = {};
+    std::erase_if(symbol.checks, [&](const SizeCheck& check) {
+      return !std::ranges::includes(used, FreeVars(check.holds));
+    });
+  }
 }
 
 }  // namespace

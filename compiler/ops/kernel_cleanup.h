@@ -12,7 +12,8 @@ namespace aotc {
 // are dropped; ids are renumbered in order. Axes become i0, i1 ... and r0, r1 ..., unique in the
 // kernel and different from all symbols. Shapes and bodies are simplified within the bounds of
 // their stage, reductions lose taps that only read padding, and stages over no elements all that
-// they read.
+// they read. Sizes that a symbol has the value of become that symbol; the kernel keeps neither the
+// value nor checks over symbols that it does not have.
 Kernel CleanKernel(Kernel kernel);
 
 }  // namespace aotc

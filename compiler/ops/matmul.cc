@@ -9,10 +9,9 @@
 namespace aotc {
 namespace {
 
-absl::Status RequireEqualDims(const Expr& a, const Expr& b, const OpContext& op) {
-  if (ProveEqual(a, b, op.bounds())) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("the inner dims of the operands differ: ", PrintExpr(a), " and ", PrintExpr(b)));
+absl::Status RequireEqualDims(const Expr& a, const Expr& b, OpContext& op) {
+  return op.RequireEqual(
+      a, b, StrCat("the inner dims of the operands differ: ", PrintExpr(a), " and ", PrintExpr(b)));
 }
 
 // The dims before the last two.

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/expr_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -34,7 +35,7 @@ bool HasArithmetic(DType type) { return type == DType::kBool || IsInteger(type) 
 }  // namespace
 
 OpContext::OpContext(const Graph& graph, const Node& node)
-    : graph_(graph), node_(node), builder_(KernelName(node)) {}
+    : graph_(graph), node_(node), builder_(KernelName(node), BoundsOf(graph.symbols)) {}
 
 bool OpContext::HasInput(size_t index) const { return aotc::HasInput(node_, index); }
 
@@ -88,6 +89,7 @@ absl::StatusOr<std::vector<Expr>> OpContext::IntElements(size_t index) const {
   const Value& value = graph_.values[node_.inputs[index]];
   if (value.elements) return *value.elements;
   if (!value.constant) {
+    unknown_ = node_.inputs[index];
     return absl::UnimplementedError(StrCat("needs ", DescribeInput(index), " at compile time, ",
                                            WhyUnknown(graph_, node_.inputs[index])));
   }
@@ -100,9 +102,11 @@ absl::StatusOr<std::vector<Expr>> OpContext::IntElements(size_t index) const {
 }
 
 absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(size_t index) const {
-  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, IntElements(index));
+  absl::StatusOr<std::vector<Expr>> elements = IntElements(index);
+  unknown_ = {};  // elements of the run would be of no use here
+  AOTC_RETURN_IF_ERROR(elements.status());
   std::vector<int64_t> values;
-  for (const Expr& element : elements) {
+  for (const Expr& element : *elements) {
     std::optional<int64_t> value = Simplify(element, bounds()).AsInt();
     if (!value) {
       return absl::UnimplementedError(
@@ -136,6 +140,33 @@ absl::StatusOr<int> OpContext::Axis(std::string_view name, int64_t fallback, int
   return NormalizeAxis(attributes().Int(name, fallback), rank);
 }
 
+absl::Status OpContext::Require(const Expr& condition, const std::string& text) {
+  const std::optional<bool> holds = Prove(condition, bounds());
+  if (holds == true) return absl::OkStatus();
+  if (holds == false) return absl::InvalidArgumentError(text);
+  const Expr simple = Simplify(condition);
+  for (const Symbol& symbol : graph_.symbols) {
+    for (const SizeCheck& check : symbol.checks) {
+      if (Same(check.holds, simple)) return absl::OkStatus();
+    }
+  }
+  // Behind an open size the condition is about what will have another name.
+  if (open_sizes_.empty()) checks_.push_back({simple, text});
+  return absl::OkStatus();
+}
+
+absl::Status OpContext::RequireEqual(const Expr& a, const Expr& b, const std::string& text) {
+  return ProveEqual(a, b, bounds()) ? absl::OkStatus() : Require(Eq(a, b), text);
+}
+
+Expr OpContext::Size(const Expr& size, size_t output, int axis, const Expr& most) {
+  const Bounds known = bounds();
+  const Expr named = NamedSize(Simplify(size, known), graph_.symbols);
+  if (named.IsConst() || !IsOpenSize(named, known) || !IsOfRun(named)) return named;
+  open_sizes_.push_back({.output = output, .axis = axis, .size = named, .most = most});
+  return named;
+}
+
 void OpContext::SetOutput(size_t index, const Tensor& tensor) {
   if (!WantsOutput(index)) return;
   builder_.SetOutput(index, tensor, graph_.values[node_.outputs[index]].name);
@@ -159,14 +190,24 @@ Kernel OpContext::Finish() {
   return kernel;
 }
 
-absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node) {
+absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node, ValueId* unknown) {
   const OpDef* op = FindOp(node.op);
   if (op == nullptr || op->compute == nullptr) {
     return absl::UnimplementedError(StrCat("op ", node.op, " is not supported"));
   }
   OpContext context(graph, node);
-  AOTC_RETURN_IF_ERROR(op->compute(context));
+  const absl::Status status = op->compute(context);
+  if (unknown != nullptr) *unknown = context.unknown();
+  AOTC_RETURN_IF_ERROR(status);
+  for (const DimPair& pair : context.b().unproved()) {
+    AOTC_RETURN_IF_ERROR(context.RequireEqual(
+        pair.first, pair.second,
+        StrCat("dims of the operands that have to be equal are not: ", PrintExpr(pair.first),
+               " and ", PrintExpr(pair.second))));
+  }
   NodeKernel result;
+  result.checks = context.checks();
+  result.open_sizes = context.open_sizes();
   result.kernel = context.Finish();
   for (size_t operand : context.operands()) result.inputs.push_back(node.inputs[operand]);
   for (ValueId output : node.outputs) {

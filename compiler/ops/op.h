@@ -32,6 +32,14 @@
 
 namespace aotc {
 
+// A size of an output that has to become a symbol.
+struct OpenSize {
+  size_t output = 0;
+  int axis = 0;
+  Expr size = {};
+  Expr most = {};  // invalid where the size alone bounds it
+};
+
 // What a definition sees of one node: types of inputs, attributes, known values; and where it puts
 // results.
 class OpContext {
@@ -66,6 +74,16 @@ class OpContext {
   absl::StatusOr<int> Axis(std::string_view name, int64_t fallback, int rank) const;
   absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) const;
   Bounds bounds() const { return BoundsOf(graph_.symbols); }
+  // An error with that text where the condition on sizes holds in no run. Where it does not hold in
+  // all, it becomes a check of the run, and a fact for the kernel that is then built anew.
+  absl::Status Require(const Expr& condition, const std::string& text);
+  // The same of two sizes that are equal.
+  absl::Status RequireEqual(const Expr& a, const Expr& b, const std::string& text);
+  // What an axis of an output has. A size that only a run knows becomes a symbol, whose bound is
+  // the greatest value of the size, or of `most` where that is less; the kernel is then built anew.
+  Expr Size(const Expr& size, size_t output, int axis, const Expr& most = {});
+  // Whether only a run knows an expression over the symbols.
+  bool IsOfRun(const Expr& e) const { return DependsOnRun(graph_, e); }
 
   void SetOutput(size_t index, const Tensor& tensor);
 
@@ -73,6 +91,11 @@ class OpContext {
   Kernel Finish();
   // The node input that each input param of the kernel reads.
   const std::vector<size_t>& operands() const { return operands_; }
+  // What was required and does not hold in all runs, and sizes without a symbol yet.
+  const std::vector<SizeCheck>& checks() const { return checks_; }
+  const std::vector<OpenSize>& open_sizes() const { return open_sizes_; }
+  // The input whose elements were asked for and are not known; invalid where there is none.
+  ValueId unknown() const { return unknown_; }
 
  private:
   std::string DescribeInput(size_t index) const;
@@ -82,6 +105,9 @@ class OpContext {
   TensorBuilder builder_;
   std::vector<size_t> operands_;
   std::vector<Tensor> operand_tensors_;  // of operands_
+  std::vector<SizeCheck> checks_;
+  std::vector<OpenSize> open_sizes_;
+  mutable ValueId unknown_;
 };
 
 // What holds of every node of an op.
@@ -108,6 +134,7 @@ struct OpDef {
   std::optional<size_t> first_weight = {};   // kernels want inputs from this one on packed
   std::optional<IndexOperand> indices = {};  // an input whose elements are indices
   std::optional<PlacesResult> places = {};   // an output whose elements are indices
+  uint32_t clamped = 0;  // bits of inputs whose elements are positions that end with an axis
 };
 
 // The definition of an op, or null. Names of other domains carry their prefix.
@@ -124,10 +151,14 @@ struct NodeKernel {
   Kernel kernel;
   std::vector<ValueId> inputs;   // one per input param
   std::vector<ValueId> outputs;  // one per output param
+  // What the graph's symbols have to say before the kernel can be used; both empty otherwise.
+  std::vector<SizeCheck> checks;
+  std::vector<OpenSize> open_sizes;
 };
 // Runs the op's compute definition. Error: unknown op, or the definition's complaint, without
-// place.
-absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node);
+// place; `unknown` is then the input that it has to know at compile time and does not.
+absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node,
+                                           ValueId* unknown = nullptr);
 
 }  // namespace aotc
 

@@ -85,7 +85,7 @@ absl::StatusOr<Expr> FillValue(OpContext& op, const Tensor& x) {
 
 // Modes that repeat elements take negative pads first: what these leave of x, and the pads that are
 // left to add.
-Tensor DropPads(OpContext& op, const Tensor& x, Pads& pads) {
+absl::StatusOr<Tensor> DropPads(OpContext& op, const Tensor& x, Pads& pads) {
   const Pads given = pads;
   Shape kept;
   bool drops = false;
@@ -95,6 +95,9 @@ Tensor DropPads(OpContext& op, const Tensor& x, Pads& pads) {
     const Expr change = given.begin[d] + given.end[d] - pads.begin[d] - pads.end[d];
     kept.push_back(Simplify(x.shape()[d] + change, op.bounds()));
     drops = drops || !ProveEqual(change, 0, op.bounds());
+    if (!op.IsOfRun(kept[d])) continue;
+    AOTC_RETURN_IF_ERROR(
+        op.Require(Lt(0, kept[d]), StrCat("nothing is left to repeat along axis ", d)));
   }
   if (!drops) return x;
   return op.b().Compute(x.dtype(), kept, [&](Indices i) {
@@ -127,7 +130,7 @@ absl::Status Pad(OpContext& op) {
       return Select(inside, x(indices), fill);
     };
   } else {
-    x = DropPads(op, x, pads);
+    AOTC_ASSIGN_OR_RETURN(x, DropPads(op, x, pads));
     AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, x.shape(), pads)));
     body = [&, fold](const Indices& i) {
       Indices indices;

@@ -1,22 +1,23 @@
 // Reductions along axes.
 //
-// `axes` is an input known at compile time; absent or empty it means all axes, or none with
-// noop_with_empty_axes (then only what is done before and after the reduction takes place).
+// Absent or empty axes mean all, or none with noop_with_empty_axes (then only what is done before
+// and after the reduction takes place).
 #include <algorithm>
 #include <numeric>
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/run_axes.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
 namespace {
 
 struct Reduction {
-  Tensor x;
-  std::vector<int> axes;  // ascending
+  Tensor x = {};
+  std::vector<int> axes = {};  // ascending
   bool keep_dims = true;
-  Expr count;  // elements that meet in one result
+  Expr count = {};  // elements that meet in one result
 };
 
 absl::StatusOr<std::vector<int>> ReduceAxesOf(const OpContext& op, int rank) {
@@ -40,9 +41,41 @@ absl::StatusOr<std::vector<int>> ReduceAxesOf(const OpContext& op, int rank) {
   return axes;
 }
 
+// Axes of the run: a tensor that has those of the result in front, and behind them each axis of x
+// again, of dim 1 where it is not named. All of these are reduced.
+absl::StatusOr<Reduction> ReductionOfRun(OpContext& op, const Tensor& x) {
+  AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, x.rank()));
+  const bool keep_dims = op.attributes().Int("keepdims", 1) != 0;
+  const Shape dims = x.shape();
+  Shape kept, reduced;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    kept.push_back(Select(axes.Names(d), Expr(1), dims[d]));
+    reduced.push_back(Select(axes.Names(d), dims[d], Expr(1)));
+  }
+  Reduction result = {.keep_dims = false, .count = ElementCount(reduced)};
+  Shape shape = keep_dims ? kept : axes.Others(dims);
+  const size_t rank = shape.size();
+  shape.insert(shape.end(), reduced.begin(), reduced.end());
+  for (size_t d = rank; d < shape.size(); ++d) result.axes.push_back(static_cast<int>(d));
+  result.x = op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
+    const Indices of_result(i.begin(), i.begin() + static_cast<int64_t>(rank));
+    Indices indices;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const Expr other = keep_dims ? i[d] : axes.OfOther(d, of_result);
+      indices.push_back(Select(axes.Names(d), i[rank + d], other));
+    }
+    return x.Stored(indices);
+  });
+  return result;
+}
+
 absl::StatusOr<Reduction> ReductionOf(OpContext& op) {
   Reduction result;
   AOTC_ASSIGN_OR_RETURN(result.x, op.Input(0));
+  if (op.HasInput(1)) {
+    AOTC_ASSIGN_OR_RETURN(const bool of_run, HasRunElements(op, 1));
+    if (of_run) return ReductionOfRun(op, result.x);
+  }
   AOTC_ASSIGN_OR_RETURN(result.axes, ReduceAxesOf(op, result.x.rank()));
   result.keep_dims = op.attributes().Int("keepdims", 1) != 0;
   Shape reduced;

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/ir/expr_text.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/index_map.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/run_axes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -18,6 +18,23 @@ void SetReshaped(OpContext& op, const Tensor& x, const Shape& shape) {
   op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
     return x.Stored(ReshapeIndices(x.shape(), shape, i, bounds));
   }));
+}
+
+// The most that a dim of the result can be; invalid where x may be empty: then another dim is 0.
+Expr MostOfDim(const OpContext& op, const Tensor& x) {
+  const Expr count = ElementCount(x.shape());
+  return Prove(Lt(0, count), op.bounds()) == true ? count : Expr();
+}
+
+// The same of a shape that has as many elements in the runs that this allows only.
+absl::Status SetReshapedInRun(OpContext& op, const Tensor& x, Shape shape) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    shape[d] = op.Size(shape[d], 0, static_cast<int>(d), MostOfDim(op, x));
+  }
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(ElementCount(shape), ElementCount(x.shape()),
+                                       "the shape has another number of elements than the input"));
+  SetReshaped(op, x, shape);
+  return absl::OkStatus();
 }
 
 // The dim for -1: all elements divided by the other dims.
@@ -34,15 +51,58 @@ absl::StatusOr<Expr> InferredDim(const Tensor& x, const Shape& others, const Bou
   return dim;
 }
 
+// The dim for -1 at position `beside` of a shape of the run; no dim is divided by as 0.
+Expr DimBeside(const Tensor& x, const Shape& dims, size_t beside) {
+  Expr dim = ElementCount(x.shape());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (d != beside) dim = FloorDiv(dim, Max(dims[d], 1));
+  }
+  return dim;
+}
+
+// A shape of which only a run knows which dims are 0 or -1.
+absl::StatusOr<Shape> ShapeOfRun(OpContext& op, const Tensor& x, const std::vector<Expr>& target) {
+  const bool copy_zero = op.attributes().Int("allowzero") == 0;
+  Shape own;
+  Expr inferred = 0;
+  for (size_t d = 0; d < target.size(); ++d) {
+    const Expr& dim = target[d];
+    AOTC_RETURN_IF_ERROR(op.Require(Le(-1, dim), StrCat("dim ", d, " of the shape is below -1")));
+    inferred = inferred + Select(Eq(dim, -1), Expr(1), Expr(0));
+    if (copy_zero && d < x.shape().size()) {
+      own.push_back(Select(Eq(dim, 0), x.shape()[d], dim));
+      continue;
+    }
+    own.push_back(dim);
+    if (!copy_zero) continue;
+    AOTC_RETURN_IF_ERROR(op.Require(
+        Ne(dim, 0), StrCat("dim ", d, " of the shape is 0, and the input has no such axis")));
+  }
+  AOTC_RETURN_IF_ERROR(op.Require(Le(inferred, 1), "more than one dim is -1"));
+  Shape shape;
+  for (size_t d = 0; d < target.size(); ++d) {
+    shape.push_back(Select(Eq(target[d], -1), DimBeside(x, own, d), own[d]));
+  }
+  return shape;
+}
+
+bool MayBeSpecial(const OpContext& op, const Expr& dim) {
+  return op.IsOfRun(dim) && Prove(Lt(0, dim), op.bounds()) != true;
+}
+
 // Element of the shape operand: 0 copies the dim of the input (unless allowzero), -1 takes what is
 // left.
-absl::StatusOr<Shape> TargetShape(const OpContext& op, const Tensor& x) {
+absl::StatusOr<Shape> TargetShape(OpContext& op, const Tensor& x) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> target, op.IntElements(1));
+  for (Expr& dim : target) dim = Simplify(dim, op.bounds());
+  if (std::ranges::any_of(target, [&](const Expr& dim) { return MayBeSpecial(op, dim); })) {
+    return ShapeOfRun(op, x, target);
+  }
   bool copy_zero = op.attributes().Int("allowzero") == 0;
   Shape shape, others;
   std::optional<size_t> inferred;
   for (size_t d = 0; d < target.size(); ++d) {
-    Expr dim = Simplify(target[d], op.bounds());
+    Expr dim = target[d];
     if (dim.IsInt(-1)) {
       if (inferred) return absl::InvalidArgumentError("more than one dim is -1");
       inferred = d;
@@ -64,18 +124,7 @@ absl::StatusOr<Shape> TargetShape(const OpContext& op, const Tensor& x) {
 absl::Status Reshape(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Shape shape, TargetShape(op, x));
-  const Expr count = ElementCount(x.shape()), wanted = ElementCount(shape);
-  if (Prove(Ne(wanted, count), op.bounds()) == true) {
-    return absl::InvalidArgumentError("the shape has another number of elements than the input");
-  }
-  if (!ProveEqual(wanted, count, op.bounds())) {
-    return absl::InvalidArgumentError(
-        StrCat("not for all sizes has the shape as many elements as the input: ", PrintExpr(wanted),
-               " and ", PrintExpr(count),
-               "; bound the dims with --dim in steps (n=4..64:4), or pin them"));
-  }
-  SetReshaped(op, x, shape);
-  return absl::OkStatus();
+  return SetReshapedInRun(op, x, shape);
 }
 
 absl::Status Flatten(OpContext& op) {
@@ -105,10 +154,21 @@ absl::StatusOr<std::vector<int>> NamedAxes(const OpContext& op, int rank) {
   return axes;
 }
 
+absl::Status SqueezeAlongRun(OpContext& op, const Tensor& x) {
+  AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, x.rank()));
+  for (size_t d = 0; d < x.shape().size(); ++d) {
+    AOTC_RETURN_IF_ERROR(op.Require(Or(Not(axes.Names(d)), Eq(x.shape()[d], 1)),
+                                    StrCat("axis ", d, " cannot be dropped: its dim is not 1")));
+  }
+  return SetReshapedInRun(op, x, axes.Others(x.shape()));
+}
+
 absl::Status Squeeze(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   std::vector<int> axes;
   if (op.HasInput(1)) {
+    AOTC_ASSIGN_OR_RETURN(const bool of_run, HasRunElements(op, 1));
+    if (of_run) return SqueezeAlongRun(op, x);
     AOTC_ASSIGN_OR_RETURN(axes, NamedAxes(op, x.rank()));
   }
   Shape shape;
@@ -124,10 +184,21 @@ absl::Status Squeeze(OpContext& op) {
   return absl::OkStatus();
 }
 
+absl::Status UnsqueezeAlongRun(OpContext& op, const Tensor& x, int rank) {
+  AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, rank));
+  Shape shape;
+  for (size_t d = 0; d < static_cast<size_t>(rank); ++d) {
+    shape.push_back(Select(axes.Names(d), Expr(1), axes.OfOther(d, x.shape())));
+  }
+  return SetReshapedInRun(op, x, shape);
+}
+
 absl::Status Unsqueeze(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> given, op.ConstInts(1));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> given, op.IntElements(1));
   int rank = x.rank() + static_cast<int>(given.size());
+  AOTC_ASSIGN_OR_RETURN(const bool of_run, HasRunElements(op, 1));
+  if (of_run) return UnsqueezeAlongRun(op, x, rank);
   AOTC_ASSIGN_OR_RETURN(std::vector<int> axes, NamedAxes(op, rank));
   Shape shape;
   int next = 0;

@@ -115,7 +115,7 @@ absl::Status KeepAspectRatio(const std::vector<size_t>& axes, bool not_larger,
   return absl::OkStatus();
 }
 
-absl::Status SetSizes(const OpContext& op, const std::vector<size_t>& axes,
+absl::Status SetSizes(OpContext& op, const std::vector<size_t>& axes,
                       std::vector<ResizedAxis>& result) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(3));
   if (sizes.size() != axes.size()) {
@@ -123,7 +123,7 @@ absl::Status SetSizes(const OpContext& op, const std::vector<size_t>& axes,
   }
   for (size_t k = 0; k < axes.size(); ++k) {
     ResizedAxis& axis = result[axes[k]];
-    axis.out = Simplify(sizes[k], op.bounds());
+    axis.out = op.Size(sizes[k], 0, static_cast<int>(axes[k]));
     axis.scale = {axis.out, axis.in};
   }
   std::string policy = op.attributes().String("keep_aspect_ratio_policy", "stretch");
@@ -175,7 +175,7 @@ Fraction SimplestFraction(float value) {
   return {.numerator = std::signbit(value) ? -p1 : p1, .denominator = q1};
 }
 
-absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(const OpContext& op, const Shape& shape) {
+absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(OpContext& op, const Shape& shape) {
   std::vector<ResizedAxis> result;
   for (const Expr& dim : shape) result.push_back({.in = dim, .out = dim});
   AOTC_ASSIGN_OR_RETURN(std::vector<size_t> axes, NamedAxes(op, shape.size()));

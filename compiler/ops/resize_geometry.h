@@ -35,7 +35,7 @@ struct ResizedAxis {
 
 // One per axis of the input, from the inputs roi, scales or sizes and the attributes axes and
 // keep_aspect_ratio_policy.
-absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(const OpContext& op, const Shape& shape);
+absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(OpContext& op, const Shape& shape);
 
 // Place in the input of index i of the result, by attribute coordinate_transformation_mode.
 absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode, const Expr& i);

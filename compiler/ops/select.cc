@@ -13,7 +13,7 @@ absl::Status Where(OpContext& op) {
     return absl::InvalidArgumentError("needs a bool condition");
   }
   std::vector<Tensor> operands = {condition, values[0], values[1]};
-  AOTC_RETURN_IF_ERROR(RequireBroadcast(operands));
+  AOTC_RETURN_IF_ERROR(RequireBroadcast(op, operands));
   op.SetOutput(
       0, op.b().Map(
              operands, [](const auto& v) { return Select(v[0], v[1], v[2]); }, values[0].dtype()));

@@ -118,7 +118,7 @@ absl::Status ConstantOfShape(OpContext& op) {
 
 // ceil((limit - start) / delta) elements, from constants of any type or from integers over the
 // dims.
-absl::StatusOr<Expr> RangeLength(const OpContext& op) {
+absl::StatusOr<Expr> RangeLength(OpContext& op) {
   const Constant* constants[3] = {op.ConstInput(0), op.ConstInput(1), op.ConstInput(2)};
   if (constants[0] != nullptr && constants[1] != nullptr && constants[2] != nullptr &&
       IsFloat(constants[0]->dtype())) {
@@ -130,13 +130,18 @@ absl::StatusOr<Expr> RangeLength(const OpContext& op) {
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> start, op.IntElements(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> limit, op.IntElements(1));
-  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> delta, op.ConstInts(2));
-  if (start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta[0] == 0) {
-    return absl::InvalidArgumentError("needs a start, a limit and a step other than 0");
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> delta, op.IntElements(2));
+  if (start.size() != 1 || limit.size() != 1 || delta.size() != 1) {
+    return absl::InvalidArgumentError("needs a start, a limit and a step");
   }
-  if (delta[0] == INT64_MIN) return absl::InvalidArgumentError("the step is out of range");
-  Expr span = delta[0] > 0 ? limit[0] - start[0] : start[0] - limit[0];
-  return Simplify(Max(CeilDiv(span, std::abs(delta[0])), 0), op.bounds());
+  if (delta[0].IsInt(INT64_MIN)) return absl::InvalidArgumentError("the step is out of range");
+  AOTC_RETURN_IF_ERROR(op.Require(Ne(delta[0], 0), "the step is 0"));
+  const std::optional<int64_t> step = delta[0].AsInt();
+  // The same number in two forms: a constant step is best divided by as a positive number.
+  const Expr length =
+      step ? CeilDiv(*step > 0 ? limit[0] - start[0] : start[0] - limit[0], std::abs(*step))
+           : -FloorDiv(start[0] - limit[0], delta[0]);
+  return Simplify(Max(length, 0), op.bounds());
 }
 
 // The one element of an input: known, as the length of the range needs it to be.

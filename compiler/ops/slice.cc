@@ -3,6 +3,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/run_axes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -12,10 +13,11 @@ namespace {
 struct AxisRange {
   Expr start = 0;
   Expr size = {};
-  int64_t step = 1;
+  Expr step = 1;
 };
 
 constexpr int64_t kFar = int64_t{1} << 40;
+constexpr const char* kOtherLengths = "starts, ends, axes and steps have different lengths";
 
 // A position as users write it (negative from the end, any size) within [low, high] of an axis of
 // `dim`. Sizes beyond the range of dims are settled here: the integer algebra never sees them.
@@ -52,6 +54,53 @@ AxisRange RangeOfAxis(const Expr& start, const Expr& end, int64_t step, const Ex
   return range;
 }
 
+// The same of a step whose sign only a run knows, and which is not 0.
+AxisRange RangeOfAxis(const Expr& start, const Expr& end, const Expr& step, const Expr& dim) {
+  const Expr first = ClampPosition(start, dim, 0, dim);
+  const Expr last = Min(ClampPosition(start, dim, 0, dim - 1), dim - 1);
+  const Expr down = last - ClampPosition(end, dim, -1, dim - 1);
+  const Expr up = Lt(0, step);
+  return {.start = Select(up, first, last),
+          .size = Max(Select(up, CeilDiv(Extent(start, end, dim), Max(step, 1)),
+                             CeilDiv(down, Max(-step, 1))),
+                      0),
+          .step = step};
+}
+
+// Axes or steps that only a run knows.
+absl::StatusOr<std::vector<AxisRange>> RangesOfRun(OpContext& op, const Tensor& x,
+                                                   const std::vector<Expr>& starts,
+                                                   const std::vector<Expr>& ends) {
+  std::vector<Expr> axes, steps(starts.size(), Expr(1));
+  for (size_t k = 0; k < starts.size(); ++k) axes.push_back(static_cast<int64_t>(k));
+  if (op.HasInput(3)) {
+    // What the list has to be is required of it there.
+    AOTC_RETURN_IF_ERROR(RunAxes::Read(op, 3, x.rank()).status());
+    AOTC_ASSIGN_OR_RETURN(axes, op.IntElements(3));
+  }
+  if (op.HasInput(4)) {
+    AOTC_ASSIGN_OR_RETURN(steps, op.IntElements(4));
+  }
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    return absl::InvalidArgumentError(kOtherLengths);
+  }
+  for (const Expr& step : steps) AOTC_RETURN_IF_ERROR(op.Require(Ne(step, 0), "a step of 0"));
+  std::vector<AxisRange> ranges;
+  for (int d = 0; d < x.rank(); ++d) {
+    AxisRange range = {.size = x.dim(d)};
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const Expr named = Or(Eq(axes[k], d), Eq(axes[k], d - x.rank()));
+      const AxisRange own = RangeOfAxis(starts[k], ends[k], steps[k], x.dim(d));
+      range = {.start = Select(named, own.start, range.start),
+               .size = Select(named, own.size, range.size),
+               .step = Select(named, own.step, range.step)};
+    }
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
 // The axes that starts and ends are about: input 3, or the first ones.
 absl::StatusOr<std::vector<int>> SlicedAxes(const OpContext& op, size_t count, int rank) {
   std::vector<int64_t> given;
@@ -67,9 +116,14 @@ absl::StatusOr<std::vector<int>> SlicedAxes(const OpContext& op, size_t count, i
   return axes;
 }
 
-absl::StatusOr<std::vector<AxisRange>> Ranges(const OpContext& op, const Tensor& x) {
+absl::StatusOr<std::vector<AxisRange>> Ranges(OpContext& op, const Tensor& x) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> starts, op.IntElements(1));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> ends, op.IntElements(2));
+  for (size_t input : {size_t{3}, size_t{4}}) {
+    if (!op.HasInput(input)) continue;
+    AOTC_ASSIGN_OR_RETURN(const bool of_run, HasRunElements(op, input));
+    if (of_run) return RangesOfRun(op, x, starts, ends);
+  }
   AOTC_ASSIGN_OR_RETURN(std::vector<int> axes, SlicedAxes(op, starts.size(), x.rank()));
   std::vector<int64_t> steps(starts.size(), 1);
   if (op.HasInput(4)) {
@@ -77,7 +131,7 @@ absl::StatusOr<std::vector<AxisRange>> Ranges(const OpContext& op, const Tensor&
   }
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size()) {
-    return absl::InvalidArgumentError("starts, ends, axes and steps have different lengths");
+    return absl::InvalidArgumentError(kOtherLengths);
   }
   std::vector<AxisRange> ranges;
   for (int d = 0; d < x.rank(); ++d) ranges.push_back({.size = x.dim(d)});
@@ -111,7 +165,8 @@ constexpr OpDef kOps[] = {
     {.name = "Slice",
      .compute = Slice,
      .summary = "ranges along some axes, with steps",
-     .traits = kMovesElements},
+     .traits = kMovesElements,
+     .clamped = 1U << 1 | 1U << 2},
 };
 
 }  // namespace

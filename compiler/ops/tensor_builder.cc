@@ -50,7 +50,9 @@ Expr Tensor::operator()(const Indices& indices) const {
   return Cast(ComputeType(dtype()), Stored(indices));
 }
 
-TensorBuilder::TensorBuilder(std::string kernel_name) { kernel_.name = std::move(kernel_name); }
+TensorBuilder::TensorBuilder(std::string kernel_name, Bounds bounds) : bounds_(std::move(bounds)) {
+  kernel_.name = std::move(kernel_name);
+}
 
 std::string TensorBuilder::UniqueName(std::string_view name) const {
   std::string base = ShortIdentifier(name, "t");
@@ -96,7 +98,7 @@ Tensor TensorBuilder::Map(const std::vector<Tensor>& inputs,
                           const std::function<Expr(const std::vector<Expr>&)>& body, DType dtype) {
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
-  absl::StatusOr<Shape> shape = BroadcastShapes(shapes);
+  absl::StatusOr<Shape> shape = BroadcastShapes(shapes, bounds_, &unproved_);
   AOTC_CHECK(shape.ok()) << shape.status().message();
   auto body_at = [&](const Indices& i) {
     std::vector<Expr> values;
@@ -184,19 +186,24 @@ Kernel TensorBuilder::Finish(const std::vector<Symbol>& symbols) {
   return CleanKernel(std::move(kernel_));
 }
 
-absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes) {
+absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes, const Bounds& bounds,
+                                      std::vector<DimPair>* unproved) {
   size_t rank = 0;
   for (const Shape& shape : shapes) rank = std::max(rank, shape.size());
   Shape result(rank, Expr(1));
   for (const Shape& shape : shapes) {
     for (size_t d = 0; d < shape.size(); ++d) {
       Expr& common = result[rank - shape.size() + d];
-      if (shape[d].IsInt(1) || ProveEqual(common, shape[d])) continue;
-      if (!common.IsInt(1)) {
+      if (shape[d].IsInt(1) || ProveEqual(common, shape[d], bounds)) continue;
+      if (common.IsInt(1)) {
+        common = shape[d];
+        continue;
+      }
+      if (unproved == nullptr || Prove(Ne(common, shape[d]), bounds) == true) {
         return absl::InvalidArgumentError(
             StrCat("shapes do not broadcast: ", StrJoin(shapes, " and ", ShapeText)));
       }
-      common = shape[d];
+      unproved->push_back({common, shape[d]});
     }
   }
   return result;

@@ -25,6 +25,12 @@ using Indices = std::vector<Expr>;
 
 class TensorBuilder;
 
+// Two dims that have to be equal, of which that is not known.
+struct DimPair {
+  Expr first = {};
+  Expr second = {};
+};
+
 // A handle on a tensor of the kernel under construction.
 class Tensor {
  public:
@@ -53,7 +59,8 @@ class TensorBuilder {
   using TupleBody = std::function<std::vector<Expr>(const Indices& axes, const Indices& reduce)>;
 
   // Shapes are taken by value: that of a Tensor lives only until the next tensor is added.
-  explicit TensorBuilder(std::string kernel_name);
+  // `bounds` is what is known of the symbols.
+  explicit TensorBuilder(std::string kernel_name, Bounds bounds = {});
 
   Tensor Input(std::string_view name, DType dtype, Shape shape);
 
@@ -88,6 +95,9 @@ class TensorBuilder {
   // do.
   Kernel Finish(const std::vector<Symbol>& symbols);
 
+  // What Map has taken to be equal: for the caller to require.
+  const std::vector<DimPair>& unproved() const { return unproved_; }
+
   const KernelTensor& tensor(TensorId id) const { return kernel_.tensors[id]; }
   // The part of `name` that a C identifier may hold, made different from all tensors' names.
   std::string UniqueName(std::string_view name) const;
@@ -99,12 +109,16 @@ class TensorBuilder {
   Tensor Copy(const Tensor& x);
 
   Kernel kernel_;
+  Bounds bounds_;
+  std::vector<DimPair> unproved_;
   std::vector<TensorId> outputs_;
   int next_axis_ = 0;
 };
 
-// numpy broadcasting: the common shape; a symbolic dim meets a constant one or itself.
-absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes);
+// numpy broadcasting: the common shape. Where neither dim is 1, and whether they are equal is not
+// known, the first is taken and the pair added to `unproved`; without that it is an error.
+absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes, const Bounds& bounds = {},
+                                      std::vector<DimPair>* unproved = nullptr);
 // Indices into a tensor of `shape` for result indices `i` of the broadcast: size-1 dims read 0.
 Indices BroadcastIndices(const Shape& shape, const Indices& i);
 

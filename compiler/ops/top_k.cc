@@ -32,14 +32,15 @@ Tensor PlacesOf(TensorBuilder& b, const Tensor& x, size_t along, bool largest) {
   return b.Reduce("sum", DType::kI64, x.shape(), {x.shape()[along]}, body);
 }
 
-absl::StatusOr<Expr> CountOf(const OpContext& op, const Expr& dim) {
+absl::StatusOr<Expr> CountOf(OpContext& op, const Expr& dim, int axis) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(1));
   if (elements.size() != 1) return absl::InvalidArgumentError("needs k of one element");
-  Expr count = Simplify(elements[0], op.bounds());
-  if (Prove(And(Le(0, count), Le(count, dim)), op.bounds()) == true) return count;
-  return absl::InvalidArgumentError(StrCat("k = ", PrintExpr(count),
-                                           " is not for all sizes within 0 .. ", PrintExpr(dim),
-                                           ", the dim of the axis; bound the dims with --dim"));
+  const Expr count = Simplify(elements[0], op.bounds());
+  AOTC_RETURN_IF_ERROR(
+      op.Require(And(Le(0, count), Le(count, dim)),
+                 StrCat(count.IsConst() ? StrCat("k = ", PrintExpr(count)) : "k",
+                        " is not within 0 .. ", PrintExpr(dim), ", the dim of the axis")));
+  return op.Size(count, 0, axis, dim);
 }
 
 absl::Status TopK(OpContext& op) {
@@ -50,7 +51,7 @@ absl::Status TopK(OpContext& op) {
   const auto along = static_cast<size_t>(axis);
   const Expr dim = x.dim(axis);
   Shape shape = x.shape();
-  AOTC_ASSIGN_OR_RETURN(shape[along], CountOf(op, dim));
+  AOTC_ASSIGN_OR_RETURN(shape[along], CountOf(op, dim, axis));
   Tensor places = PlacesOf(op.b(), x, along, op.attributes().Int("largest", 1) != 0);
   auto find = [&](const Indices& i, const Indices& r) {
     Indices indices = i;

@@ -27,16 +27,38 @@ uint64_t Scramble(uint64_t seed, uint64_t salt) {
   return bits ^ (bits >> 29);
 }
 
-SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
+// The values that are drawn of: of an element that may be almost any, small ones, which are
+// likely to fit.
+Interval DrawnRange(const Graph& graph, const Symbol& symbol) {
+  constexpr int64_t kLeast = -2, kMost = 12;
+  if (!DependsOnRun(graph, Var(symbol.var))) return {symbol.min, symbol.max};
+  return {std::clamp(kLeast, symbol.min, symbol.max), std::clamp(kMost, symbol.min, symbol.max)};
+}
+
+SymbolValues DrawStated(const Graph& graph, bool smallest, uint64_t seed) {
   SymbolValues sizes;
   for (const Symbol& symbol : graph.symbols) {
+    if (symbol.value.valid()) continue;
+    const Interval values = DrawnRange(graph, symbol);
     // Of the upper half: the least sizes are a case of their own.
-    const int64_t half = (symbol.max - symbol.min) / 2;
-    const auto range = static_cast<uint64_t>(symbol.max - symbol.min - half + 1);
-    const uint64_t drawn = Scramble(options.seed, sizes.size()) % range;
-    sizes[symbol.var] = symbol.min + (options.smallest ? 0 : half + static_cast<int64_t>(drawn));
+    const int64_t half = (values.max - values.min) / 2;
+    const auto range = static_cast<uint64_t>(values.max - values.min - half + 1);
+    const uint64_t drawn = Scramble(seed, sizes.size()) % range;
+    sizes[symbol.var] = values.min + (smallest ? 0 : half + static_cast<int64_t>(drawn));
   }
   return sizes;
+}
+
+// Sizes that no check refuses, where a few draws find any.
+SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
+  constexpr uint64_t kMostDraws = 2000;
+  const SymbolValues first = DrawStated(graph, options.smallest, options.seed);
+  SymbolValues sizes = first;
+  for (uint64_t draw = 1; draw < kMostDraws; ++draw) {
+    if (WorkOutSizes(graph.symbols, sizes).ok()) return sizes;
+    sizes = DrawStated(graph, false, Scramble(options.seed, draw));
+  }
+  return first;
 }
 
 // An integer tensor of the type and dims of another.

@@ -10,6 +10,30 @@
 
 #include "aotc/model.h"
 
+// The status of a class, AOTC_ERROR_..., that says which of the model's checks failed: their texts
+// are what the model's status_text gives.
+static inline aotc_status aotc_failed(aotc_status status, int32_t check) {
+  return status | (check + 1) << 8;
+}
+
+// Arithmetic on sizes that a run is given; `too_large` is set where the result is not within 64
+// bits, and the result is then any.
+static inline int64_t aotc_plus(int64_t a, int64_t b, bool *too_large) {
+  int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) *too_large = true;
+  return result;
+}
+static inline int64_t aotc_minus(int64_t a, int64_t b, bool *too_large) {
+  int64_t result = 0;
+  if (__builtin_sub_overflow(a, b, &result)) *too_large = true;
+  return result;
+}
+static inline int64_t aotc_times(int64_t a, int64_t b, bool *too_large) {
+  int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) *too_large = true;
+  return result;
+}
+
 // True of an address that is not null and a multiple of `align`, a power of two.
 static inline bool aotc_usable(const void *pointer, size_t align) {
   return pointer != nullptr && ((uintptr_t)pointer & (align - 1)) == 0;

@@ -22,7 +22,8 @@ extern "C" {
 #define AOTC_ABI_VERSION 2
 #define AOTC_MAX_RANK 8
 
-/* 0 is success, everything else one of AOTC_ERROR_... */
+/* 0 is success; else the low 8 bits are one of AOTC_ERROR_..., and the bits above 1 + the number of
+ * the check that failed, or 0. */
 typedef int32_t aotc_status;
 
 enum {
@@ -40,6 +41,9 @@ enum {
   AOTC_ERROR_CUDA = 11,    /* a CUDA call or kernel failed */
   AOTC_ERROR_THREADS = 12  /* a thread pool could not be made, or its worker count is refused */
 };
+
+/* The class of a status: AOTC_OK, or one of AOTC_ERROR_... */
+static inline int32_t aotc_status_code(aotc_status status) { return status & 0xff; }
 
 /* Element of a string tensor: UTF-8, not terminated. bytes may be NULL where size is 0. */
 typedef struct aotc_string {

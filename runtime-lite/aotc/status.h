@@ -6,9 +6,10 @@
 
 #include "aotc/model.h"
 
-// Returns a constant sentence; never null, whatever the number.
+// Returns a constant sentence; never null, whatever the number. Of a status that names a check of a
+// model it is what its class says.
 static inline const char *aotc_status_text(aotc_status status) {
-  switch (status) {
+  switch (aotc_status_code(status)) {
     case AOTC_OK: return "success";
     case AOTC_ERROR_POINTER: return "a pointer is null or misaligned";
     case AOTC_ERROR_KIND: return "a value is not of the kind that the model states";

@@ -38,7 +38,9 @@ def attempt(target, cases, folder):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "batch.onnx"
     onnx.save(merge_models.merge([case.load().model for case in cases]), path)
-    outdir = compile_model(path, target, folder, {}, FLAGS[target])
+    bounds = [flag for number, case in enumerate(cases)
+              for flag in case.bounds(merge_models.prefix_of(number))]
+    outdir = compile_model(path, target, folder, {}, FLAGS[target] + bounds)
     library = folder / "batch.so"
     build_library(outdir, target, library, 1, COMPILER)
     words = [sys.executable, node_cases.FOLDER / "run_batch.py", library, model_name(outdir)]

@@ -43,6 +43,12 @@ class Case:
             tensors.append(tensor)
         return tensors
 
+    def bounds(self, prefix):
+        """--bound of twice what each axis of an output has, for sizes that only a run knows."""
+        outputs = self.read_data("output", onnx.load(DATA / self.name / "model.onnx").graph.output)
+        return [f"--bound={prefix}{tensor.name}:{axis}={2 * dim}" for tensor in outputs
+                for axis, dim in enumerate(tensor.dims)]
+
     def load(self):
         """The model with the known inputs as initializers and the others pinned to their data."""
         model = onnx.load(DATA / self.name / "model.onnx")

@@ -194,7 +194,7 @@ TEST(Emit, SizesAreReadFromElementsOnceTheyAreKnownToBeInTheirRange) {
   EXPECT_THAT(files.at("sample.cpp"),
               HasSubstr("  sizes->m = in->sizes[0];\n"
                         "  if (sizes->m < 2 || sizes->m > 16 || sizes->m % 2 != 0) return "
-                        "AOTC_ERROR_VALUE;\n"
+                        "aotc_failed(AOTC_ERROR_VALUE, 0);\n"
                         "  sizes->m /= 2;\n"));
   EXPECT_THAT(files.at("sample.cpp"), HasSubstr("if (in->sizes[1] != 7) return AOTC_ERROR_VALUE;"));
 }

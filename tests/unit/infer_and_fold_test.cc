@@ -133,11 +133,12 @@ TEST(InferAndFold, TheCapSparesWhatGrowsButNeverAWeight) {
 
 TEST(InferAndFold, AllComplaintsInOneRun) {
   PassResult result = RunCase(ParseCase(R"air(
-    graph @main(%x: f32[2, 3], %n: i64[1]) -> (%a, %b, %c) {
+    graph @main(%x: f32[2, 3], %n: f32[1]) -> (%a, %b, %c) {
+      %k = Cast(%n) {to=7}
       %a = Frobnicate(%x) loc("first (Frobnicate, opset 13)")
       %mid = MatMul(%x, %x) loc("second (MatMul, opset 13)")
       %b = Relu(%mid) loc("third (Relu, opset 13)")
-      %c = Reshape(%x, %n) loc("fourth (Reshape, opset 13)")
+      %c = Reshape(%x, %k) loc("fourth (Reshape, opset 13)")
     })air"),
                               "expand-ops,infer-and-fold");
   ASSERT_FALSE(result.graph.ok());

@@ -50,9 +50,12 @@ class OpCase {
     return *this;
   }
 
-  // The kernel, verified.
+  // The kernel, verified. What it requires of a run is an error here.
   absl::StatusOr<NodeKernel> Build() const {
     AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph_, node_));
+    if (!built.checks.empty()) {
+      return absl::FailedPreconditionError(StrCat("a run requires: ", built.checks[0].text));
+    }
     AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
     return built;
   }

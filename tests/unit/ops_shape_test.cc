@@ -26,6 +26,9 @@ TEST(OpShapes, ElementwiseOpsBroadcastSymbolicDims) {
       Symbolic("Less").Input(DType::kF16, {Var("n")}).Input(DType::kF16, {Var("n")}).OutputType(),
       "bool[n]");
   EXPECT_THAT(Symbolic("Add").Input(kF32, {Var("n")}).Input(kF32, {3}).OutputType(),
+              HasSubstr("a run requires: dims of the operands that have to be equal are not: n and "
+                        "3"));
+  EXPECT_THAT(Symbolic("Add").Input(kF32, {Var("h")}).Input(kF32, {3}).OutputType(),
               HasSubstr("do not broadcast"));
   EXPECT_THAT(Symbolic("Add").Input(kF32, {3}).Input(DType::kI32, {3}).OutputType(),
               HasSubstr("different element types: f32 and i32"));
@@ -219,7 +222,8 @@ TEST(OpShapes, SplitNeedsPartsThatFitEveryLength) {
   EXPECT_EQ(halves.OutputType(1), "f32[n - floor_div(n + 1, 2)]");
   OpCase sizes("Split", 2);
   sizes.Symbol("n", 1, 12).Input(DType::kF32, {Var("n")}).Known(Constant::Ints({1, 6}));
-  EXPECT_EQ(sizes.OutputType(), "error: the sizes do not add up to the dim of the axis");
+  EXPECT_EQ(sizes.OutputType(),
+            "error: a run requires: the sizes do not add up to the dim of the axis");
 }
 
 }  // namespace

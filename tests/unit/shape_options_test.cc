@@ -110,6 +110,18 @@ TEST(SymbolTable, TextsThatAreNoExpressionsAreNames) {
   EXPECT_FALSE(symbols.Dim("total-past").IsVar());
 }
 
+TEST(BoundOption, NamesAnAxisOfATensor) {
+  const BoundOption option = *ParseBoundOption("a:b=c:1=64");
+  EXPECT_EQ(option.tensor, "a:b=c");
+  EXPECT_EQ(option.axis, 1);
+  EXPECT_EQ(option.most, 64);
+  for (const char* text :
+       {"x=64", "x:0", "x:0=", ":0=8", "x:-1=8", "x:one=8", "x:0=-8", "x:0=1..8"}) {
+    EXPECT_THAT(ParseBoundOption(text).status().message(), HasSubstr("expected TENSOR:AXIS=N"))
+        << text;
+  }
+}
+
 TEST(SymbolTable, ADivisionByASymbolThatIsZeroIsAName) {
   SymbolTable symbols;
   EXPECT_TRUE(symbols.Bind("n", {0, 0, 1}).ok());

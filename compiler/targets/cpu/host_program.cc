@@ -310,6 +310,7 @@ class CpuHostWriter {
         run_state self;
         const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
         if (status != AOTC_OK) return status;
+        $report$
         aotc_barrier_init(&self.barrier);
         steps(&self, 0, 1);
         return $status$;
@@ -329,6 +330,7 @@ class CpuHostWriter {
         run_state self;
         const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
         if (status != AOTC_OK) return status;
+        $report$
         const int32_t most = $NAME$_MAX_WORKERS;
         self.workers = parallel->workers < most ? parallel->workers : most;
         aotc_barrier_init(&self.barrier);
@@ -342,6 +344,7 @@ class CpuHostWriter {
              {"parameter", memory_.parameter},
              {"memory", memory_.name},
              {"weights", WeightsParameter()},
+             {"report", ReportsSizes(m_) ? "report_sizes(self.sizes, out);" : ""},
              {"status", HasChecks() ? "self.status" : "AOTC_OK"},
              {"loaded", context_.LoadsWeights() ? "loaded, " : ""}});
     w_.Line();

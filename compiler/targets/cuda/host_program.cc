@@ -348,6 +348,7 @@ class CudaHostWriter {
         $sizes$
         aotc_status status = check_run(in, out$sizes_out$);
         if (status != AOTC_OK) return status;
+        $report$
         void *arena = device_arena != nullptr ? device_arena : self->device_arena;
         $arena_check$
         $name$_inputs device_in = *in;
@@ -364,6 +365,7 @@ class CudaHostWriter {
              {"read_by_host", ReadByHost()},
              {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
              {"sizes_out", m_.HasSymbols() ? ", &sizes" : ""},
+             {"report", ReportsSizes(m_) ? "report_sizes(sizes, out);" : ""},
              {"arena_check", arena_check},
              {"checks", StrCat(check_ > 0 ? "(uint8_t *)self->checks, " : "",
                                AsksForCapability(program_) ? "self->capability, " : "")},

@@ -1,0 +1,251 @@
+#include "compiler/canonicalize/run_sizes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/canonicalize/node_hint.h"
+#include "compiler/canonicalize/place.h"
+#include "compiler/ir/expr_text.h"
+#include "compiler/ir/loop_names.h"
+#include "compiler/support/names.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kMostElement = INT32_MAX;
+constexpr int64_t kFarthestPosition = int64_t{1} << 46;  // beyond every axis
+constexpr int64_t kMostSizeTerms = 200;                  // more are slow to reason about
+constexpr int64_t kMostSize = int64_t{1} << 30;          // of a bound that is worth deriving
+
+bool IsKnown(const Value& value) { return value.constant || value.elements; }
+
+std::string FreshVar(const Graph& graph, const std::string& name) {
+  NameTable taken;
+  for (std::string_view loop_name : kLoopNames) taken.Reserve(loop_name);
+  for (const Symbol& symbol : graph.symbols) taken.Reserve(symbol.var);
+  return taken.Unique(MayBeOfLowering(CleanIdentifier(name)) ? name + "_dim" : name, "dim");
+}
+
+Expr AddSymbol(Graph& graph, Symbol symbol) {
+  symbol.var = FreshVar(graph, symbol.name);
+  graph.symbols.push_back(std::move(symbol));
+  return Var(graph.symbols.back().var);
+}
+
+// Whether all that reads a value takes its elements as positions on an axis.
+bool IsPositionOnly(const Graph& graph, ValueId value) {
+  for (const Region& region : graph.regions) {
+    if (std::ranges::count(region.outputs, value) > 0) return false;
+  }
+  for (const Node& node : graph.nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] != value) continue;
+      const OpDef* op = FindOp(node.op);
+      if (op == nullptr || i >= 32 || (op->clamped >> i & 1) == 0) return false;
+    }
+  }
+  return true;
+}
+
+bool IsStated(const Graph& graph, const Symbol& symbol) {
+  return !symbol.value.valid() && !symbol.clamps && DependsOnRun(graph, Var(symbol.var));
+}
+
+// Narrows the range of an element to where the condition holds; false where the condition is more
+// than a range of one element.
+bool Narrow(Graph& graph, const Expr& condition) {
+  if (condition.op() == ExprOp::kAnd) {
+    const std::set<std::string> vars = FreeVars(condition);
+    if (vars.size() != 1) return false;
+    const bool first = Narrow(graph, condition.arg(0)), second = Narrow(graph, condition.arg(1));
+    return first && second;
+  }
+  if (condition.op() != ExprOp::kLe && condition.op() != ExprOp::kLt) return false;
+  const Expr &low = condition.arg(0), &high = condition.arg(1);
+  const Expr& var = low.IsVar() ? low : high;
+  const std::optional<int64_t> limit = low.IsVar() ? high.AsInt() : low.AsInt();
+  if (!var.IsVar() || !limit) return false;
+  const auto symbol = std::ranges::find(graph.symbols, var->name, &Symbol::var);
+  if (symbol == graph.symbols.end() || !IsStated(graph, *symbol)) return false;
+  const int64_t strict = condition.op() == ExprOp::kLt ? 1 : 0;
+  Interval range = {symbol->min, symbol->max};
+  if (low.IsVar()) {
+    range.max = std::min(range.max, *limit - strict);
+  } else {
+    range.min = std::max(range.min, *limit + strict);
+  }
+  if (range.min > range.max) return false;
+  symbol->min = range.min;
+  symbol->max = range.max;
+  return true;
+}
+
+// The sentence for a run, which names the node, and the tensors whose elements are looked at.
+std::string Sentence(const Graph& graph, const Node& node, const std::string& text) {
+  return StrCat(PlaceOf(graph, node).Text(), ": ", text);
+}
+
+absl::Status AddCheck(Graph& graph, const Node& node, const SizeCheck& check) {
+  if (Narrow(graph, check.holds)) return absl::OkStatus();
+  const std::set<std::string> vars = FreeVars(check.holds);
+  for (size_t i = graph.symbols.size(); i-- > 0;) {
+    if (!vars.contains(graph.symbols[i].var)) continue;
+    graph.symbols[i].checks.push_back({check.holds, Sentence(graph, node, check.text)});
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(check.text);
+}
+
+absl::Status NotHere(const std::string& what) {
+  return absl::UnimplementedError(
+      StrCat(what,
+             ", within a branch or body, where it is not looked at in every run; hint: pin "
+             "the sizes with --dim or --bind"));
+}
+
+class SizeNamer {
+ public:
+  SizeNamer(Graph& graph, const Node& node, SizeScope scope, Diagnostics& diagnostics)
+      : graph_(graph), node_(node), scope_(scope), diagnostics_(diagnostics) {}
+
+  absl::Status Name(ValueId output, const OpenSize& open) {
+    const std::string name = StrCat(graph_.values[output].name, ":", open.axis);
+    if (!scope_.always_runs) {
+      return NotHere(StrCat("only a run knows the size ", PrintExpr(open.size)));
+    }
+    AOTC_ASSIGN_OR_RETURN(const int64_t most, MostOf(output, open));
+    AddSymbol(graph_, {.name = name, .min = 0, .max = most, .value = open.size});
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<int64_t> MostOf(ValueId output, const OpenSize& open) const {
+    const Bounds bounds = BoundsOf(graph_.symbols);
+    int64_t derived = RangeOf(open.size, bounds).max;
+    if (open.most.valid()) derived = std::min(derived, RangeOf(open.most, bounds).max);
+    const Value& value = graph_.values[output];
+    const auto limit = value.limits.find(open.axis);
+    const bool is_given = limit != value.limits.end() && !limit->second.declared;
+    if (is_given) return std::max<int64_t>(0, std::min(derived, limit->second.most));
+    if (derived <= kMostSize || !scope_.bounded) return std::clamp<int64_t>(derived, 0, kMostSize);
+    const std::string axis = StrCat("axis ", open.axis, " of '", value.name, "'");
+    if (limit != value.limits.end()) {
+      diagnostics_.Note(PlaceOf(graph_, node_),
+                        StrCat(axis, " has at most the ", limit->second.most,
+                               " elements that the model declares"),
+                        StrCat("--bound ", value.name, ":", open.axis, "=N gives another bound"));
+      return limit->second.most;
+    }
+    return absl::InvalidArgumentError(
+        StrCat("only a run knows the size of ", axis, ", which is ", PrintExpr(open.size),
+               "; hint: give the most that it may be, such as --bound ", value.name, ":", open.axis,
+               "=64"));
+  }
+
+  Graph& graph_;
+  const Node& node_;
+  const SizeScope scope_;
+  Diagnostics& diagnostics_;
+};
+
+// Whether --bound gives an expression less room than it may take.
+bool IsLimited(const Value& value, size_t axis, const Expr& dim, const Bounds& bounds) {
+  const auto limit = value.limits.find(static_cast<int>(axis));
+  if (limit == value.limits.end() || limit->second.declared || dim.IsVar()) return false;
+  return RangeOf(dim, bounds).max > limit->second.most;
+}
+
+// The sizes that the op names, else dims of the outputs that may be anything.
+std::vector<OpenSize> OpenSizesOf(const Graph& graph, const NodeKernel& kernel) {
+  if (!kernel.open_sizes.empty()) return kernel.open_sizes;
+  std::vector<OpenSize> open;
+  const Bounds bounds = BoundsOf(graph.symbols);
+  size_t output = 0;
+  for (TensorId id : kernel.kernel.params) {
+    const KernelTensor& tensor = kernel.kernel.tensors[id];
+    if (tensor.role != TensorRole::kOutput) continue;
+    for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+      const Expr& dim = tensor.shape[axis];
+      const Value& value = graph.values[kernel.outputs[output]];
+      const bool is_open = IsOpenSize(dim, bounds) || IsLimited(value, axis, dim, bounds) ||
+                           TermCount(dim) > kMostSizeTerms;
+      if (dim.IsConst() || !is_open || !DependsOnRun(graph, dim)) continue;
+      open.push_back({.output = output, .axis = static_cast<int>(axis), .size = dim});
+    }
+    ++output;
+  }
+  return open;
+}
+
+}  // namespace
+
+std::set<size_t> SizeInputsBehind(const Graph& graph, ValueId value) {
+  const IdVector<ValueId, NodeId> producers = Producers(graph);
+  const std::vector<ValueId>& inputs = graph.main_region().inputs;
+  std::set<size_t> found;
+  std::vector<ValueId> left = {value};
+  std::set<ValueId> seen;
+  while (!left.empty()) {
+    const ValueId id = left.back();
+    left.pop_back();
+    if (!id.valid() || IsKnown(graph.values[id]) || !seen.insert(id).second) continue;
+    const auto input = std::ranges::find(inputs, id);
+    if (input != inputs.end()) {
+      if (!HoldsSizes(graph.values[id].type)) return {};
+      found.insert(static_cast<size_t>(input - inputs.begin()));
+      continue;
+    }
+    if (!producers[id].valid() || !graph.nodes[producers[id]].regions.empty()) return {};
+    const Node& node = graph.nodes[producers[id]];
+    if (HasTrait(node.op, kReadsShapeOnly)) continue;
+    left.insert(left.end(), node.inputs.begin(), node.inputs.end());
+  }
+  return found;
+}
+
+void NameInputElements(Graph& graph, size_t input) {
+  const ValueId id = graph.main_region().inputs[input];
+  const bool clamps = IsPositionOnly(graph, id);
+  const int64_t most = clamps ? kFarthestPosition : kMostElement;
+  const std::vector<int64_t> dims = *StaticDims(graph.values[id].type.dims);
+  size_t count = 1;
+  for (int64_t dim : dims) count *= static_cast<size_t>(dim);
+  std::vector<Expr> elements;
+  for (size_t e = 0; e < count; ++e) {
+    const std::string name = ElementName(graph.values[id].name, dims.size(), e);
+    elements.push_back(
+        AddSymbol(graph, {.name = name, .min = -most, .max = most, .clamps = clamps}));
+  }
+  graph.values[id].elements = std::move(elements);
+}
+
+absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
+                                 SizeScope scope, Diagnostics& diagnostics) {
+  if (!kernel.checks.empty()) {
+    if (!scope.always_runs) return NotHere(kernel.checks[0].text);
+    for (const SizeCheck& check : kernel.checks) {
+      AOTC_RETURN_IF_ERROR(AddCheck(graph, node, check));
+      if (DependsOnRun(graph, check.holds)) continue;
+      // Of dims alone: what a caller may not expect.
+      diagnostics.Note(PlaceOf(graph, node), "ends a run with a status where " + check.text,
+                       SizesHint(graph, node));
+    }
+    return true;
+  }
+  const std::vector<OpenSize> open = OpenSizesOf(graph, kernel);
+  std::set<std::string> named;  // outputs may share a size
+  for (const OpenSize& size : open) {
+    if (!named.insert(PrintExpr(size.size)).second) continue;
+    AOTC_RETURN_IF_ERROR(
+        SizeNamer(graph, node, scope, diagnostics).Name(kernel.outputs[size.output], size));
+  }
+  return !open.empty();
+}
+
+}  // namespace aotc

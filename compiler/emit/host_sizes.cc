@@ -1,0 +1,156 @@
+// Sizes that a run works out of what it is given, what has to hold of them, and what the caller is
+// told of either.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/emit/host_expr.h"
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Spells expressions before their checks: sums and products that may pass 64 bits are functions
+// that note it.
+class SizeSpeller {
+ public:
+  explicit SizeSpeller(const EmitContext& context)
+      : context_(context), bounds_(RangesOf(context.program)) {}
+
+  std::string Spell(const Expr& e) {
+    const Expr guarded = Guard(Simplify(e, bounds_));
+    return HostExpr(context_, guarded, bounds_, calls_);
+  }
+  // Whether what was spelled last may pass 64 bits.
+  bool TakeGuarded() { return std::exchange(guarded_, false); }
+
+ private:
+  Expr Guard(const Expr& e) {
+    const auto guard = [&](const Expr& node) { return GuardNode(node); };
+    return Transform(e, guard);
+  }
+
+  // `node` has guarded operands.
+  Expr GuardNode(const Expr& node) {
+    if (!MayOverflow(node, bounds_)) return node;
+    const std::string_view function = node.op() == ExprOp::kAdd   ? "aotc_plus"
+                                      : node.op() == ExprOp::kSub ? "aotc_minus"
+                                                                  : "aotc_times";
+    const std::string a = HostExpr(context_, node.arg(0), bounds_, calls_);
+    const std::string b = HostExpr(context_, node.arg(1), bounds_, calls_);
+    guarded_ = true;
+    const std::string call = StrCat(function, "(", a, ", ", b, ", &too_large)");
+    calls_.insert(call);
+    return Var(call);
+  }
+
+  const EmitContext& context_;
+  const Bounds bounds_;
+  std::set<std::string> calls_;  // names of variables that stand for calls
+  bool guarded_ = false;
+};
+
+class SizesWriter {
+ public:
+  SizesWriter(const EmitContext& context, CodeWriter& w)
+      : context_(context), m_(context.interface), w_(w), speller_(context) {}
+
+  void WorkOut() {
+    CodeWriter body;
+    std::swap(body, w_);
+    for (const SizeStep& step : m_.sizes) Step(step);
+    std::swap(body, w_);
+    w_.Line("// Sizes that follow from others, and what has to hold of all.");
+    const auto block = w_.Block("aotc_status work_out(symbols *sizes) {", "}\n");
+    w_.Line("const symbols &dims = *sizes;");
+    if (any_guarded_) w_.Line("bool too_large = false;");
+    w_.Emit("$body$", {{"body", body.text()}});
+    w_.Line("return AOTC_OK;");
+  }
+
+ private:
+  void Step(const SizeStep& step) {
+    const Symbol& symbol = step.symbol;
+    if (symbol.value.valid()) {
+      const std::string name = StrCat("sizes->", symbol.var);
+      w_.Line(StrCat(name, " = ", speller_.Spell(symbol.value), ";"));
+      const bool guarded = Guarded();
+      if (step.range_check >= 0) {
+        Fail(StrCat(guarded ? "too_large || " : "", name, " < ", symbol.min, " || ", name, " > ",
+                    symbol.max),
+             step.range_check);
+      }
+    }
+    for (size_t i = 0; i < symbol.checks.size(); ++i) {
+      const std::string wrong = speller_.Spell(Not(symbol.checks[i].holds));
+      Fail(Guarded() ? StrCat("too_large || (", wrong, ")") : wrong,
+           step.first_check + static_cast<int>(i));
+    }
+  }
+
+  // Whether what was spelled last has to be looked at as well.
+  bool Guarded() {
+    const bool guarded = speller_.TakeGuarded();
+    any_guarded_ |= guarded;
+    return guarded;
+  }
+
+  void Fail(const std::string& wrong, int check) {
+    w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_DIM, ", check, ");"));
+  }
+
+  const EmitContext& context_;
+  const ModelInterface& m_;
+  CodeWriter& w_;
+  SizeSpeller speller_;
+  bool any_guarded_ = false;
+};
+
+}  // namespace
+
+void EmitWorkOut(const EmitContext& context, CodeWriter& w) {
+  if (!context.interface.sizes.empty()) SizesWriter(context, w).WorkOut();
+}
+
+bool ReportsSizes(const ModelInterface& m) {
+  return std::ranges::any_of(m.outputs, &TensorPort::reports_dims);
+}
+
+void EmitReportSizes(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  if (!ReportsSizes(m)) return;
+  const Bounds bounds = BoundsOf(context.program.symbols);
+  w.Line("// Tells the caller the dims that depend on what the run was given.");
+  const auto block = w.Block(
+      StrCat("void report_sizes(const symbols &dims, ", m.prefix, "_outputs *out) {"), "}\n");
+  for (const TensorPort& port : m.outputs) {
+    if (!port.reports_dims) continue;
+    const Shape& shape = context.program.buffers[port.id].shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      w.Line(StrCat("out->", port.dims_member, "[", axis,
+                    "] = ", HostExpr(context, shape[axis], bounds), ";"));
+    }
+  }
+}
+
+std::string EmitStatusText(const EmitContext& context, CodeWriter& w) {
+  const std::vector<std::string>& checks = context.interface.checks;
+  if (checks.empty()) return "aotc_status_text";
+  w.Line("// What each check of a run says where it fails.");
+  {
+    const auto block = w.Block("const char *const checks[] = {", "};\n");
+    for (const std::string& text : checks) w.Line(StrCat(StringLiteral(text), ","));
+  }
+  w.Emit(R"(
+    const char *status_text(aotc_status status) {
+      const int32_t check = (status >> 8) - 1;
+      return check >= 0 && check < $count$ ? checks[check] : aotc_status_text(status);
+    })",
+         {{"count", StrCat(checks.size())}});
+  w.Line();
+  return "status_text";
+}
+
+}  // namespace aotc
