@@ -107,7 +107,6 @@ Graph InferPartly(const Graph& graph, Diagnostics& diagnostics) {
   while (true) {
     Diagnostics found;
     absl::StatusOr<Graph> typed = InferTypes(CutAt(graph, blockers), found);
-    if (typed.ok()) return *std::move(typed);
     size_t before = blockers.size();
     for (const Diagnostic& finding : found.Sorted()) {
       diagnostics.Add(finding);
@@ -115,6 +114,7 @@ Graph InferPartly(const Graph& graph, Diagnostics& diagnostics) {
         blockers.emplace(finding.place.node, finding.place.op);
       }
     }
+    if (typed.ok()) return *std::move(typed);
     if (blockers.size() == before) return graph;
   }
 }

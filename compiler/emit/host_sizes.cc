@@ -55,7 +55,7 @@ class SizeSpeller {
 class SizesWriter {
  public:
   SizesWriter(const EmitContext& context, CodeWriter& w)
-      : context_(context), m_(context.interface), w_(w), speller_(context) {}
+      : m_(context.interface), w_(w), speller_(context) {}
 
   void WorkOut() {
     CodeWriter body;
@@ -101,7 +101,6 @@ class SizesWriter {
     w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_DIM, ", check, ");"));
   }
 
-  const EmitContext& context_;
   const ModelInterface& m_;
   CodeWriter& w_;
   SizeSpeller speller_;

@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<int>> ReduceAxesOf(const OpContext& op, int rank) {
 absl::StatusOr<Reduction> ReductionOfRun(OpContext& op, const Tensor& x) {
   AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, x.rank()));
   const bool keep_dims = op.attributes().Int("keepdims", 1) != 0;
-  const Shape dims = x.shape();
+  Shape dims = x.shape();
   Shape kept, reduced;
   for (size_t d = 0; d < dims.size(); ++d) {
     kept.push_back(Select(axes.Names(d), Expr(1), dims[d]));

@@ -52,7 +52,7 @@ SymbolValues DrawStated(const Graph& graph, bool smallest, uint64_t seed) {
 // Sizes that no check refuses, where a few draws find any.
 SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
   constexpr uint64_t kMostDraws = 2000;
-  const SymbolValues first = DrawStated(graph, options.smallest, options.seed);
+  SymbolValues first = DrawStated(graph, options.smallest, options.seed);
   SymbolValues sizes = first;
   for (uint64_t draw = 1; draw < kMostDraws; ++draw) {
     if (WorkOutSizes(graph.symbols, sizes).ok()) return sizes;

@@ -145,7 +145,7 @@ TEST(RunSizes, AreWorkedOutInTheirOrder) {
       {.name = "y:0", .var = "y_0", .min = 0, .max = 10, .value = Var("k") * 2 + Var("e")}};
   const auto work_out = [&](int64_t e, int64_t k) -> absl::StatusOr<int64_t> {
     SymbolValues values = {{"e", e}, {"k", k}};
-    const absl::Status status = WorkOutSizes(symbols, values);
+    absl::Status status = WorkOutSizes(symbols, values);
     if (!status.ok()) return status;
     return values["y_0"];
   };
