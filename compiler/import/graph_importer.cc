@@ -5,6 +5,7 @@
 
 #include "compiler/import/opset.h"
 #include "compiler/import/schema_check.h"
+#include "compiler/import/size_limits.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -354,36 +355,6 @@ void GraphImporter::ImportMainOutputs(Scope& scope) {
   }
 }
 
-void GraphImporter::ImportLimits(const Scope& scope) {
-  for (const BoundOption& option : options_.bounds) {
-    const ValueId id = scope.Find(option.tensor);
-    if (id.valid()) {
-      graph_.values[id].limits[option.axis] = {.most = option.most};
-    } else if (!options_.partial) {
-      diagnostics_.Error({},
-                         StrCat("--bound ", DisplayName(option.tensor), ":", option.axis,
-                                ": the model has no such tensor"),
-                         "give the name of a node's output, as the model has it");
-    }
-  }
-  const std::vector<ValueId>& inputs = graph_.main_region().inputs;
-  const bool may_depend = std::ranges::any_of(
-      inputs, [&](ValueId input) { return HoldsSizes(graph_.values[input].type); });
-  if (!may_depend) return;
-  for (const auto* infos : {&model_.graph().value_info(), &model_.graph().output()}) {
-    for (const pb::ValueInfoProto& info : *infos) {
-      const ValueId id = scope.Find(info.name());
-      if (!id.valid() || !info.type().tensor_type().has_shape()) continue;
-      int axis = 0;
-      for (const auto& dim : info.type().tensor_type().shape().dim()) {
-        const DimLimit declared = {.most = NumberOf(dim).value_or(-1), .declared = true};
-        if (declared.most >= 0) graph_.values[id].limits.try_emplace(axis, declared);
-        ++axis;
-      }
-    }
-  }
-}
-
 absl::StatusOr<Graph> GraphImporter::Run() {
   for (const std::string& name : functions_.duplicates()) {
     diagnostics_.Error({}, StrCat("function '", name, "' is defined twice"));
@@ -398,7 +369,7 @@ absl::StatusOr<Graph> GraphImporter::Run() {
       .scope = &scope, .region = graph_.main, .opsets = &opsets, .attributes = &no_attributes};
   AOTC_RETURN_IF_ERROR(ImportNodes(model_.graph().node(), body));
   ImportMainOutputs(scope);
-  ImportLimits(scope);
+  ReadLimits(model_.graph(), options_, scope, graph_, diagnostics_);
   return std::move(graph_);
 }
 

@@ -88,9 +88,6 @@ class GraphImporter {
   absl::StatusOr<std::vector<ValueId>> ImportOperands(const pb::NodeProto& node, const Body& body);
   absl::Status DefineOutputs(const pb::NodeProto& node, const Body& body, Node& result);
   void ImportMainOutputs(Scope& scope);
-  // The most that axes may have by --bound, and what the model declares where sizes may depend on
-  // the elements of an input.
-  void ImportLimits(const Scope& scope);
 
   Location LocationOf(const pb::NodeProto& node, const Body& body) const;
   absl::StatusOr<int> OpsetOf(const pb::NodeProto& node, const Body& body) const;

@@ -1,0 +1,48 @@
+#include "compiler/import/size_limits.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/import/onnx_types.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+void AddDeclared(const pb::ValueInfoProto& info, Value& value) {
+  int axis = 0;
+  for (const auto& dim : info.type().tensor_type().shape().dim()) {
+    const DimLimit declared = {.most = NumberOf(dim).value_or(-1), .declared = true};
+    if (declared.most >= 0) value.limits.try_emplace(axis, declared);
+    ++axis;
+  }
+}
+
+}  // namespace
+
+void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const Scope& scope,
+                Graph& graph, Diagnostics& diagnostics) {
+  for (const BoundOption& option : options.bounds) {
+    const ValueId id = scope.Find(option.tensor);
+    if (id.valid()) {
+      graph.values[id].limits[option.axis] = {.most = option.most};
+    } else if (!options.partial) {
+      diagnostics.Error({},
+                        StrCat("--bound ", DisplayName(option.tensor), ":", option.axis,
+                               ": the model has no such tensor"),
+                        "give the name of a node's output, as the model has it");
+    }
+  }
+  const std::vector<ValueId>& inputs = graph.main_region().inputs;
+  const bool may_depend = std::ranges::any_of(
+      inputs, [&](ValueId input) { return HoldsSizes(graph.values[input].type); });
+  if (!may_depend) return;
+  for (const auto* infos : {&model.value_info(), &model.output()}) {
+    for (const pb::ValueInfoProto& info : *infos) {
+      const ValueId id = scope.Find(info.name());
+      if (id.valid()) AddDeclared(info, graph.values[id]);
+    }
+  }
+}
+
+}  // namespace aotc
