@@ -85,7 +85,8 @@ class SizesWriter {
     }
     for (size_t i = 0; i < symbol.checks.size(); ++i) {
       const std::string wrong = speller_.Spell(Not(symbol.checks[i].holds));
-      Fail(Guarded() ? StrCat("too_large || (", wrong, ")") : wrong,
+      // What it computes comes first: that sets the flag.
+      Fail(Guarded() ? StrCat("(", wrong, ") || too_large") : wrong,
            step.first_check + static_cast<int>(i));
     }
   }

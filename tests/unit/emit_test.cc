@@ -199,6 +199,19 @@ TEST(Emit, SizesAreReadFromElementsOnceTheyAreKnownToBeInTheirRange) {
   EXPECT_THAT(files.at("sample.cpp"), HasSubstr("if (in->sizes[1] != 7) return AOTC_ERROR_VALUE;"));
 }
 
+// What a check computes is computed before it is asked whether that passed 64 bits.
+TEST(Emit, ChecksThatMayOverflowLookAtThatLast) {
+  Program program = SampleProgram();
+  const Expr m = Var("m");
+  program.symbols[0].max = int64_t{1} << 30;
+  program.symbols[0].checks = {{Ne(m * m * m, 24), "the cube of rows is 24"}};
+  const std::string host = EmitProgram(program, {}).at("sample.cpp");
+  const size_t check = host.find("if ((aotc_times(");
+  ASSERT_NE(check, std::string::npos) << host;
+  EXPECT_THAT(host.substr(check, host.find(';', check) - check),
+              HasSubstr(" == 24) || too_large)\n    return aotc_failed(AOTC_ERROR_DIM, 0)"));
+}
+
 TEST(Emit, RefusesFeaturesThatTheHostCannotAskFor) {
   Program program = SampleProgram();
   program.kernels[KernelId(0)].variants[0].feature = "sparc";
