@@ -222,11 +222,10 @@ absl::StatusOr<std::vector<size_t>> InputsToKnow(const NodeModel& model) {
   return numbers;
 }
 
-absl::Status CheckCompiled(const NodeModel& model) {
-  AOTC_ASSIGN_OR_RETURN(const std::vector<size_t> numbers, InputsToKnow(model));
+absl::Status CheckCompiled(const NodeModel& model, const std::vector<size_t>& known) {
   Graph graph = WithBounds(model);
   std::map<ValueId, bool> needed;
-  for (size_t number : numbers) needed[graph.main_region().inputs[number]] = true;
+  for (size_t number : known) needed[graph.main_region().inputs[number]] = true;
   const std::vector<Constant> inputs = BindInputs(graph, model.inputs, needed);
   return CheckGraph(graph, inputs, model.outputs);
 }

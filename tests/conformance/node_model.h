@@ -2,7 +2,7 @@
 //
 //   AOTC_ASSIGN_OR_RETURN(NodeModel model, ReadNodeModel(root / "test_abs"));
 //   AOTC_RETURN_IF_ERROR(CheckValues(model));
-//   AOTC_RETURN_IF_ERROR(CheckCompiled(model));
+//   AOTC_RETURN_IF_ERROR(CheckCompiled(model, *InputsToKnow(model)));
 #ifndef AOTC_TESTS_CONFORMANCE_NODE_MODEL_H_
 #define AOTC_TESTS_CONFORMANCE_NODE_MODEL_H_
 
@@ -32,9 +32,9 @@ absl::Status CheckValues(const NodeModel& model);
 // like.
 absl::StatusOr<std::vector<size_t>> InputsToKnow(const NodeModel& model);
 
-// The way that a model compiles: only inputs that some op has to know are known. Infers types,
+// The way that a model compiles: only inputs that some op has to know, `known`, are. Infers types,
 // folds, verifies the kernel of each node that is left, evaluates, and compares the outputs.
-absl::Status CheckCompiled(const NodeModel& model);
+absl::Status CheckCompiled(const NodeModel& model, const std::vector<size_t>& known);
 
 }  // namespace aotc
 
