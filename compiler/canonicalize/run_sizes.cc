@@ -11,7 +11,6 @@
 #include "compiler/canonicalize/place.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/loop_names.h"
-#include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -26,10 +25,9 @@ constexpr int64_t kMostSize = int64_t{1} << 30;          // of a bound that is w
 bool IsKnown(const Value& value) { return value.constant || value.elements; }
 
 std::string FreshVar(const Graph& graph, const std::string& name) {
-  NameTable taken;
-  for (std::string_view loop_name : kLoopNames) taken.Reserve(loop_name);
+  NameTable taken = TakenByLowering();
   for (const Symbol& symbol : graph.symbols) taken.Reserve(symbol.var);
-  return taken.Unique(MayBeOfLowering(CleanIdentifier(name)) ? name + "_dim" : name, "dim");
+  return UniqueSymbolVar(taken, name, "");
 }
 
 Expr AddSymbol(Graph& graph, Symbol symbol) {
@@ -86,7 +84,7 @@ bool Narrow(Graph& graph, const Expr& condition) {
   return true;
 }
 
-// The sentence for a run, which names the node, and the tensors whose elements are looked at.
+// The sentence for a run, which names the node.
 std::string Sentence(const Graph& graph, const Node& node, const std::string& text) {
   return StrCat(PlaceOf(graph, node).Text(), ": ", text);
 }

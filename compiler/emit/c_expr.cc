@@ -195,8 +195,10 @@ bool CExprPrinter::MayOverflow(const Expr& e) const {
 
 std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
   if (offset.IsInt(0)) return buffer_name_(buffer);
-  return StrCat(buffer_name_(buffer), " + ", Wrapped(offset, kSum));
+  return StrCat(buffer_name_(buffer), " + ", Term(offset));
 }
+
+std::string CExprPrinter::Term(const Expr& e) const { return Wrapped(e, kSum); }
 
 CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
   if (!NeedsNarrowing(e)) return PrintOperator(WithTypedOperand(e));

@@ -49,6 +49,8 @@ class CExprPrinter {
   bool HasData(const Expr& e) const;
 
   std::string Print(const Expr& e) const;
+  // As an operand of a sum, in parentheses where it takes some.
+  std::string Term(const Expr& e) const;
   // buffer + offset as a pointer.
   std::string Pointer(TensorId buffer, const Expr& offset) const;
 

@@ -87,7 +87,7 @@ class Emitter {
     std::string start = printer_.Print(loop.min), step = "++" + name;
     if (loop.loop == LoopKind::kThread || loop.loop == LoopKind::kGrid) {
       const auto [first, stride] = Dealing(loop.loop);
-      start = StrCat(loop.min.IsInt(0) ? "" : start + " + ", first);
+      start = StrCat(loop.min.IsInt(0) ? "" : printer_.Term(loop.min) + " + ", first);
       step = StrCat(name, " += ", stride);
     }
     const Expr end = Simplify(loop.min + loop.extent);

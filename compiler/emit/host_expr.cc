@@ -30,10 +30,10 @@ const std::string* MemberOf(const Program& program, const std::vector<TensorPort
   return found == ports.end() ? nullptr : &found->member;
 }
 
-}  // namespace
+using Spelling = std::string (CExprPrinter::*)(const Expr&) const;
 
-std::string HostExpr(const EmitContext& context, const Expr& e, const Bounds& bounds,
-                     const std::set<std::string>& locals) {
+std::string Spell(const EmitContext& context, const Expr& e, const Bounds& bounds,
+                  const std::set<std::string>& locals, Spelling spelling) {
   const Expr plain = UsePlainDivision(Simplify(e, bounds), bounds);
   Substitution members;
   for (const std::string& name : FreeVars(plain)) {
@@ -41,15 +41,22 @@ std::string HostExpr(const EmitContext& context, const Expr& e, const Bounds& bo
   }
   context.uses.dims |= !members.empty();
   const CExprPrinter printer([](TensorId) { return std::string(); });
-  std::string text = printer.Print(Substitute(plain, members));
+  std::string text = (printer.*spelling)(Substitute(plain, members));
   context.uses.functions |= printer.uses().functions;
   return text;
 }
 
+}  // namespace
+
+std::string HostExpr(const EmitContext& context, const Expr& e, const Bounds& bounds,
+                     const std::set<std::string>& locals) {
+  return Spell(context, e, bounds, locals, &CExprPrinter::Print);
+}
+
 Bounds RangesOf(const Program& program) {
-  Bounds ranges;
-  for (const Symbol& symbol : program.symbols) ranges.Add(symbol.var, symbol.min, symbol.max);
-  return ranges;
+  std::vector<Symbol> symbols = program.symbols;
+  for (Symbol& symbol : symbols) symbol.checks.clear();
+  return BoundsOf(symbols);
 }
 
 bool MayOverflow(const Expr& node, const Bounds& bounds) {
@@ -103,10 +110,10 @@ std::string BufferPointer(const EmitContext& context, BufferId id, bool written)
   std::string place = PlaceOf(context, base, type);
   const Expr offset = ElementOffset(program.buffers[id]);
   if (offset.IsInt(0)) return place;
-  if (offset.IsConst()) return StrCat(place, " + ", HostExpr(context, offset, {}));
   std::set<std::string> counters;
   for (const Step& step : program.steps) counters.insert(step.counter);
-  return StrCat(place, " + ", HostExpr(context, offset, BoundsOf(program), counters));
+  const Bounds bounds = BoundsOf(program);
+  return StrCat(place, " + ", Spell(context, offset, bounds, counters, &CExprPrinter::Term));
 }
 
 }  // namespace aotc

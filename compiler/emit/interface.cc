@@ -99,10 +99,7 @@ class Describer {
     if (symbol.value.valid()) {
       const Interval range = RangeOf(symbol.value, ranges_);
       bool may_leave = range.min < symbol.min || range.max > symbol.max;
-      Transform(symbol.value, [&](const Expr& node) {
-        may_leave |= MayOverflow(node, ranges_);
-        return node;
-      });
+      Visit(symbol.value, [&](const Expr& node) { may_leave |= MayOverflow(node, ranges_); });
       if (may_leave) {
         step.range_check = AddRangeCheck(symbol, symbol.step);
       }

@@ -9,9 +9,7 @@
 
 namespace aotc {
 
-SymbolTable::SymbolTable() {
-  for (std::string_view name : kLoopNames) vars_.Reserve(name);
-}
+SymbolTable::SymbolTable() : vars_(TakenByLowering()) {}
 
 // "4*batch" and "floor(h/2)" can be nothing else; "batch-size" and "N/2" may be names.
 bool SymbolTable::IsExpression(const std::string& text) const {
@@ -65,9 +63,8 @@ Expr SymbolTable::Symbol(const std::string& alias) {
     symbol.min = bound->second.min / symbol.step;
     symbol.max = bound->second.max / symbol.step;
   }
-  std::string suffix = symbol.step == 1 ? "" : StrCat("_", symbol.step);
-  if (MayBeOfLowering(CleanIdentifier(name))) suffix += "_dim";
-  symbol.var = vars_.Unique(StrCat(name, suffix), "dim");
+  const std::string ending = symbol.step == 1 ? "" : StrCat("_", symbol.step);
+  symbol.var = UniqueSymbolVar(vars_, name, ending);
   symbols_.push_back(symbol);
   return values_[name] = Var(symbol.var) * symbol.step;
 }

@@ -8,7 +8,10 @@
 #ifndef AOTC_COMPILER_IR_LOOP_NAMES_H_
 #define AOTC_COMPILER_IR_LOOP_NAMES_H_
 
+#include <string>
 #include <string_view>
+
+#include "compiler/support/names.h"
 
 namespace aotc {
 
@@ -32,12 +35,20 @@ inline constexpr std::string_view kLoopEndings[] = {
     "_bits", "_c",    "_chunk", "_element", "_factor", "_g", "_halo",
     "_i",    "_kept", "_lanes", "_next",    "_o",      "_v", "_value"};
 
-// Whether lowering may give a variable that name.
-inline bool MayBeOfLowering(std::string_view name) {
-  for (std::string_view ending : kLoopEndings) {
-    if (name.ends_with(ending)) return true;
+// A table in which these names are taken.
+inline NameTable TakenByLowering() {
+  NameTable taken;
+  for (std::string_view name : kLoopNames) taken.Reserve(name);
+  return taken;
+}
+
+// The variable of a symbol of that name; `ending` comes behind it.
+inline std::string UniqueSymbolVar(NameTable& taken, const std::string& name,
+                                   const std::string& ending) {
+  for (std::string_view own : kLoopEndings) {
+    if (CleanIdentifier(name).ends_with(own)) return taken.Unique(name + ending + "_dim", "dim");
   }
-  return false;
+  return taken.Unique(name + ending, "dim");
 }
 
 }  // namespace aotc

@@ -14,6 +14,10 @@ absl::StatusOr<bool> HasRunElements(const OpContext& op, size_t input) {
       elements, [&](const Expr& element) { return !Simplify(element, op.bounds()).IsConst(); });
 }
 
+Expr NamesAxis(const Expr& element, int axis, int rank) {
+  return Or(Eq(element, axis), Eq(element, axis - rank));
+}
+
 absl::StatusOr<RunAxes> RunAxes::Read(OpContext& op, size_t index, int rank) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> elements, op.IntElements(index));
   RunAxes axes;
@@ -26,7 +30,7 @@ absl::StatusOr<RunAxes> RunAxes::Read(OpContext& op, size_t index, int rank) {
                    StrCat("element ", k, " of the axes is out of range for rank ", rank)));
     for (int d = 0; d < rank; ++d) {
       Expr& names = axes.names_[static_cast<size_t>(d)];
-      names = Or(names, Or(Eq(element, d), Eq(element, d - rank)));
+      names = Or(names, NamesAxis(element, d, rank));
     }
   }
   Expr named = 0, before = 0;

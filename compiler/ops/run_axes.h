@@ -16,6 +16,9 @@ namespace aotc {
 // Whether one of the elements is no number. Error: they are not known.
 absl::StatusOr<bool> HasRunElements(const OpContext& op, size_t input);
 
+// Whether an element of a list of axes of a tensor of `rank` names that axis, from either end.
+Expr NamesAxis(const Expr& element, int axis, int rank);
+
 class RunAxes {
  public:
   // Of the input at `index`, which lists axes of a tensor of `rank`, each once, negative ones from

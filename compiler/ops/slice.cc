@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<AxisRange>> RangesOfRun(OpContext& op, const Tensor& 
   for (int d = 0; d < x.rank(); ++d) {
     AxisRange range = {.size = x.dim(d)};
     for (size_t k = 0; k < axes.size(); ++k) {
-      const Expr named = Or(Eq(axes[k], d), Eq(axes[k], d - x.rank()));
+      const Expr named = NamesAxis(axes[k], d, x.rank());
       const AxisRange own = RangeOfAxis(starts[k], ends[k], steps[k], x.dim(d));
       range = {.start = Select(named, own.start, range.start),
                .size = Select(named, own.size, range.size),
