@@ -12,6 +12,7 @@
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/run_sizes.h"
 #include "compiler/canonicalize/scaled_weights.h"
+#include "compiler/canonicalize/size_sources.h"
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
@@ -92,17 +93,17 @@ class Inference {
   // `bounded`: the symbols have the ranges that they will have at run time.
   Inference(const Graph& graph, PassContext& context, bool bounded, Diagnostics& diagnostics)
       : old_(graph),
-        bounded_(bounded),
         diagnostics_(diagnostics),
         cap_(graph, context.Config(kFoldCapBytes)),
         quantized_weights_(QuantizedWeights(graph)),
         scaled_weights_(graph),
         keeps_scaled_(context.target().scales_weights && IsEnabled("fuse", 1, context.options())),
-        control_(graph, known_, diagnostics_) {}
+        sizes_{.bounded = bounded},
+        control_(graph, known_, sizes_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
-  // Inputs of the main region whose elements have to be symbols: the walk is of no use before.
-  const std::set<size_t>& wanted_inputs() const { return wanted_inputs_; }
+  // Names of values whose elements have to be symbols: the walk is of no use before.
+  const SizeSources& wanted() const { return sizes_.wanted; }
 
  private:
   // The copy that makes an output, of the graph or a region, of a constant: it must not be folded
@@ -126,15 +127,14 @@ class Inference {
   absl::StatusOr<NodeKernel> CheckedKernel(Rebuilder& rebuilder, NodeId id);
 
   const Graph& old_;
-  const bool bounded_;
   Diagnostics& diagnostics_;
   FoldCap cap_;
   const std::set<ValueId> quantized_weights_;
   const ScaledWeights scaled_weights_;
   const bool keeps_scaled_;  // the target wants them, and kernels read what others would write
   KnownElements known_;
+  SizeWalk sizes_;
   ControlInference control_;
-  std::set<size_t> wanted_inputs_;
 };
 
 absl::StatusOr<Graph> Inference::Run() {
@@ -152,6 +152,7 @@ absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
   if (ControlInference::Handles(node)) return control_.Visit(rebuilder, node);
   if (node.op == "Range" && VisitRange(rebuilder, node)) return absl::OkStatus();
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
+  if (DefinesSizes(node)) return absl::OkStatus();  // it says itself what its elements are
   InferLast(rebuilder, node);
   return absl::OkStatus();
 }
@@ -208,12 +209,12 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, const Node& node
     ValueId unknown;
     absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, node, &unknown);
     if (!kernel.ok()) {
-      if (unknown.valid()) wanted_inputs_.merge(SizeInputsBehind(graph, unknown));
+      if (unknown.valid()) sizes_.wanted.merge(SizeSourcesBehind(graph, unknown));
       return kernel;
     }
     AOTC_ASSIGN_OR_RETURN(
         const bool is_new,
-        SettleSizes(graph, node, *kernel, {.always_runs = always_runs, .bounded = bounded_},
+        SettleSizes(graph, node, *kernel, {.always_runs = always_runs, .bounded = sizes_.bounded},
                     diagnostics_));
     if (!is_new) return kernel;
   }
@@ -226,9 +227,9 @@ absl::StatusOr<NodeKernel> Inference::CheckedKernel(Rebuilder& rebuilder, NodeId
   const bool always_runs = rebuilder.region() == graph.main;
   AOTC_ASSIGN_OR_RETURN(NodeKernel kernel, BuildKernel(graph, node, always_runs));
   AOTC_RETURN_IF_ERROR(CheckSizes(graph, kernel.kernel));
-  if (bounded_) AOTC_RETURN_IF_ERROR(CheckReads(kernel.kernel, always_runs));
+  if (sizes_.bounded) AOTC_RETURN_IF_ERROR(CheckReads(kernel.kernel, always_runs));
   const bool axes_of_run = HasInput(node, 1) && !graph.values[node.inputs[1]].constant;
-  if (bounded_ && always_runs && node.op == "Squeeze" && !axes_of_run) {
+  if (sizes_.bounded && always_runs && node.op == "Squeeze" && !axes_of_run) {
     AOTC_RETURN_IF_ERROR(CheckSqueeze(kernel.kernel, node.inputs.size() > 1));
   }
   return kernel;
@@ -239,7 +240,7 @@ absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) con
   for (TensorId id : kernel.params) {
     const KernelTensor& tensor = kernel.tensors[id];
     const std::optional<std::vector<int64_t>> dims = StaticDims(tensor.shape);
-    if (tensor.role != TensorRole::kOutput || (!dims && !bounded_)) continue;
+    if (tensor.role != TensorRole::kOutput || (!dims && !sizes_.bounded)) continue;
     for (const Expr& dim : tensor.shape) {
       const int64_t terms = TermCount(dim);
       if (terms <= kMostDimTerms) continue;
@@ -350,14 +351,17 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();
-    if (inference.wanted_inputs().empty()) {
+    bool named = false;
+    for (const auto& [name, source] : inference.wanted()) {
+      named |= NameElements(graph, name, source);
+    }
+    if (!named) {
       for (const Diagnostic& finding : findings.Sorted()) context.diagnostics().Add(finding);
       if (result.ok()) {
         for (Value& value : result->values) value.limits.clear();
       }
       return result;
     }
-    for (size_t input : inference.wanted_inputs()) NameInputElements(graph, input);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/canonicalize/declared_type.h"
 #include "compiler/canonicalize/infer_repeat.h"
 #include "compiler/canonicalize/place.h"
+#include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/support/status.h"
@@ -16,14 +17,15 @@ namespace aotc {
 namespace {
 
 constexpr const char* kHintForBranches =
-    "sizes must not depend on data: give both branches one shape, or decide the condition at "
-    "compile time with --shape, --dim or --bind";
+    "give both branches results of one rank, and of one size within a branch or body, or decide "
+    "the "
+    "condition at compile time with --shape, --dim or --bind";
 
 }  // namespace
 
 ControlInference::ControlInference(const Graph& old_graph, const KnownElements& known,
-                                   Diagnostics& diagnostics)
-    : old_(old_graph), known_(known), diagnostics_(diagnostics) {
+                                   SizeWalk& sizes, Diagnostics& diagnostics)
+    : old_(old_graph), known_(known), sizes_(sizes), diagnostics_(diagnostics) {
   for (const Region& region : old_graph.regions) {
     region_outputs_.insert(region.outputs.begin(), region.outputs.end());
   }
@@ -38,7 +40,7 @@ void ControlInference::Complain(const Node& node, const std::string& message,
 
 absl::Status ControlInference::Visit(Rebuilder& rebuilder, const Node& node) {
   if (IsRepeat(node)) {
-    return RepeatInference(known_, diagnostics_, rebuilder, node, region_outputs_).Run();
+    return RepeatInference(known_, sizes_, diagnostics_, rebuilder, node, region_outputs_).Run();
   }
   if (std::optional<RegionId> branch = DecidedBranch(rebuilder, node)) {
     return TakeBranch(rebuilder, node, *branch);
@@ -86,33 +88,65 @@ absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
   }
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
   Graph& graph = rebuilder.graph();
-  Node& copy = graph.nodes[LastNode(graph)];
-  if (condition.valid()) copy.inputs[0] = condition;
-  TypeIf(graph, copy, node);
+  const NodeId copy = LastNode(graph);
+  if (condition.valid()) graph.nodes[copy].inputs[0] = condition;
+  TypeIf(rebuilder, copy, node);
   return absl::OkStatus();
 }
 
-void ControlInference::TypeIf(Graph& graph, const Node& node, const Node& old_node) const {
-  const Bounds bounds = BoundsOf(graph.symbols);
+Expr ControlInference::Chosen(Rebuilder& rebuilder, NodeId node, const Node& old_node) {
+  Graph& graph = rebuilder.graph();
+  if (graph.nodes[node].attributes.Has(kChosen)) {
+    return Var(graph.nodes[node].attributes.String(kChosen));
+  }
+  const ValueId condition = graph.nodes[node].inputs[0];
+  const std::string name = graph.values[condition].name;
+  Attributes to;
+  to.Set("to", static_cast<int64_t>(DType::kI64));
+  const ValueType scalar = TensorType(DType::kI64, {});
+  const ValueId number = rebuilder.Emit("Cast", {condition}, std::move(to), scalar, old_node);
+  const ValueId size = rebuilder.Emit(kDefineSizes, {number}, {}, scalar, old_node);
+  const Expr chosen = AddSymbol(graph, {.name = name, .min = 0, .max = 1, .computed = true});
+  graph.values[size].elements = {chosen};
+  graph.nodes[node].attributes.Set(kChosen, chosen->name);
+  // In front of the node, whose results have such sizes.
+  std::vector<NodeId>& nodes = graph.regions[rebuilder.region()].nodes;
+  std::rotate(nodes.end() - 3, nodes.end() - 2, nodes.end());
+  return chosen;
+}
+
+// Results of different sizes have those of the branch that is taken.
+void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const {
+  Graph& graph = rebuilder.graph();
   auto result = [&](const char* branch, size_t i) {
-    return graph.values[graph.regions[node.regions.at(branch)].outputs[i]].type;
+    return graph.regions[graph.nodes[node].regions.at(branch)].outputs[i];
   };
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueType taken = result("then_branch", i), other = result("else_branch", i);
+  for (size_t i = 0; i < old_node.outputs.size(); ++i) {
+    const ValueId id = graph.nodes[node].outputs[i];
+    ValueType taken = graph.values[result("then_branch", i)].type;
+    const ValueType other = graph.values[result("else_branch", i)].type;
     // A finding about the producer was enough.
     if (!IsKnownType(taken) || !IsKnownType(other)) continue;
-    Value& output = graph.values[node.outputs[i]];
-    if (!IsSameType(taken, other, bounds)) {
+    const bool same = IsSameType(taken, other, BoundsOf(graph.symbols));
+    const bool joins = rebuilder.region() == graph.main && taken.dtype == other.dtype &&
+                       taken.dims.size() == other.dims.size();
+    if (!same && !joins) {
       Complain(old_node,
-               StrCat("output '", output.name, "' is ", PrintType(taken),
-                      " where the condition "
-                      "holds and ",
-                      PrintType(other), " where it does not"),
+               StrCat("output '", graph.values[id].name, "' is ", PrintType(taken),
+                      " where the condition holds and ", PrintType(other), " where it does not"),
                kHintForBranches);
       continue;
     }
-    ReplaceDeclaredType(output, taken, diagnostics_);
-    graph.values[graph.regions[node.regions.at("else_branch")].outputs[i]].type = taken;
+    if (same) {
+      graph.values[result("else_branch", i)].type = taken;
+    } else {
+      const Expr holds = Eq(Chosen(rebuilder, node, old_node), 1);
+      for (size_t axis = 0; axis < taken.dims.size(); ++axis) {
+        const Expr chosen = Select(holds, taken.dims[axis], other.dims[axis]);
+        taken.dims[axis] = Simplify(chosen, BoundsOf(graph.symbols));
+      }
+    }
+    ReplaceDeclaredType(graph.values[id], taken, diagnostics_);
   }
 }
 

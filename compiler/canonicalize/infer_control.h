@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/canonicalize/known_elements.h"
+#include "compiler/canonicalize/run_sizes.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/support/diagnostics.h"
 
@@ -23,7 +24,8 @@ namespace aotc {
 class ControlInference {
  public:
   // `known`: what the walk has found so far.
-  ControlInference(const Graph& old_graph, const KnownElements& known, Diagnostics& diagnostics);
+  ControlInference(const Graph& old_graph, const KnownElements& known, SizeWalk& sizes,
+                   Diagnostics& diagnostics);
 
   static bool Handles(const Node& node);
   // Complaints about the node go to the diagnostics; an error is one of the walk.
@@ -37,10 +39,13 @@ class ControlInference {
   std::optional<RegionId> DecidedBranch(Rebuilder& rebuilder, const Node& node) const;
   absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
   absl::Status VisitIf(Rebuilder& rebuilder, const Node& node);
-  void TypeIf(Graph& graph, const Node& node, const Node& old_node) const;
+  void TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const;
+  // A symbol that is 1 where the condition of an If holds, and 0 elsewhere.
+  static Expr Chosen(Rebuilder& rebuilder, NodeId node, const Node& old_node);
 
   const Graph& old_;
   const KnownElements& known_;
+  SizeWalk& sizes_;
   Diagnostics& diagnostics_;
   std::set<ValueId> region_outputs_;  // of the old graph
 };

@@ -6,6 +6,7 @@
 #include "compiler/canonicalize/control_values.h"
 #include "compiler/canonicalize/declared_type.h"
 #include "compiler/canonicalize/place.h"
+#include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -19,8 +20,11 @@ constexpr const char* kHintForCarried =
     "sizes must not change from one iteration to the next: carry a tensor of the largest size, and "
     "how much of it is filled";
 constexpr const char* kHintForStacked =
-    "how many values there are would depend on data: give the loop a count that is known at "
-    "compile time and a condition that always holds, or carry a tensor of the largest size";
+    "how many values there may be has to be known: give the loop a count, or carry a tensor of the "
+    "largest size";
+constexpr const char* kHintForEarlyEnd =
+    "how many values there are depends on data, which a branch or body may not: give the loop a "
+    "condition that always holds";
 
 // What `value` is a copy of, as far as that is made in the region.
 ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
@@ -36,11 +40,12 @@ ValueType ScalarType(DType dtype) { return TensorType(dtype, {}); }
 
 }  // namespace
 
-RepeatInference::RepeatInference(const KnownElements& known, Diagnostics& diagnostics,
-                                 Rebuilder& rebuilder, const Node& node,
+RepeatInference::RepeatInference(const KnownElements& known, SizeWalk& sizes,
+                                 Diagnostics& diagnostics, Rebuilder& rebuilder, const Node& node,
                                  std::set<ValueId>& region_outputs)
     : region_outputs_(region_outputs),
       known_(known),
+      sizes_(sizes),
       diagnostics_(diagnostics),
       rebuilder_(rebuilder),
       node_(node),
@@ -145,6 +150,10 @@ ValueId RepeatInference::Compare(ValueId count) {
 }
 
 absl::Status RepeatInference::CopyLoop() {
+  if (trip_.valid() && !count_ && form_.stacked > 0) {
+    const ValueId given = rebuilder_.Mapped(node_.inputs[RepeatForm::kTrip]);
+    sizes_.wanted.merge(SizeSourcesBehind(rebuilder_.graph(), given));
+  }
   if (trip_.valid() && !count_) {
     if (!node_.attributes.Has(kCounter)) Complain("its count is not known at compile time", "");
     run_time_count_ = std::exchange(trip_, ValueId());
@@ -165,6 +174,9 @@ absl::Status RepeatInference::CopyLoop() {
   copy.inputs[RepeatForm::kCond] = cond_;
   copy.attributes.Erase(kCounter);
   copy.attributes.Erase(kStackAxes);
+  if (MayEndEarly() && !copy.outputs[0].valid()) {
+    copy.outputs[0] = graph.AddValue("rounds", ScalarType(DType::kI64));
+  }
   TypeOutputs(Node(copy));
   return absl::OkStatus();
 }
@@ -216,15 +228,52 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
 
 void RepeatInference::TypeOutputs(const Node& copy) {
   for (size_t k = 0; k < form_.carried; ++k) CheckCarried(copy, k);
-  if (form_.stacked > 0 && cond_.valid()) {
+  if (form_.stacked > 0 && !trip_.valid()) {
     // Of an operand of unknown type its producer has been complained of.
-    const bool known = IsKnownType(TypeOf(cond_)) &&
+    const bool known = cond_.valid() && IsKnownType(TypeOf(cond_)) &&
                        (!run_time_count_.valid() || IsKnownType(TypeOf(run_time_count_)));
     if (known)
       Complain("stacks values of its iterations, whose number only the run knows", kHintForStacked);
     return;
   }
+  if (form_.stacked > 0 && MayEndEarly()) {
+    if (rebuilder_.region() != rebuilder_.graph().main) {
+      return Complain("its condition may end it before its count does", kHintForEarlyEnd);
+    }
+    LearnRounds(copy.outputs[0]);
+  }
   for (size_t j = 0; j < form_.stacked; ++j) TypeStacked(copy, j);
+}
+
+void RepeatInference::LearnRounds(ValueId rounds) {
+  Graph& graph = rebuilder_.graph();
+  const Bounds bounds = BoundsOf(graph.symbols);
+  const Expr most = Simplify(Max(*count_, 0), bounds);
+  const Expr size = AddSymbol(graph, {.name = graph.values[rounds].name,
+                                      .min = 0,
+                                      .max = std::max<int64_t>(RangeOf(most, bounds).max, 0),
+                                      .computed = true});
+  if (!most.IsConst()) {
+    graph.symbols.back().checks.push_back(
+        {Le(size, most), "a loop had more rounds than its count"});
+  }
+  rounds_ = rebuilder_.Emit(kDefineSizes, {rounds}, {}, ScalarType(DType::kI64), node_);
+  graph.values[rounds_].elements = {size};
+}
+
+void RepeatInference::Shorten(ValueId old_output) {
+  Graph& graph = rebuilder_.graph();
+  const ValueId all = rebuilder_.Mapped(old_output);
+  const std::string name = graph.values[all].name;
+  graph.Rename(all, StrCat(name, "_room"));
+  const ValueId first = graph.AddConstant(StrCat(name, "_first"), Constant::Ints({0}));
+  const ValueId end =
+      rebuilder_.Emit("Elements", {}, {}, TensorType(DType::kI64, {Expr(1)}), node_);
+  graph.values[end].elements = graph.values[rounds_].elements;
+  ValueType type = TypeOf(all);
+  type.dims[0] = graph.values[rounds_].elements->front();
+  rebuilder_.Replace(
+      old_output, rebuilder_.Emit("Slice", {all, first, end, first}, {}, std::move(type), node_));
 }
 
 void RepeatInference::CheckCarried(const Node& copy, size_t k) {
@@ -257,7 +306,12 @@ void RepeatInference::TypeStacked(const Node& copy, size_t j) {
                            ", which compiled models read, but do not write"),
                     "cast what it stacks to a type of 8 bits or more");
   }
-  type.dims.insert(type.dims.begin(), Simplify(Max(*count_, 0), BoundsOf(graph.symbols)));
+  const SizeScope scope = {.always_runs = rebuilder_.region() == graph.main,
+                           .bounded = sizes_.bounded};
+  const absl::StatusOr<Expr> rounds =
+      SettledSize(graph, node_, output, {.size = Max(*count_, 0)}, scope, diagnostics_);
+  if (!rounds.ok()) return Complain(MessageOf(rounds.status()), "");
+  type.dims.insert(type.dims.begin(), *rounds);
   const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);
   const int64_t axis = axes.empty() ? 0 : axes[j];
   const auto rank = static_cast<int64_t>(type.dims.size());
@@ -271,11 +325,14 @@ void RepeatInference::TypeStacked(const Node& copy, size_t j) {
                            "machine"),
                     "");
   }
-  if (axis == 0 || axis == -rank) {
+  const bool is_first = axis == 0 || axis == -rank;
+  if (is_first && !rounds_.valid()) {
     ReplaceDeclaredType(graph.values[output], std::move(type), diagnostics_);
     return;
   }
   graph.values[output].type = std::move(type);
+  if (rounds_.valid()) Shorten(node_.outputs[form_.carried + j]);
+  if (is_first) return;
   MoveStackedAxis(node_.outputs[form_.carried + j], axis < 0 ? axis + rank : axis);
 }
 

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/canonicalize/known_elements.h"
+#include "compiler/canonicalize/run_sizes.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/support/diagnostics.h"
@@ -26,8 +27,8 @@ namespace aotc {
 class RepeatInference {
  public:
   // Outputs of regions that are no more leave `region_outputs`.
-  RepeatInference(const KnownElements& known, Diagnostics& diagnostics, Rebuilder& rebuilder,
-                  const Node& node, std::set<ValueId>& region_outputs);
+  RepeatInference(const KnownElements& known, SizeWalk& sizes, Diagnostics& diagnostics,
+                  Rebuilder& rebuilder, const Node& node, std::set<ValueId>& region_outputs);
 
   // The node is replaced. Complaints go to the diagnostics; an error is one of the walk.
   absl::Status Run();
@@ -55,10 +56,15 @@ class RepeatInference {
   void CheckCarried(const Node& copy, size_t k);
   void TypeStacked(const Node& copy, size_t j);
   void MoveStackedAxis(ValueId old_output, int64_t axis);
+  // Of what is stacked, as much as there were rounds where the condition may end the loop early.
+  bool MayEndEarly() const { return cond_.valid() && node_.attributes.Has("counter"); }
+  void LearnRounds(ValueId rounds);
+  void Shorten(ValueId old_output);
   ValueId Compare(ValueId count);
 
   std::set<ValueId>& region_outputs_;
   const KnownElements& known_;
+  SizeWalk& sizes_;
   Diagnostics& diagnostics_;
   Rebuilder& rebuilder_;
   const Node& node_;
@@ -67,6 +73,7 @@ class RepeatInference {
   ValueId trip_;  // of the node to come; invalid where it has none
   ValueId cond_;
   ValueId run_time_count_;
+  ValueId rounds_;             // i64 [], how many there were, as a size
   std::optional<Expr> count_;  // how many trips there are at most
   bool starts_ = false;        // nothing but the count keeps the body from running
 };

@@ -9,47 +9,16 @@
 
 #include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
+#include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/expr_text.h"
-#include "compiler/ir/loop_names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
-constexpr int64_t kMostElement = INT32_MAX;
-constexpr int64_t kFarthestPosition = int64_t{1} << 46;  // beyond every axis
-constexpr int64_t kMostSizeTerms = 200;                  // more are slow to reason about
-constexpr int64_t kMostSize = int64_t{1} << 30;          // of a bound that is worth deriving
-
-bool IsKnown(const Value& value) { return value.constant || value.elements; }
-
-std::string FreshVar(const Graph& graph, const std::string& name) {
-  NameTable taken = TakenByLowering();
-  for (const Symbol& symbol : graph.symbols) taken.Reserve(symbol.var);
-  return UniqueSymbolVar(taken, name, "");
-}
-
-Expr AddSymbol(Graph& graph, Symbol symbol) {
-  symbol.var = FreshVar(graph, symbol.name);
-  graph.symbols.push_back(std::move(symbol));
-  return Var(graph.symbols.back().var);
-}
-
-// Whether all that reads a value takes its elements as positions on an axis.
-bool IsPositionOnly(const Graph& graph, ValueId value) {
-  for (const Region& region : graph.regions) {
-    if (std::ranges::count(region.outputs, value) > 0) return false;
-  }
-  for (const Node& node : graph.nodes) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] != value) continue;
-      const OpDef* op = FindOp(node.op);
-      if (op == nullptr || i >= 32 || (op->clamped >> i & 1) == 0) return false;
-    }
-  }
-  return true;
-}
+constexpr int64_t kMostSizeTerms = 200;          // more are slow to reason about
+constexpr int64_t kMostSize = int64_t{1} << 30;  // of a bound that is worth deriving
 
 bool IsStated(const Graph& graph, const Symbol& symbol) {
   return !symbol.value.valid() && !symbol.clamps && DependsOnRun(graph, Var(symbol.var));
@@ -159,6 +128,28 @@ bool IsLimited(const Value& value, size_t axis, const Expr& dim, const Bounds& b
   return RangeOf(dim, bounds).max > limit->second.most;
 }
 
+// A size that has a symbol already, of which --bound says that it is less: the symbol takes that
+// range, and the name under which the user knows it. True where one has changed.
+bool NarrowToLimits(Graph& graph, const NodeKernel& kernel) {
+  bool changed = false;
+  for (size_t i = 0; i < kernel.outputs.size(); ++i) {
+    const Value& value = graph.values[kernel.outputs[i]];
+    const size_t param = kernel.kernel.params.size() - kernel.outputs.size() + i;
+    const Shape& dims = kernel.kernel.tensors[kernel.kernel.params[param]].shape;
+    for (const auto& [axis, limit] : value.limits) {
+      const auto place = static_cast<size_t>(axis);
+      if (limit.declared || place >= dims.size() || !dims[place].IsVar()) continue;
+      const auto symbol = std::ranges::find(graph.symbols, dims[place]->name, &Symbol::var);
+      if (symbol == graph.symbols.end() || !symbol->value.valid()) continue;
+      if (symbol->max <= limit.most) continue;
+      symbol->max = std::max(symbol->min, limit.most);
+      symbol->name = StrCat(value.name, ":", axis);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 // The sizes that the op names, else dims of the outputs that may be anything.
 std::vector<OpenSize> OpenSizesOf(const Graph& graph, const NodeKernel& kernel) {
   if (!kernel.open_sizes.empty()) return kernel.open_sizes;
@@ -183,46 +174,6 @@ std::vector<OpenSize> OpenSizesOf(const Graph& graph, const NodeKernel& kernel) 
 
 }  // namespace
 
-std::set<size_t> SizeInputsBehind(const Graph& graph, ValueId value) {
-  const IdVector<ValueId, NodeId> producers = Producers(graph);
-  const std::vector<ValueId>& inputs = graph.main_region().inputs;
-  std::set<size_t> found;
-  std::vector<ValueId> left = {value};
-  std::set<ValueId> seen;
-  while (!left.empty()) {
-    const ValueId id = left.back();
-    left.pop_back();
-    if (!id.valid() || IsKnown(graph.values[id]) || !seen.insert(id).second) continue;
-    const auto input = std::ranges::find(inputs, id);
-    if (input != inputs.end()) {
-      if (!HoldsSizes(graph.values[id].type)) return {};
-      found.insert(static_cast<size_t>(input - inputs.begin()));
-      continue;
-    }
-    if (!producers[id].valid() || !graph.nodes[producers[id]].regions.empty()) return {};
-    const Node& node = graph.nodes[producers[id]];
-    if (HasTrait(node.op, kReadsShapeOnly)) continue;
-    left.insert(left.end(), node.inputs.begin(), node.inputs.end());
-  }
-  return found;
-}
-
-void NameInputElements(Graph& graph, size_t input) {
-  const ValueId id = graph.main_region().inputs[input];
-  const bool clamps = IsPositionOnly(graph, id);
-  const int64_t most = clamps ? kFarthestPosition : kMostElement;
-  const std::vector<int64_t> dims = *StaticDims(graph.values[id].type.dims);
-  size_t count = 1;
-  for (int64_t dim : dims) count *= static_cast<size_t>(dim);
-  std::vector<Expr> elements;
-  for (size_t e = 0; e < count; ++e) {
-    const std::string name = ElementName(graph.values[id].name, dims.size(), e);
-    elements.push_back(
-        AddSymbol(graph, {.name = name, .min = -most, .max = most, .clamps = clamps}));
-  }
-  graph.values[id].elements = std::move(elements);
-}
-
 absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics) {
   if (!kernel.checks.empty()) {
@@ -243,7 +194,18 @@ absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKerne
     AOTC_RETURN_IF_ERROR(
         SizeNamer(graph, node, scope, diagnostics).Name(kernel.outputs[size.output], size));
   }
-  return !open.empty();
+  return !open.empty() || NarrowToLimits(graph, kernel);
+}
+
+absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, ValueId value, OpenSize open,
+                                 SizeScope scope, Diagnostics& diagnostics) {
+  const Bounds bounds = BoundsOf(graph.symbols);
+  open.size = NamedSize(Simplify(open.size, bounds), graph.symbols);
+  if (open.size.IsConst() || !IsOpenSize(open.size, bounds) || !DependsOnRun(graph, open.size)) {
+    return open.size;
+  }
+  AOTC_RETURN_IF_ERROR(SizeNamer(graph, node, scope, diagnostics).Name(value, open));
+  return NamedSize(open.size, graph.symbols);
 }
 
 }  // namespace aotc

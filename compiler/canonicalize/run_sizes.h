@@ -1,9 +1,7 @@
 // Sizes that only a run knows, as symbols of the graph.
 //
-//   for (size_t input : SizeInputsBehind(graph, value)) NameInputElements(model, input);
 //   *SettleSizes(graph, node, kernel, {}, diagnostics);    // true: build the kernel again
 //
-// * An input of few integers that a shape operand is computed from has symbols for its elements.
 // * What an op requires of sizes, and cannot prove, is a check of the last symbol that it names.
 // * A size of an output that may be anything becomes a symbol, with the bound that is derived, else
 //   that of --bound, else what the model declares.
@@ -11,22 +9,15 @@
 #define AOTC_COMPILER_CANONICALIZE_RUN_SIZES_H_
 
 #include <set>
+#include <string>
 
 #include "absl/status/statusor.h"
+#include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/diagnostics.h"
 
 namespace aotc {
-
-// The inputs of the main region, by their positions, that the elements of a value are computed
-// from and that are not known; empty where one of them is no tensor of sizes, or the value depends
-// on something else that is not known.
-std::set<size_t> SizeInputsBehind(const Graph& graph, ValueId value);
-
-// Gives each element of an input of the main region a symbol. Elements that are only positions on
-// axes may be any; others lie within 32 bits.
-void NameInputElements(Graph& graph, size_t input);
 
 struct SizeScope {
   bool always_runs = true;  // the node is no part of a branch or body
@@ -37,6 +28,17 @@ struct SizeScope {
 // bounds; checks or such sizes of a node that does not always run, as a run looks at all of them.
 absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics);
+
+// The size of an axis of a value, which may be anything: a symbol where only a run knows it, as
+// above.
+absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, ValueId value, OpenSize open,
+                                 SizeScope scope, Diagnostics& diagnostics);
+
+// Of one walk over a graph.
+struct SizeWalk {
+  bool bounded = true;      // as in SizeScope
+  SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
+};
 
 }  // namespace aotc
 

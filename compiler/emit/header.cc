@@ -138,6 +138,10 @@ class HeaderWriter {
       if (constant && port.is_read_by_host) w_.Line(Elements(i));
       w_.Line(StrCat(constant && alias == nullptr ? "const " : "", port.type, " *", port.member,
                      "; /* ", CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
+      if (port.is_late) {
+        w_.Line(StrCat("size_t ", port.capacity_member, "; /* bytes that ", port.member,
+                       " has room for; 0: for ", port.macro, " */"));
+      }
       if (!port.reports_dims) continue;
       const size_t rank = context_.program.buffers[port.id].shape.size();
       w_.Line(StrCat("int64_t ", port.dims_member, "[", rank,

@@ -111,7 +111,7 @@ class ChecksWriter {
   }
 
   void WorkOut(std::string_view sizes) {
-    if (m_.sizes.empty()) return;
+    if (!WorksOutSizes(m_)) return;
     w_.Line(StrCat("const aotc_status worked_out = work_out(", sizes, ");"));
     w_.Line("if (worked_out != AOTC_OK) return worked_out;");
   }
@@ -132,8 +132,10 @@ class ChecksWriter {
     const Expr elements = ElementCount(program_.buffers[port.id].shape);
     const Interval range = RangeOf(elements, bounds_);
     if (range.max == 0) return;
-    const std::string when =
-        range.min > 0 ? "" : StrCat(HostExpr(context_, Lt(0, elements), bounds_), " && ");
+    // Of which it is not known yet whether it has any, it is to have memory.
+    const std::string when = range.min > 0 || port.is_late
+                                 ? ""
+                                 : StrCat(HostExpr(context_, Lt(0, elements), bounds_), " && ");
     w_.Line(StrCat("if (", when, "!aotc_usable(", from, "->", port.member, ", ", port.element_align,
                    ")) return AOTC_ERROR_POINTER;"));
   }
@@ -198,6 +200,7 @@ class ChecksWriter {
                     index, "]");
     };
     if (m_.HasSymbols()) w_.Line("symbols dims;");
+    if (m_.HasLateSymbols()) w_.Line("(void)dims;");
     for (const ElementPort& port : m_.elements) ReadElement(port, element, "dims.");
     for (const DimPort& dim : m_.dims) {
       std::string value = StrCat("inputs[", dim.input, "].tensor.dims[", dim.axis, "]");
@@ -231,8 +234,27 @@ class ChecksWriter {
     return HostExpr(context_, Ne(Var(given), size), bounds_, {given});
   }
 
+  // What it is; its dims come when the run is over.
+  void BindLateOutput(size_t index) {
+    const TensorPort& port = m_.outputs[index];
+    w_.Emit(R"(
+      const int64_t output$i$_dims[AOTC_MAX_RANK] = {};
+      const aotc_status status$i$ =
+          aotc_describe_output(&outputs[$i$], &output_infos[$i$], output$i$_dims);
+      if (status$i$ != AOTC_OK) return status$i$;
+      if (outputs[$i$].tensor.capacity_bytes == 0) return AOTC_ERROR_CAPACITY;
+      if (!aotc_usable(outputs[$i$].tensor.data, 64)) return AOTC_ERROR_POINTER;
+      out->$capacity$ = outputs[$i$].tensor.capacity_bytes;
+      out->$member$ = ($type$ *)outputs[$i$].tensor.data;)",
+            {{"i", StrCat(index)},
+             {"capacity", port.capacity_member},
+             {"member", port.member},
+             {"type", port.type}});
+  }
+
   void BindOutput(size_t index) {
     const TensorPort& port = m_.outputs[index];
+    if (port.is_late) return BindLateOutput(index);
     const Shape& shape = program_.buffers[port.id].shape;
     const auto print = [&](const Expr& dim) { return HostExpr(context_, dim, bounds_); };
     std::string dims = shape.empty() ? "nullptr" : StrCat("output", index, "_dims");

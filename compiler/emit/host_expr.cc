@@ -82,7 +82,7 @@ namespace {
 // Of the first element of a buffer that is no view.
 std::string PlaceOf(const EmitContext& context, BufferId id, const std::string& type) {
   const Buffer& buffer = context.program.buffers[id];
-  if (buffer.kind == BufferKind::kHost) return StrCat("&", buffer.name);
+  if (buffer.kind == BufferKind::kHost) return StrCat(buffer.shape.empty() ? "&" : "", buffer.name);
   if (const std::string* output = MemberOf(context.program, context.interface.outputs, id)) {
     context.uses.outputs = true;
     return StrCat("out->", *output);

@@ -42,6 +42,11 @@ std::string StepTitle(const Program& program, size_t index) {
   if (step.kind == StepKind::kCheck) {
     return StrCat("Step ", index, ": an index out of range is an error of the run.");
   }
+  if (step.kind == StepKind::kSizes) {
+    const auto print = [&](const Expr& e) { return PrintUserDim(e, program.symbols); };
+    return StrCat("Step ", index, ": ", CommentText(StrJoin(step.elements, ", ", print)),
+                  step.elements.size() == 1 ? " is" : " are", " known from here on.");
+  }
   const std::string sources =
       step.sources.empty() ? program.kernels[step.kernel].kernel.name : StrJoin(step.sources, ", ");
   return StrCat("Step ", index, ": ", CommentText(sources), ".");

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "compiler/emit/parts.h"
@@ -32,13 +33,23 @@ void EmitPlaces(const EmitContext& context, CodeWriter& w);
 // `struct symbols`, the sizes of one run as the steps use them. Nothing for static models.
 void EmitSymbols(const EmitContext& context, CodeWriter& w);
 
-// `work_out(sizes)`: symbols with values, and the checks of all. Nothing where there are none.
+// `work_out(sizes)`: symbols with values, and the checks of all, as far as they are known before
+// the first step. Nothing where there are none.
+bool WorksOutSizes(const ModelInterface& interface);
 void EmitWorkOut(const EmitContext& context, CodeWriter& w);
+
+// For each step of kind kSizes `learn_sizes_3(sizes, given, out)`: the symbols that it defines,
+// from the elements of its argument, what follows from them, and whether outputs have room.
+void EmitLearnSizes(const EmitContext& context, CodeWriter& w);
+std::string LearnFunction(int step);
 
 // Whether an output has dims that depend on elements that a run is given.
 bool ReportsSizes(const ModelInterface& interface);
 // `report_sizes(dims, out)`, which fills them in. Nothing where there are none.
 void EmitReportSizes(const EmitContext& context, CodeWriter& w);
+
+// The call of it before the steps, or behind them where sizes come `late`; "" elsewhere.
+std::string CallReportSizes(const ModelInterface& interface, std::string_view sizes, bool late);
 
 // The texts of the checks, and the function that finds them; the name of the function for the
 // table, that of runtime-lite where the model has no checks.
@@ -53,6 +64,11 @@ void EmitTableBinding(const EmitContext& context, CodeWriter& w);
 
 // "inputs == nullptr || outputs == nullptr", of those that exist.
 std::string NothingGiven(const ModelInterface& interface);
+
+bool HasLateOutputs(const ModelInterface& interface);
+// At the end of the table's run, with `end` the status so far: the dims of outputs that are known
+// only now.
+void DescribeLateOutputs(const ModelInterface& interface, CodeWriter& w);
 
 // What differs between the tables of targets.
 struct TableRows {

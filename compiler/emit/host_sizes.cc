@@ -4,8 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "compiler/emit/c_expr.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
+#include "compiler/ir/program_sizes.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/strings.h"
 
@@ -55,22 +57,79 @@ class SizeSpeller {
 class SizesWriter {
  public:
   SizesWriter(const EmitContext& context, CodeWriter& w)
-      : m_(context.interface), w_(w), speller_(context) {}
+      : context_(context),
+        m_(context.interface),
+        known_(context.program),
+        w_(w),
+        speller_(context) {}
 
   void WorkOut() {
-    CodeWriter body;
-    std::swap(body, w_);
-    for (const SizeStep& step : m_.sizes) Step(step);
-    std::swap(body, w_);
     w_.Line("// Sizes that follow from others, and what has to hold of all.");
     const auto block = w_.Block("aotc_status work_out(symbols *sizes) {", "}\n");
+    Body(kBeforeAnyStep);
+  }
+
+  // Of a step of the program that defines sizes.
+  void Learn(int step) {
+    const Buffer& from = context_.program.buffers[context_.program.steps[step].args[0]];
+    const std::string type = CInterfaceType(from.dtype);
+    const bool has_outputs = std::ranges::any_of(
+        m_.outputs, [&](const TensorPort& port) { return IsKnownBehind(port, step); });
+    w_.Line(StrCat("// Sizes that are known behind step ", step, ", what follows from them, and",
+                   " what has to hold of all."));
+    const auto block = w_.Block(
+        StrCat("aotc_status ", LearnFunction(step), "(symbols *sizes, const ", type,
+               " *given, const ", m_.prefix, "_outputs *", has_outputs ? "out" : "", ") {"),
+        "}\n");
+    for (const ElementPort& port : m_.computed) {
+      if (port.step == step) Read(port);
+    }
+    Body(step);
+  }
+
+ private:
+  bool IsKnownBehind(const TensorPort& port, int step) const {
+    return port.is_late && known_.StepOf(context_.program.buffers[port.id].shape) == step;
+  }
+
+  // What is known behind a step.
+  void Body(int step) {
+    CodeWriter body;
+    std::swap(body, w_);
+    any_guarded_ = false;
+    for (const SizeStep& size : m_.sizes) {
+      if (size.step == step) Step(size);
+    }
+    for (const TensorPort& port : m_.outputs) {
+      if (IsKnownBehind(port, step)) CheckRoom(port);
+    }
+    std::swap(body, w_);
     w_.Line("const symbols &dims = *sizes;");
+    w_.Line("(void)dims;");
     if (any_guarded_) w_.Line("bool too_large = false;");
     w_.Emit("$body$", {{"body", body.text()}});
     w_.Line("return AOTC_OK;");
   }
 
- private:
+  // Nothing is computed of an element before it is known to be in its range.
+  void Read(const ElementPort& port) {
+    const Symbol& symbol = port.symbol;
+    const std::string value = StrCat("sizes->", symbol.var);
+    w_.Line(StrCat(value, " = given[", port.element, "];"));
+    std::string wrong = StrCat(value, " < ", symbol.min * port.scale, " || ", value, " > ",
+                               symbol.max * port.scale);
+    if (port.scale != 1) StrAppend(&wrong, " || ", value, " % ", port.scale, " != 0");
+    w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_VALUE, ", port.check, ");"));
+    if (port.scale != 1) w_.Line(StrCat(value, " /= ", port.scale, ";"));
+  }
+
+  // Of an output for whose greatest size the caller need not have room.
+  void CheckRoom(const TensorPort& port) {
+    const std::string room = StrCat("out->", port.capacity_member);
+    w_.Line(StrCat("if (", room, " != 0 && (size_t)(", ActualBytes(context_, port.id), ") > ", room,
+                   ") return AOTC_ERROR_CAPACITY;"));
+  }
+
   void Step(const SizeStep& step) {
     const Symbol& symbol = step.symbol;
     if (symbol.value.valid()) {
@@ -102,7 +161,9 @@ class SizesWriter {
     w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_DIM, ", check, ");"));
   }
 
+  const EmitContext& context_;
   const ModelInterface& m_;
+  const SizeSteps known_;
   CodeWriter& w_;
   SizeSpeller speller_;
   bool any_guarded_ = false;
@@ -110,8 +171,21 @@ class SizesWriter {
 
 }  // namespace
 
+bool WorksOutSizes(const ModelInterface& m) {
+  return std::ranges::count(m.sizes, kBeforeAnyStep, &SizeStep::step) > 0;
+}
+
 void EmitWorkOut(const EmitContext& context, CodeWriter& w) {
-  if (!context.interface.sizes.empty()) SizesWriter(context, w).WorkOut();
+  if (WorksOutSizes(context.interface)) SizesWriter(context, w).WorkOut();
+}
+
+std::string LearnFunction(int step) { return StrCat("learn_sizes_", step); }
+
+void EmitLearnSizes(const EmitContext& context, CodeWriter& w) {
+  const std::vector<Step>& steps = context.program.steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kind == StepKind::kSizes) SizesWriter(context, w).Learn(static_cast<int>(i));
+  }
 }
 
 bool ReportsSizes(const ModelInterface& m) {
@@ -133,6 +207,11 @@ void EmitReportSizes(const EmitContext& context, CodeWriter& w) {
                     "] = ", HostExpr(context, shape[axis], bounds), ";"));
     }
   }
+}
+
+std::string CallReportSizes(const ModelInterface& m, std::string_view sizes, bool late) {
+  if (!ReportsSizes(m) || m.HasLateSymbols() != late) return "";
+  return StrCat("report_sizes(", sizes, ", out);");
 }
 
 std::string EmitStatusText(const EmitContext& context, CodeWriter& w) {

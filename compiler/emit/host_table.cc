@@ -1,4 +1,6 @@
 // The rows of the table of aotc/model.h, which all targets share.
+#include <algorithm>
+
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/strings.h"
@@ -10,6 +12,21 @@ std::string NothingGiven(const ModelInterface& m) {
   if (!m.inputs.empty()) wrong.push_back("inputs == nullptr");
   if (!m.outputs.empty()) wrong.push_back("outputs == nullptr");
   return wrong.empty() ? "false" : StrJoin(wrong, " || ");
+}
+
+bool HasLateOutputs(const ModelInterface& m) {
+  return std::ranges::any_of(m.outputs, &TensorPort::is_late);
+}
+
+void DescribeLateOutputs(const ModelInterface& m, CodeWriter& w) {
+  for (size_t i = 0; i < m.outputs.size(); ++i) {
+    if (!m.outputs[i].is_late) continue;
+    w.Emit(R"(
+      if (end == AOTC_OK) {
+        end = aotc_describe_output(&outputs[$i$], &output_infos[$i$], out.$dims$);
+      })",
+           {{"i", StrCat(i)}, {"dims", m.outputs[i].dims_member}});
+  }
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "compiler/emit/host_expr.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_sizes.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -29,7 +30,10 @@ bool IsInInterface(DType dtype) {
 class Describer {
  public:
   explicit Describer(const Program& program)
-      : program_(program), bounds_(BoundsOf(program.symbols)), ranges_(RangesOf(program)) {
+      : program_(program),
+        known_(program),
+        bounds_(BoundsOf(program.symbols)),
+        ranges_(RangesOf(program)) {
     interface_.prefix = program.name;
     interface_.macro = MacroCase(program.name);
   }
@@ -40,7 +44,11 @@ class Describer {
     }
     NameTable dims;
     for (const Symbol& symbol : program_.symbols) {
-      if (!symbol.value.valid()) AOTC_RETURN_IF_ERROR(Locate(symbol, dims));
+      if (symbol.computed) {
+        AddComputed(symbol);
+      } else if (!symbol.value.valid()) {
+        AOTC_RETURN_IF_ERROR(Locate(symbol, dims));
+      }
       AddSizes(symbol);
     }
     NameTable inputs, outputs;
@@ -51,6 +59,8 @@ class Describer {
       if (!DependsOnElements(program_.buffers[port.id].shape)) continue;
       port.reports_dims = true;
       port.dims_member = outputs.Unique(StrCat(port.member, "_dims"));
+      port.is_late = known_.StepOf(program_.buffers[port.id].shape) != kBeforeAnyStep;
+      if (port.is_late) port.capacity_member = outputs.Unique(StrCat(port.member, "_capacity"));
     }
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
     return std::move(interface_);
@@ -95,7 +105,7 @@ class Describer {
 
   void AddSizes(const Symbol& symbol) {
     if (!symbol.value.valid() && symbol.checks.empty()) return;
-    SizeStep step = {.symbol = symbol};
+    SizeStep step = {.symbol = symbol, .step = known_.StepOf(symbol.var)};
     if (symbol.value.valid()) {
       const Interval range = RangeOf(symbol.value, ranges_);
       bool may_leave = range.min < symbol.min || range.max > symbol.max;
@@ -112,7 +122,7 @@ class Describer {
   // Whether what a run is given decides one of the dims, or what is worked out of it.
   bool DependsOnElements(const Shape& shape) const {
     const auto is_read = [&](const Symbol& symbol) {
-      return symbol.value.valid() ||
+      return symbol.value.valid() || symbol.computed ||
              std::ranges::any_of(interface_.elements, [&](const ElementPort& port) {
                return port.symbol.var == symbol.var;
              });
@@ -161,6 +171,21 @@ class Describer {
     return Line{*scale, *offset};
   }
 
+  // Of the step that defines the symbol, if it still has one.
+  void AddComputed(const Symbol& symbol) {
+    const int step = known_.StepOf(symbol.var);
+    if (step == kBeforeAnyStep) return;
+    const std::vector<Expr>& elements = program_.steps[static_cast<size_t>(step)].elements;
+    for (size_t e = 0; e < elements.size(); ++e) {
+      const std::optional<Line> line = LineIn(elements[e], symbol);
+      if (!line || line->offset != 0 || line->scale < 0) continue;
+      interface_.computed.push_back(
+          {.symbol = symbol, .step = step, .element = e, .scale = line->scale});
+      interface_.computed.back().check = AddRangeCheck(symbol, line->scale);
+      return;
+    }
+  }
+
   // The first dim or element of an input that states the symbol.
   absl::Status Locate(const Symbol& symbol, NameTable& names) {
     for (size_t i = 0; i < program_.inputs.size(); ++i) {
@@ -195,6 +220,7 @@ class Describer {
   }
 
   const Program& program_;
+  const SizeSteps known_;
   const Bounds bounds_;
   const Bounds ranges_;  // dims that have to be equal are each stated by an input of its own
   NameTable macros_;

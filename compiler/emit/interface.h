@@ -30,6 +30,8 @@ struct TensorPort {
   bool is_read_by_host = false;       // an input whose elements sizes depend on
   bool reports_dims = false;          // an output of whose dims only a run knows some
   std::string dims_member = {};       // of the outputs struct, where it reports them
+  bool is_late = false;               // an output whose dims are known in the middle of a run
+  std::string capacity_member = {};   // of the outputs struct, where it is late
 };
 
 // A symbol that the caller states, and where the table's run reads it: dims[axis] of an input is
@@ -43,18 +45,21 @@ struct DimPort {
   int64_t offset = 0;
 };
 
-// A symbol that a run reads from an input in host memory: its element, row-major, is scale * var.
+// A symbol that a run reads from an input in host memory, or from what a step of the program takes:
+// its element, row-major, is scale * var.
 struct ElementPort {
   Symbol symbol = {};
-  int input = -1;
+  int input = -1;  // or
+  int step = -1;
   size_t element = 0;
   int64_t scale = 1;
   int check = -1;  // of its range; -1 where the symbol clamps
 };
 
-// What is worked out or looked at once the symbols of dims and elements are known.
+// What is worked out or looked at once the symbols before it are known.
 struct SizeStep {
   Symbol symbol = {};    // with a value, with checks, or with both
+  int step = -1;         // of the program, behind which they are; -1: before the first
   int range_check = -1;  // of the value; -1 where it cannot leave the range
   int first_check = 0;   // of the symbol's checks
 };
@@ -72,12 +77,15 @@ struct ModelInterface {
   std::vector<TensorPort> inputs = {};
   std::vector<TensorPort> outputs = {};
   std::vector<DimPort> dims = {};
-  std::vector<ElementPort> elements = {};
+  std::vector<ElementPort> elements = {};  // of inputs
+  std::vector<ElementPort> computed = {};  // of what steps take
   std::vector<AliasPort> aliases = {};
   std::vector<SizeStep> sizes = {};      // in the order of the symbols
   std::vector<std::string> checks = {};  // what each says where it fails
 
-  bool HasSymbols() const { return !dims.empty() || !elements.empty(); }
+  bool HasSymbols() const { return !dims.empty() || !elements.empty() || !computed.empty(); }
+  // Some are known in the middle of a run.
+  bool HasLateSymbols() const { return !computed.empty(); }
   // Null where the element of the input states no symbol.
   const ElementPort* ElementAt(size_t input, size_t element) const;
   // Null where the input or output has a memory of its own.

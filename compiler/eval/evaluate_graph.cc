@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
@@ -17,6 +18,9 @@ class GraphEvaluator {
   GraphEvaluator(const Graph& graph, SymbolValues symbols)
       : graph_(graph), symbols_(std::move(symbols)), values_(graph.values.size()) {
     for (ValueId id : graph.values.ids()) values_[id] = graph.values[id].constant;
+    for (const Symbol& symbol : graph.symbols) {
+      if (symbol.computed) symbols_.erase(symbol.var);
+    }
   }
 
   absl::Status SetInputs(const std::vector<Constant>& inputs);
@@ -28,13 +32,15 @@ class GraphEvaluator {
   absl::Status CheckInput(ValueId id, const Constant& input);
   void BindSymbol(const Expr& dim, int64_t value);
   void BindElements(const std::vector<Expr>& elements, const Constant& input);
-  absl::Status CheckElements(const Value& value, const Constant& input) const;
+  absl::Status CheckElements(const Value& value, const Constant& given,
+                             std::string_view what) const;
   absl::StatusOr<Constant> ValueOf(ValueId id) const;
   // Runs all nodes of a region.
   absl::Status RunNodes(RegionId region);
   absl::Status RunNode(const Node& node);
   absl::Status CheckIndices(const Node& node) const;
   absl::Status RunKernel(const Node& node);
+  absl::Status RunSizes(const Node& node);
   absl::Status RunIf(const Node& node);
   absl::Status RunRepeat(const Node& node);
   // One iteration; false where the condition does not hold any more.
@@ -89,7 +95,8 @@ void GraphEvaluator::BindElements(const std::vector<Expr>& elements, const Const
 }
 
 // The elements that sizes depend on are what the symbols, within their ranges, make of them.
-absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& input) const {
+absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& input,
+                                           std::string_view what) const {
   const Bounds bounds = BoundsOf(graph_.symbols);
   for (size_t e = 0; e < value.elements->size(); ++e) {
     const Expr& element = (*value.elements)[e];
@@ -99,7 +106,8 @@ absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& i
     const Interval range = RangeOf(element, bounds);
     const bool fits = range.min <= given && given <= range.max;
     if (fits && EvaluateInt(element, symbols_) == given) continue;
-    return absl::OutOfRangeError(StrCat("element ", e, " of input '", value.name, "' is ", given));
+    return absl::OutOfRangeError(
+        StrCat("element ", e, " of ", what, " '", value.name, "' is ", given));
   }
   return absl::OkStatus();
 }
@@ -110,7 +118,7 @@ absl::Status GraphEvaluator::CheckInput(ValueId id, const Constant& input) {
   for (size_t axis = 0; fits && axis < input.dims().size(); ++axis) {
     fits = EvaluateInt(value.type.dims[axis], symbols_) == input.dims()[axis];
   }
-  if (fits) return value.elements ? CheckElements(value, input) : absl::OkStatus();
+  if (fits) return value.elements ? CheckElements(value, input, "input") : absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("input '", value.name, "' got ",
                                            DTypeName(input.dtype()), "[",
                                            StrJoin(input.dims(), ", "), "]"));
@@ -134,6 +142,17 @@ absl::Status GraphEvaluator::RunKernel(const Node& node) {
   for (ValueId output : node.outputs) {
     if (output.valid()) values_[output] = std::move(outputs[next++]);
   }
+  return absl::OkStatus();
+}
+
+// The elements are the symbols that the result names, and what follows from these is worked out.
+absl::Status GraphEvaluator::RunSizes(const Node& node) {
+  AOTC_ASSIGN_OR_RETURN(const Constant given, ValueOf(node.inputs[0]));
+  const Value& named = graph_.values[node.outputs[0]];
+  BindElements(*named.elements, given);
+  AOTC_RETURN_IF_ERROR(CheckElements(named, given, "value"));
+  AOTC_RETURN_IF_ERROR(WorkOutSizes(graph_.symbols, symbols_));
+  values_[node.outputs[0]] = given;
   return absl::OkStatus();
 }
 
@@ -259,9 +278,10 @@ absl::Status GraphEvaluator::SetEmpty(ValueId output) {
 }
 
 absl::Status GraphEvaluator::RunNode(const Node& node) {
-  const absl::Status status = IsIf(node)       ? RunIf(node)
-                              : IsRepeat(node) ? RunRepeat(node)
-                                               : RunKernel(node);
+  const absl::Status status = IsIf(node)           ? RunIf(node)
+                              : IsRepeat(node)     ? RunRepeat(node)
+                              : DefinesSizes(node) ? RunSizes(node)
+                                                   : RunKernel(node);
   if (status.ok()) return CheckIndices(node);
   std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
   return absl::Status(status.code(), StrCat(place, ": ", status.message()));
@@ -306,7 +326,19 @@ absl::StatusOr<Graph> WithRepeats(const Graph& graph) {
 }  // namespace
 
 absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values) {
+  // What a tensor states that is still to be computed, and what follows from it, comes later.
+  std::set<std::string> unknown;
+  const auto names_unknown = [&](const Expr& e) {
+    return !unknown.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
+      return unknown.contains(var);
+    });
+  };
   for (const Symbol& symbol : symbols) {
+    const bool is_to_come = symbol.computed && !values.contains(symbol.var);
+    if (is_to_come || (symbol.value.valid() && names_unknown(symbol.value))) {
+      unknown.insert(symbol.var);
+      continue;
+    }
     const auto given = values.find(symbol.var);
     if (symbol.clamps && given != values.end()) {
       given->second = std::clamp(given->second, symbol.min, symbol.max);

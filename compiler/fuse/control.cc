@@ -23,11 +23,15 @@ FusedKernel KernelOfControl(const Graph& graph, NodeId id) {
                                   .role = role}));
     fused.args.push_back(value);
   };
+  // What its elements are called is no tensor.
+  const bool has_outputs = !DefinesSizes(node);
   // The trip count of a Repeat is an expression of the program, not a value in memory.
   const size_t first = IsRepeat(node) ? RepeatForm::kTrip + 1 : 0;
   for (size_t i = first; i < node.inputs.size(); ++i) add(node.inputs[i], TensorRole::kInput);
   for (ValueId value : CapturedValues(graph, node)) add(value, TensorRole::kInput);
-  for (ValueId value : node.outputs) add(value, TensorRole::kOutput);
+  if (has_outputs) {
+    for (ValueId value : node.outputs) add(value, TensorRole::kOutput);
+  }
   for (const Location& location : node.locations) {
     fused.kernel.sources.push_back(StrCat(location.node, " (", location.op, ")"));
   }

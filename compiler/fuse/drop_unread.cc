@@ -24,9 +24,10 @@ class UnreadDropper {
     for (ValueId value : wanted) Note(value);
     for (size_t i = kernels_.size(); i-- > 0;) {
       if (!kernels_[i]) continue;
-      const bool needed = std::ranges::any_of(OutputsOf(*kernels_[i]), [&](ValueId value) {
-        return maker_.at(value) == i && IsRead(value);
-      });
+      const bool needed = OnlyDefinesSizes(*kernels_[i]) ||
+                          std::ranges::any_of(OutputsOf(*kernels_[i]), [&](ValueId value) {
+                            return maker_.at(value) == i && IsRead(value);
+                          });
       if (needed) {
         for (ValueId arg : kernels_[i]->args) Note(arg);
       } else {

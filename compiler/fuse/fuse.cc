@@ -17,6 +17,7 @@
 #include "compiler/fuse/merge_shared.h"
 #include "compiler/fuse/parts_in_turn.h"
 #include "compiler/fuse/places.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/join.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -37,7 +38,8 @@ class Fuser {
         uses_(UseCounts(graph)),
         places_(graph),
         grown_(graph, graph.regions[region], options.aliases, places_),
-        bound_(BoundValues(graph, graph.regions[region])) {
+        bound_(BoundValues(graph, graph.regions[region])),
+        late_(LateSymbols(graph.symbols)) {
     for (const Node& node : graph.nodes) {
       if (node.op == "Concat") joined_.insert(node.inputs.begin(), node.inputs.end());
     }
@@ -51,6 +53,10 @@ class Fuser {
         AOTC_ASSIGN_OR_RETURN(FusedKernel control, FuseControl(id));
         Place(std::move(control));
         continue;
+      }
+      if (DefinesSizes(node)) {
+        Place(KernelOfControl(graph_, id));
+        result_.bodies[id] = {};
       }
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
       if (IsJoinedSlice(fused) && PlaceSlice(fused)) continue;
@@ -131,6 +137,8 @@ class Fuser {
     const ValueId whole = join.args.back();
     if (!options_.places || options_.unplaced.contains(graph_.values[whole].name))
       return absl::FailedPreconditionError("the peak of memory would rise");
+    // What makes a part may run before the run knows how long the whole is.
+    if (HasLateSize(whole)) return absl::FailedPreconditionError("its size is not known before");
     for (const Part& part : parts) {
       const std::string why = WhyNoPart(part.value, whole, along);
       const std::string& name = graph_.values[part.value].name;
@@ -141,6 +149,13 @@ class Fuser {
     if (std::ranges::any_of(parts, [&](const Part& part) { return IsStored(part.value, join); }))
       return absl::OkStatus();
     return absl::FailedPreconditionError("one kernel makes and joins them");
+  }
+
+  bool HasLateSize(ValueId value) const {
+    const Shape& dims = graph_.values[value].type.dims;
+    return !late_.empty() && std::ranges::any_of(dims, [&](const Expr& dim) {
+      return std::ranges::any_of(FreeVars(dim), [&](auto& var) { return late_.contains(var); });
+    });
   }
 
   std::string WhyNoPart(ValueId value, ValueId whole, const PartAxis& along) const {
@@ -365,6 +380,7 @@ class Fuser {
   GrownOutputs grown_;
   const std::set<ValueId> bound_;
   std::set<ValueId> joined_;  // operands of a Concat
+  const std::set<std::string> late_;
 };
 
 }  // namespace

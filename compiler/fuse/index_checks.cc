@@ -155,8 +155,32 @@ class Adder {
     return alone;
   }
 
-  // Behind the last kernel that writes what this one reads.
-  static size_t PlaceOf(const FusedKernel& check, const FusedGraph& fused) {
+  // Of the symbols of a kernel, those that the run computes, or of which others come.
+  std::set<std::string> ComputedSizes(const Kernel& kernel) const {
+    std::set<std::string> used;
+    for (const Symbol& symbol : kernel.symbols) used.insert(symbol.var);
+    for (auto symbol = graph_.symbols.rbegin(); symbol != graph_.symbols.rend(); ++symbol) {
+      if (used.contains(symbol->var) && symbol->value.valid()) used.merge(FreeVars(symbol->value));
+    }
+    std::erase_if(used, [&](const std::string& var) {
+      const Symbol* symbol = FindSymbol(graph_.symbols, var);
+      return symbol == nullptr || !symbol->computed;
+    });
+    return used;
+  }
+
+  bool Defines(const FusedKernel& kernel, const std::set<std::string>& sizes) const {
+    if (sizes.empty() || !OnlyDefinesSizes(kernel)) return false;
+    const ValueId named = graph_.nodes[kernel.control].outputs[0];
+    return std::ranges::any_of(*graph_.values[named].elements, [&](const Expr& element) {
+      return std::ranges::any_of(FreeVars(element),
+                                 [&](const std::string& var) { return sizes.contains(var); });
+    });
+  }
+
+  // Behind the last kernel that writes what this one reads, or defines its sizes.
+  size_t PlaceOf(const FusedKernel& check, const FusedGraph& fused) const {
+    const std::set<std::string> sizes = ComputedSizes(check.kernel);
     std::set<ValueId> read(check.args.begin(), check.args.end());
     for (const ValueView& view : fused.views) {
       if (read.contains(view.value)) read.insert(view.base);
@@ -165,7 +189,7 @@ class Adder {
       const std::vector<ValueId> written = OutputsOf(fused.kernels[i - 1]);
       const bool feeds =
           std::ranges::any_of(written, [&](ValueId id) { return read.contains(id); });
-      if (feeds) return i;
+      if (feeds || Defines(fused.kernels[i - 1], sizes)) return i;
     }
     return 0;
   }

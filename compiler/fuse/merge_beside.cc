@@ -83,9 +83,12 @@ class BesideMerger {
     return true;
   }
 
-  // All that makes what the kernel reads comes in front of `place`.
+  // All that makes what the kernel reads comes in front of `place`, and so does what defines sizes.
   bool MayMoveUp(size_t index, size_t place) {
     const FusedKernel& fused = *kernels_[index];
+    for (size_t i = place; i < index; ++i) {
+      if (kernels_[i] && OnlyDefinesSizes(*kernels_[i])) return false;
+    }
     for (size_t i = 0; i < fused.args.size(); ++i) {
       if (IsOutput(fused.kernel, fused.kernel.params[i])) continue;
       const std::set<size_t>& writers = uses_.Writers(fused.args[i]);

@@ -65,7 +65,10 @@ class Checker {
         continue;
       }
       for (size_t i = 0; i < node_.outputs.size(); ++i) {
-        if (Has(node_.outputs, i)) NeedSame(branch->outputs[i], TypeOf(node_.outputs[i]), name);
+        if (!Has(node_.outputs, i)) continue;
+        ValueType type = TypeOf(node_.outputs[i]);
+        if (node_.attributes.Has(kChosen)) type.dims = TypeOf(branch->outputs[i]).dims;
+        NeedSame(branch->outputs[i], type, name);
       }
     }
   }
@@ -85,8 +88,8 @@ class Checker {
       return Fail("its values are not those of its body");
     }
     if (has_cond) NeedScalar(body->outputs[0], DType::kBool, "its next condition");
-    if (typed_ && has_cond && node_.outputs.size() > form.carried) {
-      Fail("stacks values without an exact count");
+    if (typed_ && !has_trip && node_.outputs.size() > form.carried) {
+      Fail("stacks values without a count");
     }
     CheckCarried(*body, form);
     CheckStacked(*body, form);
@@ -151,6 +154,7 @@ LivePorts PortsOfRepeat(const Graph& graph, const Node& node,
 bool IsIf(const Node& node) { return node.op == "If"; }
 
 bool IsRepeat(const Node& node) { return node.op == "Repeat"; }
+bool DefinesSizes(const Node& node) { return node.op == kDefineSizes; }
 
 RepeatForm FormOf(const Graph& graph, const Node& repeat) {
   const Region& body = graph.regions[repeat.regions.at(kBody)];
@@ -165,7 +169,12 @@ Expr TripOf(const Graph& graph, const Node& repeat) {
   const ValueId trip = repeat.inputs[RepeatForm::kTrip];
   if (!trip.valid()) return {};
   const Value& value = graph.values[trip];
-  return value.constant ? Expr(value.constant->IntAt(0)) : value.elements->front();
+  if (value.constant) return Expr(value.constant->IntAt(0));
+  // What is stacked has as many elements as the symbol says that stands for them.
+  const Expr trip_count = value.elements->front();
+  const Expr rounds =
+      NamedSize(Simplify(Max(trip_count, 0), BoundsOf(graph.symbols)), graph.symbols);
+  return rounds.IsVar() ? rounds : trip_count;
 }
 
 LivePorts LivePortsOf(const Graph& graph, const Node& node, const IdVector<ValueId, char>& needed) {

@@ -10,11 +10,20 @@
 //   }
 //
 // If: `cond` is bool []; its regions have no inputs and as many outputs as the node, of its types.
+// Dims may differ where attribute `chosen` names the variable of a symbol that is 1 where the
+// condition holds, and 0 elsewhere: an output then has the dims that it selects.
 // Repeat(trip, cond, carried...): ours, made of Loop and Scan. `trip` is i64 [], `cond` bool [];
 // either may be absent, not both. The body runs while there is a trip left and the condition, which
 // it gives anew as its first output where `cond` is present, holds. Its inputs are the carried
-// values, its outputs the next ones, then those that the node stacks, [trip, dims...] each; these
-// need a count that is exact: no `cond`. Types of carried values are the same in all iterations.
+// values, its outputs the next ones, then those that the node stacks, [trip, dims...] each, which
+// needs a count; where `cond` ends it before, the rest is not written. Types of carried values are
+// the same in all iterations.
+//
+//   %n: i64[] elements(n) = DefineSizes(%count)               n is count's element from here on
+//
+// DefineSizes(values): ours. Each element of a small integer tensor becomes a symbol (`computed`),
+// which the elements of the result name: sizes of what comes behind it. It stands in the main
+// region, and is kept whether or not its result is read.
 //
 // In a typed graph every output of a region is the output of a node in that region, each another
 // one: rebuilding puts an Identity where a branch or a body only passes a value on.
@@ -22,6 +31,7 @@
 #define AOTC_COMPILER_IR_CONTROL_FLOW_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -30,7 +40,11 @@ namespace aotc {
 
 bool IsIf(const Node& node);
 bool IsRepeat(const Node& node);
+inline constexpr std::string_view kDefineSizes = "DefineSizes";
+bool DefinesSizes(const Node& node);
 
+// Attribute of an If whose branches give different sizes.
+inline constexpr const char kChosen[] = "chosen";
 // Attribute of a Repeat that is not typed yet: per stacked output, the axis along which it stacks.
 inline constexpr const char kStackAxes[] = "stack_axes";
 

@@ -1,5 +1,6 @@
 #include "compiler/ir/fused_graph.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace aotc {
@@ -41,6 +42,13 @@ class Captures {
 };
 
 }  // namespace
+
+bool OnlyDefinesSizes(const FusedKernel& fused) {
+  return fused.control.valid() &&
+         std::ranges::none_of(fused.kernel.tensors, [](const KernelTensor& tensor) {
+           return tensor.role == TensorRole::kOutput;
+         });
+}
 
 std::vector<ValueId> CapturedValues(const Graph& graph, const Node& node) {
   Captures captures(graph);

@@ -30,6 +30,9 @@ struct FusedKernel {
   NodeId control = {};  // the node with regions; its bodies are those of the fused graph
 };
 
+// It has no results in memory: its control node gives symbols their values.
+bool OnlyDefinesSizes(const FusedKernel& fused);
+
 // `value` is the storage of `base` from an element offset on, or a box in it: its readers, and the
 // kernel that makes it where there is one, reach it in the memory of `base`.
 struct ValueView {

@@ -101,7 +101,7 @@ IdVector<ValueId, int> UseCounts(const Graph& graph) {
 bool DependsOnRun(const Graph& graph, const Expr& size) {
   const auto is_of_run = [&](const std::string& var) {
     const Symbol* symbol = FindSymbol(graph.symbols, var);
-    if (symbol != nullptr && symbol->value.valid()) return true;
+    if (symbol != nullptr && (symbol->value.valid() || symbol->computed)) return true;
     return std::ranges::any_of(graph.main_region().inputs, [&](ValueId input) {
       const auto& elements = graph.values[input].elements;
       return elements &&

@@ -143,7 +143,7 @@ IdVector<ValueId, NodeId> Producers(const Graph& graph);
 // Uses of each value: node inputs, region outputs and captures count one each.
 IdVector<ValueId, int> UseCounts(const Graph& graph);
 // Whether only a run knows more of a size than its bound: it names an element of an input, or a
-// symbol that is worked out.
+// symbol that is computed or worked out.
 bool DependsOnRun(const Graph& graph, const Expr& size);
 // "node 'conv1' (Conv, opset 13)" for diagnostics and comments.
 std::string Describe(const Location& location);

@@ -30,6 +30,7 @@ void MarkNodes(const Graph& graph, RegionId id, IdVector<ValueId, char>& needed)
   const Region& region = graph.regions[id];
   for (auto it = region.nodes.rbegin(); it != region.nodes.rend(); ++it) {
     const Node& node = graph.nodes[*it];
+    if (DefinesSizes(node)) MarkAll(node.outputs, needed);
     if (AnyNeeded(node.outputs, needed)) MarkNode(graph, node, needed);
   }
 }
@@ -126,7 +127,9 @@ void Rebuilder::Replace(ValueId old_value, ValueId new_value) {
   if (!old_value.valid()) return;
   replaced_.emplace_back(old_value, map_[old_value]);
   map_[old_value] = new_value;
-  if (provisional_names_.erase(new_value) > 0) new_.Rename(new_value, old_.values[old_value].name);
+  if (provisional_names_.erase(new_value) == 0) return;
+  new_.Rename(new_value, old_.values[old_value].name);
+  new_.values[new_value].limits = old_.values[old_value].limits;
 }
 
 absl::Status Rebuilder::Copy(const Node& node, const RegionHooks& hooks) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ class Verifier {
 
   absl::Status Run() {
     CheckSymbols();
+    unknown_ = LateSymbols(graph_.symbols);
     CheckNames();
     for (ValueId id : graph_.values.ids()) {
       if (graph_.values[id].constant) CheckConstant(id);
@@ -132,6 +134,7 @@ class Verifier {
         Fail(StrCat(place, ": region '", name, "' does not exist"));
       }
     }
+    if (DefinesSizes(node)) LearnSizes(node, place);
     for (ValueId output : node.outputs) {
       if (output.valid()) Define(output, place, scope);
     }
@@ -139,6 +142,25 @@ class Verifier {
     for (const std::string& problem : ControlFlowProblems(graph_, node, need_types_)) {
       Fail(StrCat(place, ": ", problem));
     }
+  }
+
+  // The symbols that the run knows behind the node.
+  void LearnSizes(const Node& node, const std::string& place) {
+    const bool has_result = node.outputs.size() == 1 && graph_.values.Contains(node.outputs[0]) &&
+                            graph_.values[node.outputs[0]].elements;
+    if (!has_result || node.inputs.size() != 1) return Fail(StrCat(place, ": names no elements"));
+    for (const Expr& element : *graph_.values[node.outputs[0]].elements) {
+      for (const std::string& var : FreeVars(element)) unknown_.erase(var);
+    }
+    for (const Symbol& symbol : graph_.symbols) {
+      if (symbol.value.valid() && !NamesUnknown(symbol.value)) unknown_.erase(symbol.var);
+    }
+  }
+
+  bool NamesUnknown(const Expr& e) const {
+    return !unknown_.empty() && std::ranges::any_of(FreeVars(e), [&](const auto& var) {
+      return unknown_.contains(var);
+    });
   }
 
   void Use(ValueId id, const std::string& place) {
@@ -154,6 +176,10 @@ class Verifier {
     visible_[id] = 1;
     scope.push_back(id);
     CheckType(id, graph_.values[id].type);
+    if (!graph_.values[id].elements) return;
+    for (const Expr& element : *graph_.values[id].elements) {
+      if (NamesUnknown(element)) Fail(StrCat(Name(id), ": an element is not known yet"));
+    }
   }
 
   void CheckType(ValueId id, const ValueType& type) {
@@ -168,6 +194,7 @@ class Verifier {
       for (const std::string& var : FreeVars(dim)) {
         if (!vars_.contains(var)) Fail(StrCat(Name(id), ": unknown symbol '", var, "'"));
       }
+      if (NamesUnknown(dim)) Fail(StrCat(Name(id), ": a dim is not known yet"));
     }
     for (const ValueType& child : type.children) CheckType(id, child);
   }
@@ -179,6 +206,7 @@ class Verifier {
   std::set<RegionId> entered_;
   std::set<NodeId> listed_;
   std::set<std::string> vars_;
+  std::set<std::string> unknown_;  // symbols that no node so far defines
   std::vector<std::string> problems_;
 };
 

@@ -81,7 +81,9 @@ struct ProgramKernel {
 // kIf, kElse, kEnd: the steps up to kElse run where the argument of kIf, one bool, is true; those
 // up to kEnd where it is not. kLoop, kEnd: the steps between run `trip` times, and only as long as
 // the argument, one bool or none, is true in front of a round.
-enum class StepKind : uint8_t { kLaunch, kCopy, kCheck, kIf, kElse, kLoop, kEnd };
+// kSizes: the elements of the argument, integers that the host can read, give symbols their values,
+// and with them those that follow (program_sizes.h); outside of branches and loops.
+enum class StepKind : uint8_t { kLaunch, kCopy, kCheck, kSizes, kIf, kElse, kLoop, kEnd };
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
@@ -94,6 +96,7 @@ struct Step {
   bool barrier = true;       // workers meet before it; dropped by plan/ where nothing asks for it
   Expr trip = {};            // kLoop: over the symbols; invalid where only the argument ends it
   std::string counter = {};  // kLoop: variable of the rounds done so far, for offsets of views
+  std::vector<Expr> elements = {};  // kSizes: what those of its argument are, over symbols
 };
 
 struct Program {

@@ -36,7 +36,8 @@ bool IsControl(const Step& step) {
     case StepKind::kEnd: return true;
     case StepKind::kLaunch:
     case StepKind::kCopy:
-    case StepKind::kCheck: break;
+    case StepKind::kCheck:
+    case StepKind::kSizes: break;
   }
   return false;
 }

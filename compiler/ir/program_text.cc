@@ -120,6 +120,9 @@ class Printer {
       StrAppend(&text, " in_place ", output, " <- ", input);
     }
     if (step.scratch.valid()) StrAppend(&text, " scratch ", Name(step.scratch));
+    if (!step.elements.empty()) {
+      StrAppend(&text, " elements(", PrintExprList(step.elements), ")");
+    }
     if (!step.counter.empty()) StrAppend(&text, " counter ", step.counter);
     if (step.trip.valid()) StrAppend(&text, " to ", PrintExpr(step.trip));
     if (!step.barrier) text += " no_barrier";
@@ -152,6 +155,7 @@ std::string_view StepKindName(StepKind kind) {
     case StepKind::kLaunch: return "launch";
     case StepKind::kCopy: return "copy";
     case StepKind::kCheck: return "check";
+    case StepKind::kSizes: return "sizes";
     case StepKind::kIf: return "if";
     case StepKind::kElse: return "else";
     case StepKind::kLoop: return "loop";

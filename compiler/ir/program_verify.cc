@@ -11,6 +11,7 @@
 #include "compiler/ir/loops_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_control.h"
+#include "compiler/ir/program_sizes.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 
@@ -37,6 +38,7 @@ class Verifier {
     }
     AOTC_RETURN_IF_ERROR(CheckArgumentsExist());
     AOTC_RETURN_IF_ERROR(CheckControl(program_));
+    AOTC_RETURN_IF_ERROR(CheckSizes(program_));
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       AOTC_RETURN_IF_ERROR(CheckStep(i, program_.steps[i]));
     }
@@ -171,8 +173,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // What is written where a construct opens, and at the end of its first branch; of a loop with an
-  // exact count, what its rounds fill piece by piece.
+  // What is written where a construct opens, and at the end of its first branch; of a loop, what
+  // its rounds fill piece by piece: as far as it is read.
   struct Open {
     std::set<BufferId> before = {};
     std::optional<std::set<BufferId>> branch = {};
@@ -184,7 +186,7 @@ class Verifier {
   void FollowControl(const Step& step) {
     if (OpensBlock(step)) {
       open_.push_back({.before = written_});
-      if (step.args.empty()) open_.back().counter = step.counter;
+      open_.back().counter = step.counter;
     } else if (step.kind == StepKind::kElse) {
       open_.back().branch = std::exchange(written_, open_.back().before);
     } else if (step.kind == StepKind::kEnd) {
@@ -238,6 +240,7 @@ class Verifier {
     switch (step.kind) {
       case StepKind::kLaunch: return CheckLaunch(index, step);
       case StepKind::kCopy: return CheckCopy(index, step);
+      case StepKind::kSizes: return absl::OkStatus();  // CheckSizes
       default: break;
     }
     const bool is_flag = step.args.size() == 1 &&

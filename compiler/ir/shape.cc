@@ -22,6 +22,18 @@ const Symbol* FindSymbol(const std::vector<Symbol>& symbols, std::string_view va
   return found == symbols.end() ? nullptr : &*found;
 }
 
+std::set<std::string> LateSymbols(const std::vector<Symbol>& symbols) {
+  std::set<std::string> late;
+  for (const Symbol& symbol : symbols) {
+    const bool follows = symbol.value.valid() &&
+                         std::ranges::any_of(FreeVars(symbol.value), [&](const std::string& var) {
+                           return late.contains(var);
+                         });
+    if (symbol.computed || follows) late.insert(symbol.var);
+  }
+  return late;
+}
+
 Expr NamedSize(const Expr& size, const std::vector<Symbol>& symbols) {
   const auto has_value = [](const Symbol& symbol) { return symbol.value.valid(); };
   if (size.IsConst() || std::ranges::none_of(symbols, has_value)) return size;

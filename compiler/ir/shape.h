@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,11 @@ struct SizeCheck {
 
 // A bounded unknown of the dims. The user's dim `name` has the value step * Var(var).
 //
-// Its source is a dim or an element of an input, or an expression over the symbols before it, which
-// a run works out. Either is checked against the range, unless it `clamps`: such an element is a
-// position of which all beyond an end of the range is as good as that end.
+// Its source is a dim or an element of an input; an element of a tensor that the run computes,
+// where a DefineSizes (control_flow.h) says so; or an expression over the symbols before it, which
+// a run works out as soon as these are known. All are checked against the range, unless it
+// `clamps`: such an element is a position of which all beyond an end of the range is as good as
+// that end.
 struct Symbol {
   std::string name = {};  // as the user writes it: "height"
   std::string var = {};   // as expressions name it; equal to `name` where step is 1
@@ -40,18 +43,21 @@ struct Symbol {
   int64_t max = 1;
   int64_t step = 1;
   bool clamps = false;
-  Expr value = {};                     // invalid where an input states it
+  bool computed = false;               // a tensor states it that the run computes
+  Expr value = {};                     // invalid where an input or such a tensor states it
   std::vector<SizeCheck> checks = {};  // over this symbol and those before it
 };
 
 using SymbolValues = std::map<std::string, int64_t, std::less<>>;
 
-// The ranges, and as facts what is checked before any step of a run.
+// The ranges, and as facts what is checked before any step of a run that uses the symbols.
 Bounds BoundsOf(const std::vector<Symbol>& symbols);
 // Null where no symbol has that variable.
 const Symbol* FindSymbol(const std::vector<Symbol>& symbols, std::string_view var);
 // The symbol whose value the size is, else the size itself, which has to be simplified.
 Expr NamedSize(const Expr& size, const std::vector<Symbol>& symbols);
+// Those that a run does not know before its first step: computed ones, and what comes of them.
+std::set<std::string> LateSymbols(const std::vector<Symbol>& symbols);
 // False where a check refuses these values.
 bool MayOccur(const std::vector<Symbol>& symbols, const SymbolValues& values);
 // A size of which only a run knows that a tensor can have it: it may be negative, or of any length.

@@ -27,6 +27,7 @@ std::string PrintSymbol(const Symbol& symbol) {
   StrAppend(&text, " in ", symbol.min, "..", symbol.max);
   if (symbol.step != 1) StrAppend(&text, " step ", symbol.step);
   if (symbol.clamps) text += " clamped";
+  if (symbol.computed) text += " computed";
   if (symbol.value.valid()) StrAppend(&text, " = ", PrintExpr(symbol.value));
   for (const SizeCheck& check : symbol.checks) {
     StrAppend(&text, " requires ", PrintExpr(check.holds), " ", QuotedText(check.text));
@@ -50,6 +51,7 @@ absl::StatusOr<Symbol> ParseSymbol(Scanner& scanner) {
     AOTC_ASSIGN_OR_RETURN(symbol.step, scanner.ExpectInteger());
   }
   symbol.clamps = scanner.TryConsume("clamped");
+  symbol.computed = scanner.TryConsume("computed");
   if (scanner.TryConsume("=")) {
     AOTC_ASSIGN_OR_RETURN(symbol.value, ParseExpr(scanner));
   }

@@ -9,6 +9,7 @@
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/lower/value_buffers.h"
 #include "compiler/lower/written_types.h"
 #include "compiler/schedule/in_place.h"
 #include "compiler/support/names.h"
@@ -21,28 +22,31 @@ namespace {
 class ProgramBuilder {
  public:
   ProgramBuilder(const Graph& graph, const Scheduler& schedule, const BuildOptions& options)
-      : graph_(graph), schedule_(schedule), options_(options) {
+      : graph_(graph),
+        schedule_(schedule),
+        options_(options),
+        buffers_(graph, options.has_weights, program_) {
     program_.symbols = graph.symbols;
     if (options.has_weights) program_.weights.reserve(RoomForWeights(graph));
   }
 
   absl::StatusOr<Program> Build(FusedGraph fused) {
-    VisitBodies(graph_, fused, [&](const FusedGraph& part, RegionId) {
-      for (const ValueView& view : part.views) views_[view.value] = view;
-    });
+    VisitBodies(graph_, fused,
+                [&](const FusedGraph& part, RegionId) { buffers_.AddViews(part.views); });
     const Region& main = graph_.main_region();
     program_.inputs.resize(main.inputs.size());
     program_.outputs.resize(main.outputs.size());
     for (size_t i = 0; i < main.inputs.size(); ++i) {
       const bool is_shared = std::ranges::count(fused.aliases, main.inputs[i], &Alias::input) > 0;
       if (is_shared) continue;
-      buffers_[main.inputs[i]] = program_.inputs[i] = AddBuffer(main.inputs[i], BufferKind::kInput);
+      program_.inputs[i] = buffers_.Add(main.inputs[i], BufferKind::kInput);
+      buffers_.Put(main.inputs[i], program_.inputs[i]);
     }
     const auto is_grown = [](const Alias& alias) { return alias.axis.has_value(); };
     for (size_t i = 0; i < main.outputs.size(); ++i) {
       const auto alias = std::ranges::find(fused.aliases, main.outputs[i], &Alias::output);
       if (alias != fused.aliases.end() && is_grown(*alias)) continue;
-      program_.outputs[i] = AddBuffer(main.outputs[i], BufferKind::kOutput);
+      program_.outputs[i] = buffers_.Add(main.outputs[i], BufferKind::kOutput);
     }
     for (const Alias& alias : fused.aliases) Share(alias);
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), main.outputs, program_.outputs));
@@ -60,12 +64,13 @@ class ProgramBuilder {
     BufferId& input = program_.inputs[IndexOf(main.inputs, alias.input)];
     BufferId& output = program_.outputs[IndexOf(main.outputs, alias.output)];
     if (alias.axis) {
-      buffers_[alias.root] = AddBuffer(alias.root, BufferKind::kOutput);
-      output = BufferOf(alias.output);
-      input = BufferOf(alias.input);
+      buffers_.Put(alias.root, buffers_.Add(alias.root, BufferKind::kOutput));
+      output = buffers_.Of(alias.output);
+      input = buffers_.Of(alias.input);
       return;
     }
-    buffers_[alias.input] = input = AddView(alias.input, output, 0);
+    input = buffers_.AddView(alias.input, output, 0);
+    buffers_.Put(alias.input, input);
     if (alias.copied) copied_.insert(output);
   }
 
@@ -75,7 +80,8 @@ class ProgramBuilder {
                        const std::vector<BufferId>& targets) {
     std::vector<std::pair<ValueId, BufferId>> copies;
     for (size_t i = 0; i < results.size(); ++i) {
-      if (targets[i].valid() && !WriteInto(results[i], targets[i])) {
+      if (targets[i].valid() &&
+          (copied_.contains(targets[i]) || !buffers_.WriteInto(results[i], targets[i]))) {
         copies.emplace_back(results[i], targets[i]);
       }
     }
@@ -88,35 +94,32 @@ class ProgramBuilder {
     std::vector<BufferId> sources;
     for (const auto& [value, target] : copies) sources.push_back(SafeSource(value, target));
     for (size_t i = 0; i < copies.size(); ++i) {
-      if (sources[i] != copies[i].second) AddCopy(sources[i], copies[i].second);
+      if (sources[i] == copies[i].second) continue;
+      AddCopy(sources[i], RoomFor(copies[i].first, copies[i].second));
     }
     return absl::OkStatus();
+  }
+
+  // The target, or the part of it that a branch fills which gives less than the other.
+  BufferId RoomFor(ValueId value, BufferId target) {
+    const Shape& dims = graph_.values[value].type.dims;
+    const bool fills =
+        SameShape({ElementCount(dims)}, {ElementCount(program_.buffers[target].shape)});
+    return fills || program_.buffers[target].kind == BufferKind::kHost
+               ? target
+               : buffers_.AddView(value, target, 0);
   }
 
   // What is copied to the target at the end: the target itself where the value is there already. An
   // input in the memory of another output is brought to safety first.
   BufferId SafeSource(ValueId value, BufferId target) {
-    const BufferId from = ReadBuffer(value);
+    const BufferId from = buffers_.Read(value);
     const BufferId base = BaseOf(program_, from);
     if (from == target || base == target) return target;
     if (!copied_.contains(base)) return from;
-    const BufferId safe = AddBuffer(value, BufferKind::kArena);
+    const BufferId safe = buffers_.Add(value, BufferKind::kArena);
     AddCopy(from, safe);
     return safe;
-  }
-
-  // Has the value, or what it is a view of, written straight to where it is to be. False where
-  // something else than the steps to come makes it, or it goes to two places.
-  bool WriteInto(ValueId value, BufferId target) {
-    const BufferKind kind = program_.buffers[target].kind;
-    if (kind == BufferKind::kView || kind == BufferKind::kHost) return false;
-    if (copied_.contains(target)) return false;
-    const ValueId home = HomeOf(value);
-    if (buffers_.contains(home) || views_.contains(home)) return false;
-    if (graph_.values[home].constant) return false;
-    if (home != value && HasBoxes(home)) return false;  // which step as that lies, not the target
-    buffers_[home] = target;
-    return true;
   }
 
   void AddCopy(BufferId from, BufferId to) {
@@ -128,6 +131,7 @@ class ProgramBuilder {
     const Node& node = graph_.nodes[control.control];
     const std::vector<std::string>& sources = control.kernel.sources;
     if (IsIf(node)) return AddIf(node, sources, std::move(bodies));
+    if (DefinesSizes(node)) return AddSizes(node, sources);
     AOTC_CHECK(IsRepeat(node)) << node.op;
     return AddRepeat(node, sources, std::move(bodies[0]));
   }
@@ -135,31 +139,40 @@ class ProgramBuilder {
   std::vector<BufferId> ResultBuffers(const Node& node) {
     std::vector<BufferId> buffers;
     for (ValueId output : node.outputs) {
-      buffers.push_back(output.valid() ? BufferOf(output) : BufferId());
+      buffers.push_back(output.valid() ? buffers_.Of(output) : BufferId());
     }
     return buffers;
   }
 
-  // Where the host reads a bool: a variable of its own where there is a device.
-  BufferId FlagFor(ValueId condition) {
-    if (!options_.has_device) return ReadBuffer(condition);
-    const BufferId flag = NewFlag(condition);
-    AddCopy(ReadBuffer(condition), flag);
-    return flag;
+  // Where the host reads a flag or sizes: a variable of its own where there is a device.
+  BufferId OnHost(ValueId value) {
+    if (!options_.has_device) return buffers_.Read(value);
+    const BufferId variable = NewOnHost(value);
+    AddCopy(buffers_.Read(value), variable);
+    return variable;
   }
 
-  BufferId NewFlag(ValueId condition) {
-    if (!options_.has_device) return AddBuffer(condition, BufferKind::kArena);
-    const BufferId flag = AddBuffer(condition, BufferKind::kHost);
-    std::string& name = program_.buffers[flag].name;
-    name = names_.Unique(StrCat(ShortIdentifier(graph_.values[condition].name), "_on_host"));
-    return flag;
+  BufferId NewOnHost(ValueId value) {
+    if (!options_.has_device) return buffers_.Add(value, BufferKind::kArena);
+    const BufferId variable = buffers_.Add(value, BufferKind::kHost);
+    std::string& name = program_.buffers[variable].name;
+    name = buffers_.UniqueName(StrCat(ShortIdentifier(graph_.values[value].name), "_on_host"));
+    return variable;
+  }
+
+  absl::Status AddSizes(const Node& node, const std::vector<std::string>& sources) {
+    const BufferId values = OnHost(node.inputs[0]);
+    program_.steps.push_back({.kind = StepKind::kSizes,
+                              .args = {values},
+                              .sources = sources,
+                              .elements = *graph_.values[node.outputs[0]].elements});
+    return absl::OkStatus();
   }
 
   absl::Status AddIf(const Node& node, const std::vector<std::string>& sources,
                      std::vector<FusedGraph> bodies) {
     const std::vector<BufferId> results = ResultBuffers(node);
-    const BufferId flag = FlagFor(node.inputs[0]);
+    const BufferId flag = OnHost(node.inputs[0]);
     // By name: else_branch comes first.
     const auto branch = [&](size_t body, const char* name) {
       const Region& region = graph_.regions[node.regions.at(name)];
@@ -184,9 +197,9 @@ class ProgramBuilder {
     std::vector<BufferId> carried;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       const bool wanted = results[i].valid();
-      carried.push_back(wanted ? results[i] : AddBuffer(body.inputs[i], BufferKind::kArena));
-      buffers_[body.inputs[i]] = carried.back();
-      AddCopy(ReadBuffer(node.inputs[RepeatForm::kFirstCarried + i]), carried.back());
+      carried.push_back(wanted ? results[i] : buffers_.Add(body.inputs[i], BufferKind::kArena));
+      buffers_.Put(body.inputs[i], carried.back());
+      AddCopy(buffers_.Read(node.inputs[RepeatForm::kFirstCarried + i]), carried.back());
     }
     const Expr trip = TripOf(graph_, node);
     const bool never = trip.valid() && RangeOf(trip, BoundsOf(program_.symbols)).max <= 0;
@@ -196,8 +209,8 @@ class ProgramBuilder {
     std::vector<BufferId> targets;
     const ValueId condition = node.inputs[RepeatForm::kCond];
     if (condition.valid()) {
-      loop.args = {NewFlag(condition)};
-      AddCopy(ReadBuffer(condition), loop.args[0]);
+      loop.args = {NewOnHost(condition)};
+      AddCopy(buffers_.Read(condition), loop.args[0]);
       made.push_back(body.outputs[0]);
       targets.push_back(loop.args[0]);
     }
@@ -208,7 +221,7 @@ class ProgramBuilder {
       if (!results[i].valid()) continue;
       made.push_back(scanned);
       const Expr elements = ElementCount(graph_.values[scanned].type.dims);
-      targets.push_back(AddView(scanned, results[i], Var(loop.counter) * elements));
+      targets.push_back(buffers_.AddView(scanned, results[i], Var(loop.counter) * elements));
     }
     program_.steps.push_back(std::move(loop));
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), made, targets));
@@ -223,10 +236,10 @@ class ProgramBuilder {
   void Carry(const std::vector<ValueId>& values, const std::vector<BufferId>& carried) {
     std::vector<std::pair<BufferId, BufferId>> copies;
     for (size_t i = 0; i < values.size(); ++i) {
-      BufferId from = ReadBuffer(values[i]);
+      BufferId from = buffers_.Read(values[i]);
       if (from == carried[i]) continue;
       if (std::ranges::find(carried, BaseOf(program_, from)) != carried.end()) {
-        const BufferId safe = AddBuffer(values[i], BufferKind::kArena);
+        const BufferId safe = buffers_.Add(values[i], BufferKind::kArena);
         AddCopy(from, safe);
         from = safe;
       }
@@ -238,85 +251,11 @@ class ProgramBuilder {
   // A variable that is no buffer and no symbol.
   std::string CounterName() {
     while (true) {
-      std::string name = names_.Unique("round");
+      std::string name = buffers_.UniqueName("round");
       const bool taken =
           std::ranges::find(graph_.symbols, name, &Symbol::var) != graph_.symbols.end();
       if (!taken) return name;
     }
-  }
-
-  bool HasBoxes(ValueId base) const {
-    return std::ranges::any_of(
-        views_, [&](const auto& view) { return view.second.IsBox() && view.second.base == base; });
-  }
-
-  // The value whose storage a whole view shares; one with blocks that are not full has more storage
-  // than its view.
-  ValueId HomeOf(ValueId id) const {
-    auto view = views_.find(id);
-    if (view == views_.end() || view->second.IsBox() || !view->second.offset.IsInt(0)) return id;
-    const ValueId base = view->second.base;
-    return SameShape({StorageOf(graph_.values[id])}, {StorageOf(graph_.values[base])}) ? base : id;
-  }
-
-  static Expr StorageOf(const Value& value) {
-    return StorageElements(value.layout, value.type.dims);
-  }
-
-  BufferId AddBuffer(ValueId id, BufferKind kind) {
-    const Value& value = graph_.values[id];
-    Buffer buffer{.name = names_.Unique(ShortIdentifier(value.name)),
-                  .value = value.output_name.empty() ? value.name : value.output_name,
-                  .dtype = value.type.dtype,
-                  .shape = value.type.dims,
-                  .layout = value.layout,
-                  .kind = kind};
-    const int64_t bytes = MaxBytes(StorageOf(value), buffer.dtype, BoundsOf(graph_.symbols));
-    buffer.bytes = std::max<int64_t>(bytes, 0);
-    if (kind == BufferKind::kInput && value.elements) buffer.elements = *value.elements;
-    return program_.buffers.Add(std::move(buffer));
-  }
-
-  BufferId BufferOf(ValueId id) {
-    if (const auto found = buffers_.find(id); found != buffers_.end()) return found->second;
-    auto view = views_.find(id);
-    if (view == views_.end()) return buffers_[id] = AddBuffer(id, BufferKind::kArena);
-    const BufferId buffer = AddView(id, BufferOf(view->second.base), view->second.offset);
-    program_.buffers[buffer].start = view->second.start;
-    program_.buffers[buffer].step = view->second.step;
-    return buffers_[id] = buffer;
-  }
-
-  // The value at an offset in `base`, which may be a view of an enclosing region.
-  BufferId AddView(ValueId id, BufferId base, const Expr& offset) {
-    const BufferId buffer = AddBuffer(id, BufferKind::kView);
-    program_.buffers[buffer].base = BaseOf(program_, base);
-    program_.buffers[buffer].element_offset = ElementOffset(program_.buffers[base]) + offset;
-    return buffer;
-  }
-
-  // Of a value in memory or of a constant.
-  BufferId ReadBuffer(ValueId id) {
-    if (!graph_.values[id].constant) return BufferOf(id);
-    return WeightsOf(id, KernelTensor{.dtype = graph_.values[id].type.dtype});
-  }
-
-  // One packed copy per constant, layout and dtype.
-  BufferId WeightsOf(ValueId id, const KernelTensor& tensor) {
-    const Constant& constant = *graph_.values[id].constant;
-    const auto key = std::tuple(id, PrintLayout(tensor.layout), tensor.dtype);
-    auto found = weights_.find(key);
-    if (found != weights_.end()) return found->second;
-    int64_t offset = 0;
-    if (options_.has_weights)
-      offset = AppendPacked(constant, tensor.layout, tensor.dtype, program_.weights);
-    const BufferId buffer = AddBuffer(id, BufferKind::kWeights);
-    Buffer& weights = program_.buffers[buffer];
-    weights.dtype = tensor.dtype;
-    weights.layout = tensor.layout;
-    weights.offset = offset;
-    weights.bytes = static_cast<int64_t>(program_.weights.size()) - offset;
-    return weights_[key] = buffer;
   }
 
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
@@ -360,13 +299,13 @@ class ProgramBuilder {
     for (size_t i = 0; i < args.size(); ++i) {
       const KernelTensor tensor = StoredTensor(kernel, packing, kernel.params[i]);
       const bool is_constant = graph_.values[args[i]].constant.has_value();
-      step.args.push_back(is_constant ? WeightsOf(args[i], tensor) : BufferOf(args[i]));
+      step.args.push_back(is_constant ? buffers_.Weights(args[i], tensor) : buffers_.Of(args[i]));
     }
     step.in_place = InPlacePairs(kernel);
     program_.steps.push_back(std::move(step));
     const bool is_check = std::ranges::find(checks, args.back()) != checks.end();
     if (is_check) {
-      program_.steps.push_back({.kind = StepKind::kCheck, .args = {BufferOf(args.back())}});
+      program_.steps.push_back({.kind = StepKind::kCheck, .args = {buffers_.Of(args.back())}});
     }
     return absl::OkStatus();
   }
@@ -375,12 +314,9 @@ class ProgramBuilder {
   const Scheduler& schedule_;
   const BuildOptions options_;
   Program program_;
-  NameTable names_;
+  ValueBuffers buffers_;
   std::map<std::string, KernelId> by_text_;
-  std::map<ValueId, ValueView> views_;
-  std::map<ValueId, BufferId> buffers_;
   std::set<BufferId> copied_;  // outputs in memory that is read until the end
-  std::map<std::tuple<ValueId, std::string, DType>, BufferId> weights_;
 };
 
 }  // namespace

@@ -124,6 +124,7 @@ ValueId RepeatBuilder::AddOutput(ValueId old_output) {
   if (!old_output.valid()) return {};
   const ValueId output =
       rebuilder_.graph().AddValue(OldValue(old_output).name, OldValue(old_output).type);
+  rebuilder_.graph().values[output].limits = OldValue(old_output).limits;
   rebuilder_.Replace(old_output, output);
   return output;
 }

@@ -122,6 +122,7 @@ enum OpTrait : uint32_t {
   kMovesElements = 1 << 5,   // the elements of output 0 are elements of input 0
   kChangesType = 1 << 6,     // it is there to give elements another type
   kReadsShapeOnly = 1 << 7,  // results depend on the dims of the inputs, not on their elements
+  kCounts = 1 << 8,  // its result is a size by itself: nothing is gained by what it was counted of
 };
 
 struct OpDef {

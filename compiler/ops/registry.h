@@ -15,6 +15,7 @@ std::span<const OpDef> ArgOps();
 std::span<const OpDef> ArithmeticOps();
 std::span<const OpDef> AttentionOps();
 std::span<const OpDef> CastOps();
+std::span<const OpDef> CompactOps();
 std::span<const OpDef> ConcatOps();
 std::span<const OpDef> ControlFlowOps();
 std::span<const OpDef> ConvOps();
@@ -32,6 +33,7 @@ std::span<const OpDef> LogicOps();
 std::span<const OpDef> LossOps();
 std::span<const OpDef> MatMulOps();
 std::span<const OpDef> MelWeightMatrixOps();
+std::span<const OpDef> NonMaxSuppressionOps();
 std::span<const OpDef> NormalizationOps();
 std::span<const OpDef> PadOps();
 std::span<const OpDef> PlaceChangeOps();
@@ -53,6 +55,7 @@ std::span<const OpDef> StatisticsNormOps();
 std::span<const OpDef> TopKOps();
 std::span<const OpDef> TransposeOps();
 std::span<const OpDef> UnaryMathOps();
+std::span<const OpDef> UniqueOps();
 std::span<const OpDef> WinogradConvOps();
 
 }  // namespace aotc

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -168,6 +169,9 @@ absl::Status Range(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "Constant", .expand = ConstantOp, .summary = "a tensor given by an attribute"},
     {.name = "ConstantOfShape", .compute = ConstantOfShape, .summary = "one value everywhere"},
+    {.name = kDefineSizes,
+     .compute = Elements,
+     .summary = "elements of a tensor as sizes of what comes behind"},
     {.name = "Elements", .compute = Elements, .summary = "numbers over the dims, from no tensor"},
     {.name = "Range", .compute = Range, .summary = "numbers from a start to a limit by a step"},
     {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor", .traits = kReadsShapeOnly},

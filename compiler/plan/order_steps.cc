@@ -7,6 +7,7 @@
 
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_control.h"
+#include "compiler/ir/program_sizes.h"
 #include "compiler/plan/alias_classes.h"
 #include "compiler/plan/assign_arena.h"
 #include "compiler/plan/liveness.h"
@@ -175,6 +176,8 @@ class History {
 std::vector<std::vector<int>> StepDependencies(const Program& program) {
   IdVector<BufferId, History> history(program.buffers.size());
   std::vector<std::vector<int>> dependencies;
+  const SizeSteps known(program);
+  int last_sizes = kBeforeAnyStep;  // such steps stay in their order
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const std::vector<BufferAccess> accesses = StepAccesses(program, program.steps[i]);
     std::set<int> before;
@@ -183,6 +186,15 @@ std::vector<std::vector<int>> StepDependencies(const Program& program) {
     }
     for (const BufferAccess& access : accesses) {
       history[BaseOf(program, access.buffer)].Add(program, access, static_cast<int>(i));
+    }
+    if (!known.empty()) {
+      for (const std::string& var : SizesOf(program, program.steps[i])) {
+        before.insert(known.StepOf(var));
+      }
+      if (program.steps[i].kind == StepKind::kSizes) {
+        before.insert(std::exchange(last_sizes, static_cast<int>(i)));
+      }
+      before.erase(kBeforeAnyStep);
     }
     dependencies.emplace_back(before.begin(), before.end());
   }

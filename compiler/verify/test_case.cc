@@ -38,7 +38,7 @@ Interval DrawnRange(const Graph& graph, const Symbol& symbol) {
 SymbolValues DrawStated(const Graph& graph, bool smallest, uint64_t seed) {
   SymbolValues sizes;
   for (const Symbol& symbol : graph.symbols) {
-    if (symbol.value.valid()) continue;
+    if (symbol.value.valid() || symbol.computed) continue;  // the run will say
     const Interval values = DrawnRange(graph, symbol);
     // Of the upper half: the least sizes are a case of their own.
     const int64_t half = (values.max - values.min) / 2;

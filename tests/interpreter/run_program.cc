@@ -32,7 +32,7 @@ class Machine {
     }
     const auto given = io_;
     for (BufferId id : program_.outputs) {
-      io_[id].assign(static_cast<size_t>(ElementsOf(program_.buffers[id]) * WidthOf(id)), kPoison);
+      io_[id].assign(static_cast<size_t>(program_.buffers[id].bytes), kPoison);
     }
     AOTC_RETURN_IF_ERROR(RunSteps(0, static_cast<int>(program_.steps.size())));
     for (const auto& [id, bytes] : given) {
@@ -144,6 +144,7 @@ class Machine {
       if (Flag(step)) return absl::OkStatus();
       return absl::InvalidArgumentError("an index is out of range");
     }
+    if (step.kind == StepKind::kSizes) return LearnSizes(step);
     const ProgramKernel& kernel = program_.kernels[step.kernel];
     for (const KernelVariant& variant : kernel.variants) {
       const bool other = !options_.isa.empty() && !variant.feature.empty() &&
@@ -151,6 +152,18 @@ class Machine {
       if (!other && Evaluate(variant.guard) != 0) return Launch(step, kernel, variant.loops);
     }
     return absl::InternalError(StrCat("no variant of ", kernel.kernel.name, " applies"));
+  }
+
+  // Elements are plain symbols; what follows from them is worked out.
+  absl::Status LearnSizes(const Step& step) {
+    const Buffer& buffer = program_.buffers[step.args[0]];
+    const auto count = static_cast<int64_t>(step.elements.size());
+    const Memory memory = MemoryOf(step.args[0], count);
+    for (int64_t e = 0; e < count; ++e) {
+      const Expr& element = step.elements[static_cast<size_t>(e)];
+      if (element.IsVar()) symbols_[element->name] = LoadIntElement(buffer.dtype, memory.data, e);
+    }
+    return WorkOutSizes(program_.symbols, symbols_);
   }
 
   absl::Status Copy(BufferId from, BufferId to) {
@@ -180,7 +193,9 @@ class Machine {
       const Buffer& buffer = program_.buffers[id];
       std::vector<int64_t> dims;
       for (const Expr& dim : buffer.shape) dims.push_back(Evaluate(dim));
-      outputs.push_back(Constant::Dense(buffer.dtype, std::move(dims), io_.at(id)));
+      std::vector<uint8_t> bytes = io_.at(id);
+      bytes.resize(static_cast<size_t>(ElementsOf(buffer) * WidthOf(id)));
+      outputs.push_back(Constant::Dense(buffer.dtype, std::move(dims), std::move(bytes)));
     }
     return outputs;
   }

@@ -45,14 +45,14 @@ TEST(ControlFlow, BranchesAndConditionHaveTheTypesOfTheNode) {
 
 TEST(ControlFlow, WhatARepeatCarriesKeepsItsType) {
   EXPECT_THAT(ProblemsOf(R"air(graph @g(%t: i64[], %c: bool[], %x: f32[2]) -> (%y, %s) {
-  %y: f32[2], %s: f32[4, 2] = Repeat(%t, %c, %x)
+  %y: f32[2], %s: f32[4, 2] = Repeat(_, %c, %x)
     region body(%v: f32[2]) -> (%d, %n, %s0) {
       %d: bool[] = Identity(%c)
       %n: f32[3] = Relu(%v)
       %s0: f32[3] = Neg(%v)
     }
 })air"),
-              AllOf(HasSubstr("stacks values without an exact count"),
+              AllOf(HasSubstr("stacks values without a count"),
                     HasSubstr("the next 'n' is f32[3], not f32[2]"),
                     HasSubstr("what it stacks, 's0' is f32[3], not f32[2]")));
 }

@@ -103,13 +103,12 @@ TEST(DecidedIf, AConditionThatDependsOnTheRunIsNotDecided) {
 TEST(UndecidedIf, BranchesOfOtherTypesAreRefused) {
   PassResult result =
       RunCase(ParseCase(R"air(graph @main(%x: f32[4], %c: bool[], %d: f32[]) -> (%y, %z) {
-  const %two: i64[1] = [2]
   const %zero: i64[1] = [0]
-  %y = If(%c) loc("sizes (If, opset 17)")
+  %y = If(%c) loc("ranks (If, opset 17)")
     region else_branch() -> (%x) {
     }
     region then_branch() -> (%a) {
-      %a = Slice(%x, %zero, %two)
+      %a = Unsqueeze(%x, %zero)
     }
   %z = If(%d) loc("number (If, opset 17)")
     region else_branch() -> (%x) {
@@ -122,8 +121,9 @@ TEST(UndecidedIf, BranchesOfOtherTypesAreRefused) {
   ASSERT_FALSE(result.graph.ok());
   const std::string text = result.diagnostics.Render();
   EXPECT_THAT(text,
-              HasSubstr("node 'sizes' (If, opset 17): output 'y' is f32[2] where the condition "
-                        "holds and f32[4] where it does not; hint: sizes must not depend"));
+              HasSubstr("node 'ranks' (If, opset 17): output 'y' is f32[1, 4] where the condition "
+                        "holds and f32[4] where it does not; hint: give both branches results of "
+                        "one rank"));
   EXPECT_THAT(text, HasSubstr("node 'number' (If, opset 17): the condition has to be one bool and "
                               "is f32[]"));
 }

@@ -1,4 +1,5 @@
 // What loops are refused for, and that it is said of them.
+#include "compiler/support/strings.h"
 #include "gmock/gmock.h"
 #include "tests/unit/pass_case.h"
 
@@ -24,15 +25,21 @@ TEST(InferLoop, CarriedValuesKeepTheirTypes) {
                               "f32[6] after an iteration and f32[3] before; hint: "));
 }
 
-TEST(InferLoop, OnlyAnExactCountStacks) {
-  const std::string text = FindingsOf(R"air(graph @main(%x: f32[3], %m: i64[]) -> (%s) {
-  %s = Loop(%m, _) loc("stacks (Loop, opset 17)")
+TEST(InferLoop, WhatIsStackedHasABound) {
+  constexpr std::string_view kBody = R"air( loc("stacks (Loop, opset 17)")
     region body(%i, %go) -> (%go, %w) {
       %w = Neg(%x)
     }
-})air");
-  EXPECT_THAT(text, HasSubstr("node 'stacks' (Loop, opset 17): stacks values of its iterations, "
-                              "whose number only the run knows; hint: "));
+})air";
+  const std::string count =
+      FindingsOf(StrCat("graph @main(%x: f32[3], %m: i64[]) -> (%s) { %s = Loop(%m, _)", kBody));
+  EXPECT_THAT(count,
+              HasSubstr("node 'stacks' (Loop, opset 17): only a run knows the size of axis 0 "
+                        "of 's', which is max(m, 0); hint: "));
+  const std::string condition =
+      FindingsOf(StrCat("graph @main(%x: f32[3], %c: bool[]) -> (%s) { %s = Loop(_, %c)", kBody));
+  EXPECT_THAT(condition, HasSubstr("node 'stacks' (Loop, opset 17): stacks values of its "
+                                   "iterations, whose number only the run knows; hint: "));
 }
 
 TEST(InferLoop, ALoopEnds) {

@@ -35,6 +35,7 @@ class CpuHostWriter {
     EmitPlaces(context_, w_);
     EmitSymbols(context_, w_);
     isas_.EmitFinder(w_);
+    EmitLearnSizes(context_, w_);
     RunState();
     AOTC_RETURN_IF_ERROR(EmitSteps());
     EmitCheckRun(context_, w_);
@@ -81,6 +82,7 @@ class CpuHostWriter {
         $weights$
         $isa$
         $sizes$
+        $learned$
         $status$
         int32_t workers;
         aotc_barrier barrier;
@@ -90,12 +92,14 @@ class CpuHostWriter {
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", isas_.HasChoice() ? "uint32_t isas;" : ""},
              {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
-             {"status", HasChecks() ? "aotc_status status;" : ""}});
+             {"learned", m_.HasLateSymbols() ? "symbols learned;  // with those of the run" : ""},
+             {"status", HasStatus() ? "aotc_status status;" : ""}});
     w_.Line();
   }
 
   bool HasControl() const { return std::ranges::any_of(program_.steps, IsControl); }
   bool HasChecks() const { return CheckCount(program_) > 0; }
+  bool HasStatus() const { return HasChecks() || m_.HasLateSymbols(); }
 
   absl::Status EmitSteps() {
     const HostUses before = std::exchange(context_.uses, {});
@@ -106,7 +110,7 @@ class CpuHostWriter {
       w_.Line();
       if (step.barrier && i > 0 && step.kind != StepKind::kLoop) Barrier();
       if (step.barrier || IsControl(step)) dealt_ = IntConst(0);
-      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(step); }));
+      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(i); }));
     }
     std::swap(body, w_);
     w_.Line("// The steps, as each of the workers goes through them.");
@@ -118,16 +122,31 @@ class CpuHostWriter {
     return absl::OkStatus();
   }
 
-  absl::Status StepCode(const Step& step) {
+  absl::Status StepCode(size_t index) {
+    const Step& step = program_.steps[index];
     switch (step.kind) {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
+      case StepKind::kSizes: Learn(static_cast<int>(index)); return absl::OkStatus();
       case StepKind::kCheck: break;
       default: Control(step); return absl::OkStatus();
     }
     w_.Line(StrCat("if (worker == 0 && *", BufferPointer(context_, step.args[0], false),
                    " == 0) self->status = AOTC_ERROR_VALUE;"));
     return absl::OkStatus();
+  }
+
+  // Each worker learns them for itself, and all come to the same end.
+  void Learn(int index) {
+    w_.Emit(R"(
+      {
+        const aotc_status status = $learn$(&sizes, $given$, self->out);
+        if (worker == 0) self->status = status == AOTC_OK ? self->status : status;
+        if (status != AOTC_OK) return;
+        if (worker == 0) self->learned = sizes;
+      })",
+            {{"learn", LearnFunction(index)},
+             {"given", BufferPointer(context_, program_.steps[index].args[0], false)}});
   }
 
   void Barrier() { w_.Line("aotc_barrier_wait(&self->barrier, workers);"); }
@@ -154,7 +173,11 @@ class CpuHostWriter {
     if (uses.arena) w_.Line("uint8_t *arena = self->arena;");
     if (uses.pools) w_.Line(StrCat("const ", m_.prefix, "_pools &pools = self->pools;"));
     if (uses.weights) w_.Line("const uint8_t *weights = self->weights;");
-    if (uses.dims) w_.Line("const symbols &dims = self->sizes;");
+    const bool has_others = !m_.dims.empty() || !m_.elements.empty();
+    if (m_.HasLateSymbols())
+      w_.Line(StrCat("symbols sizes = ", has_others ? "self->sizes;" : "{};"));
+    if (!uses.dims) return;
+    w_.Line(StrCat("const symbols &dims = ", m_.HasLateSymbols() ? "sizes;" : "self->sizes;"));
   }
 
   absl::Status Copy(const Step& step) {
@@ -270,7 +293,7 @@ class CpuHostWriter {
       $memory$
       $status$
       return AOTC_OK;)",
-            {{"memory", memory_.keep}, {"status", HasChecks() ? "self->status = AOTC_OK;" : ""}});
+            {{"memory", memory_.keep}, {"status", HasStatus() ? "self->status = AOTC_OK;" : ""}});
   }
 
   void PrepareWeights() {
@@ -292,9 +315,8 @@ class CpuHostWriter {
     return context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *loaded, ") : "";
   }
 
-  void EntryPoints() {
-    if (context_.LoadsWeights()) {
-      w_.Emit(R"(
+  void LoadPoint() {
+    w_.Emit(R"(
         aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
           if (weights == nullptr) return AOTC_ERROR_POINTER;
           const aotc_status status = aotc_weights_check(data, bytes, $size$u, $hash$);
@@ -302,9 +324,12 @@ class CpuHostWriter {
           return status;
         }
         )",
-              {{"name", m_.prefix}, {"size", StrCat(program_.weights.size())}, {"hash", Hash()}});
-      w_.Line();
-    }
+            {{"name", m_.prefix}, {"size", StrCat(program_.weights.size())}, {"hash", Hash()}});
+    w_.Line();
+  }
+
+  void EntryPoints() {
+    if (context_.LoadsWeights()) LoadPoint();
     w_.Emit(R"(
       aotc_status $name$_$run$($weights$const $name$_inputs *in, $name$_outputs *out, $parameter$) {
         run_state self;
@@ -313,6 +338,7 @@ class CpuHostWriter {
         $report$
         aotc_barrier_init(&self.barrier);
         steps(&self, 0, 1);
+        $when_learned$$report_learned$
         return $status$;
       }
 
@@ -335,6 +361,7 @@ class CpuHostWriter {
         self.workers = parallel->workers < most ? parallel->workers : most;
         aotc_barrier_init(&self.barrier);
         parallel->run(parallel->context, $name$_work, &self);
+        $when_learned$$report_learned$
         return $status$;
       }
       )",
@@ -344,8 +371,11 @@ class CpuHostWriter {
              {"parameter", memory_.parameter},
              {"memory", memory_.name},
              {"weights", WeightsParameter()},
-             {"report", ReportsSizes(m_) ? "report_sizes(self.sizes, out);" : ""},
-             {"status", HasChecks() ? "self.status" : "AOTC_OK"},
+             {"report", CallReportSizes(m_, "self.sizes", /*late=*/false)},
+             {"when_learned",
+              ReportsSizes(m_) && m_.HasLateSymbols() ? "if (self.status == AOTC_OK) " : ""},
+             {"report_learned", CallReportSizes(m_, "self.learned", /*late=*/true)},
+             {"status", HasStatus() ? "self.status" : "AOTC_OK"},
              {"loaded", context_.LoadsWeights() ? "loaded, " : ""}});
     w_.Line();
   }

@@ -25,6 +25,18 @@ void EmitLoadedInstance(const EmitContext& context, CodeWriter& w) {
          {{"name", context.interface.prefix}});
 }
 
+std::string RunLines(const ModelInterface& m, bool loads) {
+  const std::string call = StrCat(m.prefix, "_run_mt(",
+                                  loads ? StrCat("(const ", m.prefix, "_weights *)instance, ") : "",
+                                  "&in, &out, arena, parallel);");
+  if (!HasLateOutputs(m)) return StrCat("return ", call);
+  CodeWriter w;
+  w.Line(StrCat("aotc_status end = ", call));
+  DescribeLateOutputs(m, w);
+  w.Line("return end;");
+  return w.Take();
+}
+
 }  // namespace
 
 void EmitCpuTable(const EmitContext& context, CodeWriter& w) {
@@ -43,14 +55,14 @@ void EmitCpuTable(const EmitContext& context, CodeWriter& w) {
       $name$_outputs out = {};
       const aotc_status status = bind(inputs, outputs, &in, &out);
       if (status != AOTC_OK) return status;
-      return $name$_run_mt($loaded$&in, &out, arena, parallel);
+      $run$
     }
     )",
          {{"name", m.prefix},
           {"instance", loads ? "instance" : ""},
           {"use_instance", use_instance},
           {"given", NothingGiven(m)},
-          {"loaded", loads ? StrCat("(const ", m.prefix, "_weights *)instance, ") : ""}});
+          {"run", RunLines(m, loads)}});
   w.Line();
   if (loads) {
     EmitLoadedInstance(context, w);

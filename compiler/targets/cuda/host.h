@@ -30,6 +30,11 @@ bool AsksForCapability(const Program& program);
 // "sm_80" is 80; nothing for what is no such name.
 std::optional<int> CapabilityOf(std::string_view feature);
 
+// Where inputs and outputs that are host memory lie on the device, and the functions that bring
+// them there and back.
+void EmitStaging(const EmitContext& context, CodeWriter& w);
+void EmitTransfers(const EmitContext& context, CodeWriter& w);
+
 // The functions of NAME_device.cu.
 void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/emit/c_expr.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
@@ -28,10 +29,11 @@ class CudaHostWriter {
     w_.Line("namespace {\n");
     EmitPlaces(context_, w_);
     EmitSymbols(context_, w_);
-    Staging();
+    EmitLearnSizes(context_, w_);
+    EmitStaging(context_, w_);
     AOTC_RETURN_IF_ERROR(Steps());
     EmitCheckRun(context_, w_);
-    Transfers();
+    EmitTransfers(context_, w_);
     w_.Line("}  // namespace\n");
     if (context_.LoadsWeights()) EmitCudaLoad(context_, w_);
     EmitCudaLifetime(context_, check_, w_);
@@ -64,25 +66,6 @@ class CudaHostWriter {
     w_.Line();
   }
 
-  // Where inputs and outputs that are host memory are mirrored on the device.
-  void Staging() {
-    w_.Line(
-        "// Where the device's copies of inputs and outputs lie, for those that are host memory.");
-    const auto block = w_.Block("namespace staged {", "}  // namespace staged\n");
-    w_.Line("constexpr size_t padded(size_t bytes) { return (bytes + 255) / 256 * 256; }");
-    std::string end = "0";
-    const auto stage = [&](const std::string& name, const TensorPort& port) {
-      w_.Line(StrCat("constexpr size_t ", name, " = ", end, ";"));
-      end = StrCat(name, " + padded(", port.macro, ")");
-    };
-    for (size_t i = 0; i < m_.inputs.size(); ++i) {
-      const TensorPort& port = m_.inputs[i];
-      if (m_.AliasOfInput(i) == nullptr) stage("in_" + port.member, port);
-    }
-    for (const TensorPort& port : m_.outputs) stage("out_" + port.member, port);
-    w_.Line(StrCat("constexpr size_t bytes = ", end, ";"));
-  }
-
   absl::Status Steps() {
     const HostUses before = std::exchange(context_.uses, {});
     CodeWriter body;
@@ -97,33 +80,42 @@ class CudaHostWriter {
                    " are device memory."));
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
                                 "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
-    if (m_.HasSymbols()) StrAppend(&params, "const symbols &dims, ");
+    const bool learns = m_.HasLateSymbols();
+    if (m_.HasSymbols()) StrAppend(&params, learns ? "" : "const ", "symbols &dims, ");
     if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
     if (AsksForCapability(program_)) StrAppend(&params, "int32_t capability, ");
     const auto block =
         w_.Block(StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
     const HostUses& uses = context_.uses;
     for (const auto& [name, used] :
-         {std::pair("in", uses.inputs), std::pair("out", uses.outputs),
+         {std::pair("in", uses.inputs), std::pair("out", uses.outputs || learns),
           std::pair("arena", uses.arena), std::pair("weights", uses.weights),
-          std::pair("dims", uses.dims || !m_.HasSymbols()), std::pair("stream", uses_stream_)}) {
+          std::pair("dims", uses.dims || learns || !m_.HasSymbols()),
+          std::pair("stream", uses_stream_)}) {
       if (!used) w_.Line(StrCat("(void)", name, ";"));
     }
     context_.uses.functions |= before.functions;
     w_.Line("aotc_status status = AOTC_OK;");
     for (const Buffer& buffer : program_.buffers) {
-      if (buffer.kind == BufferKind::kHost) w_.Line(StrCat("uint8_t ", buffer.name, " = 0;"));
+      if (buffer.kind == BufferKind::kHost) w_.Line(HostVariable(buffer));
     }
     w_.Emit("$body$", {{"body", body.text()}});
     w_.Line("return status;");
     return absl::OkStatus();
   }
 
+  static std::string HostVariable(const Buffer& buffer) {
+    const std::string name = StrCat(CInterfaceType(buffer.dtype), " ", buffer.name);
+    if (buffer.shape.empty()) return StrCat(name, " = 0;");
+    return StrCat(name, "[", std::max<int64_t>(ElementCount(buffer.shape).AsInt().value_or(1), 1),
+                  "] = {};");
+  }
+
   void ReadFlag() {
     Emit(R"(
-      // Waits for all that was queued, and brings one bool from the device to the host.
-      aotc_status read_flag(uint8_t *to, const uint8_t *from, struct CUstream_st *stream) {
-        const aotc_status status = $name$_device_copy(to, from, 1, stream);
+      // Waits for all that was queued, and brings what decides the way on to the host.
+      aotc_status read_back(void *to, const void *from, size_t bytes, struct CUstream_st *stream) {
+        const aotc_status status = $name$_device_copy(to, from, bytes, stream);
         return status == AOTC_OK ? $name$_device_wait(stream) : status;
       }
       )");
@@ -136,12 +128,19 @@ class CudaHostWriter {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
       case StepKind::kCheck: return Check(index);
+      case StepKind::kSizes: Learn(static_cast<int>(index)); return absl::OkStatus();
       default: break;
     }
     const std::string flag =
         step.args.empty() ? "" : StrCat(program_.buffers[step.args[0]].name, " != 0");
     w_.Line(ControlLine(context_, step, flag));
     return absl::OkStatus();
+  }
+
+  void Learn(int index) {
+    const std::string given = BufferPointer(context_, program_.steps[index].args[0], false);
+    w_.Line(StrCat("status = ", LearnFunction(index), "(&dims, ", given, ", out);"));
+    w_.Line("if (status != AOTC_OK) return status;");
   }
 
   // Looked at when the run is over, or at once where another round would overwrite it.
@@ -154,14 +153,14 @@ class CudaHostWriter {
     }
     const auto block = w_.Block("{");
     w_.Line("uint8_t valid = 0;");
-    ToHost("&valid", from);
+    ToHost("&valid", from, "1");
     w_.Line("if (valid == 0) return AOTC_ERROR_VALUE;");
     return absl::OkStatus();
   }
 
-  void ToHost(const std::string& to, const std::string& from) {
+  void ToHost(const std::string& to, const std::string& from, const std::string& bytes) {
     reads_flags_ = uses_stream_ = true;
-    w_.Line(StrCat("status = read_flag(", to, ", ", from, ", stream);"));
+    w_.Line(StrCat("status = read_back(", to, ", ", from, ", ", bytes, ", stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
   }
 
@@ -231,7 +230,7 @@ class CudaHostWriter {
   absl::Status Copy(const Step& step) {
     if (program_.buffers[step.args[1]].kind == BufferKind::kHost) {
       ToHost(BufferPointer(context_, step.args[1], true),
-             BufferPointer(context_, step.args[0], false));
+             BufferPointer(context_, step.args[0], false), ActualBytes(context_, step.args[1]));
       return absl::OkStatus();
     }
     CopyLine(BufferPointer(context_, step.args[1], true),
@@ -245,83 +244,6 @@ class CudaHostWriter {
     w_.Line(
         StrCat("status = ", m_.prefix, "_device_copy(", to, ", ", from, ", ", bytes, ", stream);"));
     w_.Line("if (status != AOTC_OK) return status;");
-  }
-
-  // Functions that replace host pointers by staged ones, and bring results back.
-  void Transfers() {
-    const std::string dims = m_.HasSymbols() ? "const symbols &dims, " : "";
-    w_.Line(
-        "// Copies inputs that are host memory to the device; `in` and `out` point there "
-        "afterwards.");
-    {
-      const auto block = w_.Block(StrCat("aotc_status stage(const ", m_.prefix, "_instance *self, ",
-                                         m_.prefix, "_inputs *in, ", m_.prefix, "_outputs *out, ",
-                                         dims, "struct CUstream_st *stream) {"),
-                                  "}\n");
-      w_.Line("uint8_t *staging = (uint8_t *)self->staging;");
-      w_.Line("(void)staging, (void)in, (void)out, (void)stream;");
-      if (m_.HasSymbols()) w_.Line("(void)dims;");
-      for (size_t i = 0; i < m_.inputs.size(); ++i) {
-        if (m_.AliasOfInput(i) == nullptr) StageInput(i);
-      }
-      for (size_t i = 0; i < m_.outputs.size(); ++i) StageOutput(i);
-      w_.Line("return AOTC_OK;");
-    }
-    w_.Line("// Copies outputs from where stage() put them to host memory.");
-    const auto block =
-        w_.Block(StrCat("aotc_status unstage(const ", m_.prefix, "_instance *self, const ",
-                        m_.prefix, "_outputs *from, const ", m_.prefix, "_outputs *to, ", dims,
-                        "struct CUstream_st *stream) {"),
-                 "}\n");
-    w_.Line("(void)self, (void)from, (void)to, (void)stream;");
-    if (m_.HasSymbols()) w_.Line("(void)dims;");
-    for (size_t i = 0; i < m_.outputs.size(); ++i) {
-      const TensorPort& port = m_.outputs[i];
-      Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member,
-               "from->" + port.member, BytesOf(i));
-    }
-    w_.Line("return AOTC_OK;");
-  }
-
-  void Transfer(const std::string& condition, const std::string& to, const std::string& from,
-                const std::string& bytes) {
-    const auto block = w_.Block(StrCat("if (", condition, ") {"));
-    w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(", to, ", ", from,
-                   ", (size_t)(", bytes, "), stream);"));
-    w_.Line("if (status != AOTC_OK) return status;");
-  }
-
-  // Of an output; where it shares its memory, all of that.
-  std::string BytesOf(size_t output) const {
-    const TensorPort& port = m_.outputs[output];
-    return m_.AliasOfOutput(output) == nullptr ? ActualBytes(context_, port.id) : port.macro;
-  }
-
-  // What an output shares with an input goes to the device as a whole.
-  void StageOutput(size_t index) {
-    const TensorPort& port = m_.outputs[index];
-    const std::string on_host = StrCat("self->outputs_on_host[", index, "]");
-    const std::string copy = StrCat("(", port.type, " *)(staging + staged::out_", port.member, ")");
-    const AliasPort* alias = m_.AliasOfOutput(index);
-    if (alias == nullptr) {
-      w_.Line(StrCat("if (", on_host, ") out->", port.member, " = ", copy, ";"));
-      return;
-    }
-    w_.Line(StrCat("if (self->inputs_on_host[", alias->input, "] != ", on_host,
-                   ") return AOTC_ERROR_POINTER;"));
-    Transfer(on_host, copy, "out->" + port.member, port.macro);
-    w_.Line(StrCat("if (", on_host, ") out->", port.member, " = ", copy, ";"));
-  }
-
-  void StageInput(size_t index) {
-    const TensorPort& port = m_.inputs[index];
-    const auto block = w_.Block(StrCat("if (self->inputs_on_host[", index, "]) {"));
-    w_.Line(
-        StrCat(port.type, " *copy = (", port.type, " *)(staging + staged::in_", port.member, ");"));
-    w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(copy, in->", port.member,
-                   ", (size_t)(", ActualBytes(context_, port.id), "), stream);"));
-    w_.Line("if (status != AOTC_OK) return status;");
-    w_.Line(StrCat("in->", port.member, " = copy;"));
   }
 
   // The host reads sizes where they are when a run begins.
@@ -359,13 +281,15 @@ class CudaHostWriter {
         status = steps(&device_in, &device_out, (uint8_t *)arena, (const uint8_t *)self->device_weights$dims$,
                        $checks$stream);
         if (status != AOTC_OK) return status;
+        $report_learned$
         return unstage(self, &device_out, out$dims$, stream);
       })",
             {{"name", m_.prefix},
              {"read_by_host", ReadByHost()},
              {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
              {"sizes_out", m_.HasSymbols() ? ", &sizes" : ""},
-             {"report", ReportsSizes(m_) ? "report_sizes(sizes, out);" : ""},
+             {"report", CallReportSizes(m_, "sizes", /*late=*/false)},
+             {"report_learned", CallReportSizes(m_, "sizes", /*late=*/true)},
              {"arena_check", arena_check},
              {"checks", StrCat(check_ > 0 ? "(uint8_t *)self->checks, " : "",
                                AsksForCapability(program_) ? "self->capability, " : "")},

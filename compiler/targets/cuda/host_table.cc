@@ -10,6 +10,9 @@ namespace {
 void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   const bool loads = context.LoadsWeights();
+  CodeWriter late;
+  if (HasLateOutputs(m)) late.Line("if (end == AOTC_OK) end = status;");
+  DescribeLateOutputs(m, late);
   w.Emit(R"(
     aotc_status run(void *instance, const aotc_value *inputs, aotc_value *outputs, void *,
                     const aotc_parallel *) {
@@ -22,7 +25,8 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
       aotc_status status = bind(inputs, outputs, &in, &out);
       if (status != AOTC_OK) return status;
       status = $name$_enqueue(self, &in, &out, nullptr, self->stream);
-      const aotc_status end = $name$_finish(self);
+      $const$aotc_status end = $name$_finish(self);
+      $late$
       return status != AOTC_OK ? status : end;
     }
 
@@ -42,6 +46,8 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
 
     aotc_status destroy(void *instance) { return $name$_destroy(($name$_instance *)instance); })",
          {{"name", m.prefix},
+          {"const", HasLateOutputs(m) ? "" : "const "},
+          {"late", late.text()},
           {"not_ready", loads ? "AOTC_ERROR_WEIGHTS" : "AOTC_ERROR_POINTER"},
           {"given", NothingGiven(m)},
           {"weights_param", loads ? StrCat(", const ", m.prefix, "_weights *weights") : ""},

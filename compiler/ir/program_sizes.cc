@@ -1,0 +1,113 @@
+#include "compiler/ir/program_sizes.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/ir/program_access.h"
+#include "compiler/ir/program_control.h"
+#include "compiler/support/status.h"
+
+namespace aotc {
+namespace {
+
+template <class... Parts>
+absl::Status Wrong(size_t step, const Parts&... parts) {
+  return absl::InternalError(absl::StrCat("program: step ", step, ": ", parts...));
+}
+
+void AddVars(const Expr& e, std::set<std::string>& vars) {
+  if (e.valid()) vars.merge(FreeVars(e));
+}
+
+void AddVars(const std::vector<Expr>& list, std::set<std::string>& vars) {
+  for (const Expr& e : list) AddVars(e, vars);
+}
+
+absl::Status CheckSizeStep(const Program& program, size_t index) {
+  const Step& step = program.steps[index];
+  if (step.args.size() != 1) return Wrong(index, "sizes come from one argument");
+  const Buffer& buffer = program.buffers[step.args[0]];
+  const Expr count = ElementCount(buffer.shape);
+  if (!HoldsShape(buffer.dtype) || !count.IsInt(static_cast<int64_t>(step.elements.size()))) {
+    return Wrong(index, "%", buffer.name, " does not hold ", step.elements.size(), " sizes");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+SizeSteps::SizeSteps(const Program& program) {
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    std::set<std::string> vars;
+    AddVars(program.steps[i].elements, vars);
+    for (const std::string& var : vars) steps_.emplace(var, static_cast<int>(i));
+  }
+  if (steps_.empty()) return;
+  for (const Symbol& symbol : program.symbols) {
+    if (!symbol.value.valid()) continue;
+    const int step = StepOf(symbol.value);
+    if (step != kBeforeAnyStep) steps_.emplace(symbol.var, step);
+  }
+}
+
+int SizeSteps::StepOf(const std::string& var) const {
+  const auto found = steps_.find(var);
+  return found == steps_.end() ? kBeforeAnyStep : found->second;
+}
+
+int SizeSteps::StepOf(const Expr& e) const {
+  int latest = kBeforeAnyStep;
+  if (empty() || !e.valid()) return latest;
+  for (const std::string& var : FreeVars(e)) latest = std::max(latest, StepOf(var));
+  return latest;
+}
+
+int SizeSteps::StepOf(const Shape& shape) const {
+  int latest = kBeforeAnyStep;
+  for (const Expr& dim : shape) latest = std::max(latest, StepOf(dim));
+  return latest;
+}
+
+std::set<std::string> SizesOf(const Program& program, const Step& step) {
+  std::set<std::string> vars;
+  AddVars(step.trip, vars);
+  if (step.kind == StepKind::kLaunch) {
+    const ProgramKernel& kernel = program.kernels[step.kernel];
+    for (const Symbol& symbol : kernel.kernel.symbols) vars.insert(symbol.var);
+    for (const KernelVariant& variant : kernel.variants) {
+      AddVars(variant.guard, vars);
+      AddVars(variant.loops.tasks, vars);
+      for (const Symbol& symbol : variant.loops.symbols) vars.insert(symbol.var);
+    }
+  }
+  for (const BufferId id : step.args) {
+    const Buffer& buffer = program.buffers[id];
+    AddVars(ElementOffset(buffer), vars);
+    AddVars(buffer.start, vars);
+    if (step.kind == StepKind::kCopy) AddVars(buffer.shape, vars);
+    if (!buffer.start.empty()) AddVars(program.buffers[buffer.base].shape, vars);
+  }
+  return vars;
+}
+
+absl::Status CheckSizes(const Program& program) {
+  const SizeSteps known(program);
+  int depth = 0;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (step.kind == StepKind::kEnd) --depth;
+    if (OpensBlock(step)) ++depth;
+    if (step.kind == StepKind::kSizes) {
+      if (depth > 0) return Wrong(i, "sizes within a branch or loop");
+      AOTC_RETURN_IF_ERROR(CheckSizeStep(program, i));
+    }
+    if (known.empty()) continue;
+    for (const std::string& var : SizesOf(program, step)) {
+      if (known.StepOf(var) < static_cast<int>(i)) continue;
+      return Wrong(i, "needs '", var, "', which is known behind step ", known.StepOf(var));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace aotc

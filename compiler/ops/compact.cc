@@ -1,0 +1,157 @@
+// Elements that a condition chooses, how many of which there are only a run knows: NonZero and
+// Compress, and the ops of ours that they and others are made of.
+//
+//   counts = CumSum(flags)              of flags 0 1 1 0 1: 0 1 2 2 3
+//   n      = CountTrue(flags)           3, a size from there on
+//   places = TruePlaces(counts, n)      1 2 4
+//
+// The k-th place is found in the counts, which rise, by halving: all places at once, each in as
+// many steps as the number of flags has bits.
+#include "compiler/ops/compact.h"
+
+#include <cstdint>
+
+#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+ValueId Ints(Rebuilder& rebuilder, const Node& node, const char* what, int64_t value) {
+  const std::string& name = rebuilder.old_graph().values[node.outputs[0]].name;
+  return rebuilder.graph().AddConstant(StrCat(name, "_", what), Constant::Ints({value}));
+}
+
+ValueId CastTo(Rebuilder& rebuilder, const Node& node, ValueId x, DType dtype) {
+  Attributes to;
+  to.Set("to", static_cast<int64_t>(dtype));
+  return rebuilder.Emit("Cast", {x}, std::move(to), UnknownType(), node);
+}
+
+ValueId Flattened(Rebuilder& rebuilder, const Node& node, ValueId x) {
+  return rebuilder.Emit("Reshape", {x, Ints(rebuilder, node, "flat", -1)}, {}, UnknownType(), node);
+}
+
+// flags: bool[n] -> i64 []
+absl::Status CountTrue(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor flags, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(flags, 1, 1));
+  const Shape all = flags.shape();
+  op.SetOutput(0, op.b().Reduce("sum", DType::kI64, {}, all, [&](const Indices&, const Indices& r) {
+    return Cast(DType::kI64, flags(r));
+  }));
+  return absl::OkStatus();
+}
+
+// The least power of two above every number of flags.
+int64_t FirstStride(const Expr& length, const Bounds& bounds) {
+  const int64_t most = RangeOf(length, bounds).max;
+  int64_t stride = 1;
+  while (stride <= most / 2) stride *= 2;
+  return stride;
+}
+
+// counts: i64[n], how many flags are set up to each place; count: i64 [] -> i64[count]
+absl::Status TruePlaces(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor counts, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(counts, 1, 1));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(1));
+  if (count.size() != 1) return absl::InvalidArgumentError("needs one count");
+  const Expr length = counts.dim(0);
+  const Shape found = {op.Size(Max(count[0], 0), 0, 0, length)};
+  AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], length), "more is chosen than there is"));
+  TensorBuilder& b = op.b();
+  // The place is behind all that count k flags or fewer.
+  Tensor place = b.Compute(DType::kI64, found, [](const Indices&) { return Expr(0); });
+  for (int64_t stride = FirstStride(length, op.bounds()); stride > 0; stride /= 2) {
+    place = b.Compute(DType::kI64, found, [&](const Indices& k) {
+      const Expr next = place(k) + stride;
+      const Expr is_there = And(Le(Expr(stride), length), Le(next, length));
+      const Expr counted = counts({Clamp(next - 1, 0, length - 1)});
+      return Select(is_there, Select(Le(counted, k[0]), next, place(k)), place(k));
+    });
+  }
+  // Where the count is right no place lies beyond the last.
+  op.SetOutput(0, b.Compute(DType::kI64, found, [&](const Indices& k) {
+    return Clamp(place(k), 0, Max(length - 1, 0));
+  }));
+  return absl::OkStatus();
+}
+
+// x, places: i64[n] in it, row-major -> i64[rank, n]
+absl::Status PlaceIndices(OpContext& op) {
+  const Shape dims = op.InputType(0).dims;
+  AOTC_ASSIGN_OR_RETURN(const Tensor places, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(places, 1, 1));
+  const Shape shape = {Expr(static_cast<int64_t>(dims.size())), places.dim(0)};
+  op.SetOutput(0, op.b().Compute(DType::kI64, shape, [&](const Indices& i) {
+    const Indices at = Unraveled(places({i[1]}), dims);
+    Expr index = 0;
+    for (size_t d = at.size(); d-- > 0;) {
+      index = Select(Eq(i[0], static_cast<int64_t>(d)), at[d], index);
+    }
+    return index;
+  }));
+  return absl::OkStatus();
+}
+
+// ONNX NonZero, opset 1 to 13: NaN is not zero. Of a scalar the result has no rows.
+absl::Status NonZero(Rebuilder& rebuilder, const Node& node) {
+  const ValueId x = rebuilder.Mapped(node.inputs[0]);
+  const ValueId flags = Flattened(rebuilder, node, CastTo(rebuilder, node, x, DType::kBool));
+  const ValueId places = EmitTruePlaces(rebuilder, flags, node).places;
+  rebuilder.Replace(node.outputs[0],
+                    rebuilder.Emit("PlaceIndices", {x, places}, {}, UnknownType(), node));
+  return absl::OkStatus();
+}
+
+// ONNX Compress, opset 9 to 11: a condition that is too short chooses nothing more.
+absl::Status Compress(Rebuilder& rebuilder, const Node& node) {
+  if (node.inputs.size() != 2) return absl::InvalidArgumentError("needs data and a condition");
+  const bool is_flat = !node.attributes.Has("axis");
+  ValueId x = rebuilder.Mapped(node.inputs[0]);
+  if (is_flat) x = Flattened(rebuilder, node, x);
+  const ValueId places = EmitTruePlaces(rebuilder, rebuilder.Mapped(node.inputs[1]), node).places;
+  Attributes axis;
+  axis.Set("axis", is_flat ? int64_t{0} : node.attributes.Int("axis"));
+  rebuilder.Replace(node.outputs[0],
+                    rebuilder.Emit("Gather", {x, places}, std::move(axis), UnknownType(), node));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Compress", .expand = Compress, .summary = "slices that a condition chooses"},
+    {.name = "CountTrue",
+     .compute = CountTrue,
+     .summary = "how many flags are set",
+     .traits = kCounts},
+    {.name = "NonZero", .expand = NonZero, .summary = "indices of the elements that are not 0"},
+    {.name = "PlaceIndices",
+     .compute = PlaceIndices,
+     .summary = "row-major places as indices along the axes"},
+    {.name = "TruePlaces",
+     .compute = TruePlaces,
+     .summary = "places of the flags that are set",
+     .places = PlacesResult{.output = 0, .axis = 0}},
+};
+
+}  // namespace
+
+Chosen EmitTruePlaces(Rebuilder& rebuilder, ValueId flags, const Node& node) {
+  Chosen chosen;
+  const ValueId ones = CastTo(rebuilder, node, flags, DType::kI64);
+  const ValueId axis =
+      rebuilder.graph().AddConstant("axis", Constant::SplatInt(DType::kI64, {}, 0));
+  chosen.counts = rebuilder.Emit("CumSum", {ones, axis}, {}, UnknownType(), node);
+  chosen.count = rebuilder.Emit("CountTrue", {flags}, {}, UnknownType(), node);
+  chosen.places =
+      rebuilder.Emit("TruePlaces", {chosen.counts, chosen.count}, {}, UnknownType(), node);
+  return chosen;
+}
+
+std::span<const OpDef> CompactOps() { return kOps; }
+
+}  // namespace aotc
