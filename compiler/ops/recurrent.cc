@@ -180,7 +180,7 @@ absl::StatusOr<RecurrentBuilder::Results> RecurrentBuilder::RunDirection(size_t 
       ops_,
       {.recurrence = OfDirection(kR, 0, direction),
        .bias = OfDirection(kBias, 0, direction),
-       .peepholes = OfDirection(kPeepholes, 0, direction),
+       .peepholes = ops_.Widened(OfDirection(kPeepholes, 0, direction)),
        .activations = {first, first + static_cast<std::ptrdiff_t>(form_.activations.size())}});
   const ValueId product = InputProduct(direction, cell.bias);
   const bool reverse = IsReverse(direction);

@@ -11,9 +11,10 @@ namespace {
 
 bool IsHalf(DType type) { return type == DType::kF16 || type == DType::kBF16; }
 
-// A function by its name in the attribute `activations`: the op of that name, which has the same
-// attributes with the same defaults, or one of two that no op has. It takes as many of `alpha` and
-// `beta` as it has.
+// A function by its name in the attribute `activations`, and whether it takes a number of
+// `activation_alpha` and of `activation_beta`. Defaults are those of the op of that name, as ONNX
+// has it; Affine and ScaledTanh, which are no ops, then scale by 1 and add 0. (onnxruntime takes 0
+// for the numbers of those two, and of ThresholdedRelu.)
 struct ActivationForm {
   const char* name;
   bool alpha = false;
@@ -50,9 +51,7 @@ ValueId Clipped(CellOps& ops, ValueId x) {
   return ops.Op("Clip", {x, ops.Number(-clip), ops.Number(clip)});
 }
 
-// An activation of what is clipped first.
-ValueId Apply(CellOps& ops, const Activation& activation, ValueId gate) {
-  const ValueId x = Clipped(ops, gate);
+ValueId Apply(CellOps& ops, const Activation& activation, ValueId x) {
   auto scaled = [&](ValueId value, std::optional<float> scale) {
     return scale ? ops.Product(value, ops.Number(*scale)) : value;
   };
@@ -67,6 +66,11 @@ ValueId Apply(CellOps& ops, const Activation& activation, ValueId gate) {
   if (activation.alpha) attributes.Set("alpha", *activation.alpha);
   if (activation.beta) attributes.Set("beta", *activation.beta);
   return ops.Op(activation.op, {x}, std::move(attributes));
+}
+
+// The activation of a gate, whose sum is clipped.
+ValueId Gate(CellOps& ops, const Activation& activation, ValueId sum) {
+  return Apply(ops, activation, Clipped(ops, sum));
 }
 
 ValueId Transposed(CellOps& ops, ValueId matrix) { return ops.Op("Transpose", {matrix}); }
@@ -84,11 +88,12 @@ Cell PreparePlain(CellOps& ops, Cell given) {
 // h' = f(x + h R)
 std::vector<ValueId> RnnStep(CellOps& ops, const Cell& cell, ValueId x,
                              const std::vector<ValueId>& states) {
-  return {Apply(ops, cell.activations[0], ops.Sum(x, ops.MatMul(states[0], cell.recurrence)))};
+  return {Gate(ops, cell.activations[0], ops.Sum(x, ops.MatMul(states[0], cell.recurrence)))};
 }
 
 // Gates i, o, f, c; peepholes i, o, f:
 //   c' = f(f) c + f(i) g(c),  h' = f(o) h(c')
+// The standard clips "the input of activations"; c' is not clipped in front of h, as in onnxruntime.
 std::vector<ValueId> LstmStep(CellOps& ops, const Cell& cell, ValueId x,
                               const std::vector<ValueId>& states) {
   const ValueId h = states[0], c = states[1];
@@ -98,12 +103,12 @@ std::vector<ValueId> LstmStep(CellOps& ops, const Cell& cell, ValueId x,
   auto gate = [&](size_t k, ValueId seen) {
     const ValueId weights = peepholes[k];
     const ValueId sum = weights.valid() ? ops.Sum(gates[k], ops.Product(weights, seen)) : gates[k];
-    return Apply(ops, cell.activations[0], sum);
+    return Gate(ops, cell.activations[0], sum);
   };
   const ValueId input = gate(0, c);
   const bool coupled = ops.node().attributes.Int("input_forget") != 0;
   const ValueId forget = coupled ? ops.Op("Sub", {ops.Number(1), input}) : gate(2, c);
-  const ValueId added = ops.Product(input, Apply(ops, cell.activations[1], gates[3]));
+  const ValueId added = ops.Product(input, Gate(ops, cell.activations[1], gates[3]));
   const ValueId next_c = ops.Sum(ops.Product(forget, c), added);
   const ValueId output = gate(1, next_c);
   return {ops.Product(output, Apply(ops, cell.activations[2], next_c)), next_c};
@@ -127,7 +132,7 @@ Cell PrepareGru(CellOps& ops, Cell given) {
     const std::vector<ValueId> parts = ops.Split(given.bias, 0, 6);
     given.bias =
         ops.Concat({ops.Sum(parts[0], parts[3]), ops.Sum(parts[1], parts[4]), parts[2]}, 0);
-    given.hidden_bias = parts[5];
+    given.hidden_bias = ops.Widened(parts[5]);
   }
   return given;
 }
@@ -141,7 +146,7 @@ std::vector<ValueId> GruStep(CellOps& ops, const Cell& cell, ValueId x,
   const std::vector<ValueId> products =
       ops.Split(ops.MatMul(h, cell.recurrence), -1, resets_product ? 3 : 2);
   auto gate = [&](size_t k) {
-    return Apply(ops, cell.activations[0], ops.Sum(inputs[k], products[k]));
+    return Gate(ops, cell.activations[0], ops.Sum(inputs[k], products[k]));
   };
   const ValueId update = gate(0), reset = gate(1);
   ValueId seen;
@@ -151,7 +156,7 @@ std::vector<ValueId> GruStep(CellOps& ops, const Cell& cell, ValueId x,
   } else {
     seen = ops.MatMul(ops.Product(reset, h), cell.hidden_recurrence);
   }
-  const ValueId hidden = Apply(ops, cell.activations[1], ops.Sum(inputs[2], seen));
+  const ValueId hidden = Gate(ops, cell.activations[1], ops.Sum(inputs[2], seen));
   const ValueId rest = ops.Op("Sub", {ops.Number(1), update});
   return {ops.Sum(ops.Product(rest, hidden), ops.Product(update, h))};
 }
@@ -218,7 +223,9 @@ ValueId CellOps::CastTo(ValueId x, DType type) {
   return Op("Cast", {x}, IntAttributes({{"to", static_cast<int64_t>(type)}}));
 }
 
-ValueId CellOps::Widened(ValueId x) { return IsHalf(type_) ? CastTo(x, DType::kF32) : x; }
+ValueId CellOps::Widened(ValueId x) {
+  return x.valid() && IsHalf(type_) ? CastTo(x, DType::kF32) : x;
+}
 
 ValueId CellOps::Narrowed(ValueId x) { return IsHalf(type_) ? CastTo(x, type_) : x; }
 

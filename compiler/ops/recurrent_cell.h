@@ -38,7 +38,7 @@ class CellOps {
   ValueId Ints(const char* suffix, const std::vector<int64_t>& values);
   // A scalar of the type of gates and states.
   ValueId Number(double value);
-  // From the element type of the node to that of gates and states, and back.
+  // From the element type of the node to that of gates and states, and back; absent stays absent.
   ValueId Widened(ValueId x);
   ValueId Narrowed(ValueId x);
   // rows [..., k] times weights [k, n], in the type of gates.
@@ -65,9 +65,9 @@ struct Activation {
 struct Cell {
   ValueId recurrence = {};         // [gates * H, H], as given; [H, gates * H] for steps
   ValueId bias = {};               // [2 * gates * H], as given; [gates * H] for the input product
-  ValueId peepholes = {};          // [3 * H]; absent as in the node
+  ValueId peepholes = {};          // [3 * H], in the type of gates; absent as in the node
   ValueId hidden_recurrence = {};  // GRU: [H, H] of the hidden gate, where it has a product alone
-  ValueId hidden_bias = {};        // GRU: [H], what is reset with the product
+  ValueId hidden_bias = {};        // GRU: [H], reset with the product; in the type of gates
   std::vector<Activation> activations = {};
 };
 
