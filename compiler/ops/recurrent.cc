@@ -88,7 +88,9 @@ absl::Status RecurrentBuilder::ReadAttributes() {
 }
 
 ValueId RecurrentBuilder::Given(size_t operand) {
-  return HasInput(node_, operand) ? ops_.rebuilder().Mapped(node_.inputs[operand]) : ValueId();
+  if (!HasInput(node_, operand)) return {};
+  const ValueId value = ops_.rebuilder().Mapped(node_.inputs[operand]);
+  return operand == kLengths ? value : ops_.Widened(value);
 }
 
 ValueId RecurrentBuilder::OfDirection(size_t operand, int64_t axis, size_t direction) {
@@ -103,9 +105,8 @@ ValueId RecurrentBuilder::OfDirection(size_t operand, int64_t axis, size_t direc
 ValueId RecurrentBuilder::InitialState(size_t state, size_t direction) {
   const ValueId given = OfDirection(kState + state, layout_, direction);
   if (given.valid()) {
-    const ValueId initial = ops_.Widened(given);
-    if (!lengths_.valid()) return initial;
-    return ops_.Op("Where", {ops_.Op("Less", {Zero(), lengths_}), initial, ops_.Number(0)});
+    if (!lengths_.valid()) return given;
+    return ops_.Op("Where", {ops_.Op("Less", {Zero(), lengths_}), given, ops_.Number(0)});
   }
   const int64_t batch_axis = 1 - layout_, hidden_axis = 2;
   auto dim = [&](size_t operand, int64_t axis) {
@@ -118,8 +119,8 @@ ValueId RecurrentBuilder::InitialState(size_t state, size_t direction) {
 // [S, B, gates * H], or [B, S, gates * H]
 ValueId RecurrentBuilder::InputProduct(size_t direction, ValueId bias) {
   const ValueId weights = ops_.Op("Transpose", {OfDirection(kW, 0, direction)});
-  const ValueId product = ops_.Widened(ops_.Op("MatMul", {Given(kX), weights}));
-  return bias.valid() ? ops_.Sum(product, ops_.Widened(bias)) : product;
+  const ValueId product = ops_.Op("MatMul", {Given(kX), weights});
+  return bias.valid() ? ops_.Op("Add", {product, bias}) : product;
 }
 
 ValueId RecurrentBuilder::AddInput(RegionId region, const char* name, ValueType type) {
@@ -161,7 +162,7 @@ absl::Status RecurrentBuilder::FillBody(RegionId region, const Cell& cell, Value
   }
   const ValueId one =
       ops_.rebuilder().graph().AddConstant("step", Constant::SplatInt(DType::kI64, {}, 1));
-  next.insert(next.begin(), ops_.Sum(counter, one));
+  next.insert(next.begin(), ops_.Op("Add", {counter, one}));
   if (WantsOutput(0)) next.push_back(ops_.Narrowed(y));
   ops_.rebuilder().graph().regions[region].outputs = std::move(next);
   return absl::OkStatus();
@@ -180,7 +181,7 @@ absl::StatusOr<RecurrentBuilder::Results> RecurrentBuilder::RunDirection(size_t 
       ops_,
       {.recurrence = OfDirection(kR, 0, direction),
        .bias = OfDirection(kBias, 0, direction),
-       .peepholes = ops_.Widened(OfDirection(kPeepholes, 0, direction)),
+       .peepholes = OfDirection(kPeepholes, 0, direction),
        .activations = {first, first + static_cast<std::ptrdiff_t>(form_.activations.size())}});
   const ValueId product = InputProduct(direction, cell.bias);
   const bool reverse = IsReverse(direction);

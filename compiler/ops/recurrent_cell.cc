@@ -53,11 +53,11 @@ ValueId Clipped(CellOps& ops, ValueId x) {
 
 ValueId Apply(CellOps& ops, const Activation& activation, ValueId x) {
   auto scaled = [&](ValueId value, std::optional<float> scale) {
-    return scale ? ops.Product(value, ops.Number(*scale)) : value;
+    return scale ? ops.Op("Mul", {value, ops.Number(*scale)}) : value;
   };
   if (activation.op == "Affine") {
     const ValueId line = scaled(x, activation.alpha);
-    return activation.beta ? ops.Sum(line, ops.Number(*activation.beta)) : line;
+    return activation.beta ? ops.Op("Add", {line, ops.Number(*activation.beta)}) : line;
   }
   if (activation.op == "ScaledTanh") {
     return scaled(ops.Op("Tanh", {scaled(x, activation.beta)}), activation.alpha);
@@ -80,7 +80,7 @@ Cell PreparePlain(CellOps& ops, Cell given) {
   given.recurrence = Transposed(ops, given.recurrence);
   if (given.bias.valid()) {
     const std::vector<ValueId> halves = ops.Split(given.bias, 0, 2);
-    given.bias = ops.Sum(halves[0], halves[1]);
+    given.bias = ops.Op("Add", {halves[0], halves[1]});
   }
   return given;
 }
@@ -88,30 +88,33 @@ Cell PreparePlain(CellOps& ops, Cell given) {
 // h' = f(x + h R)
 std::vector<ValueId> RnnStep(CellOps& ops, const Cell& cell, ValueId x,
                              const std::vector<ValueId>& states) {
-  return {Gate(ops, cell.activations[0], ops.Sum(x, ops.MatMul(states[0], cell.recurrence)))};
+  return {Gate(ops, cell.activations[0],
+               ops.Op("Add", {x, ops.Op("MatMul", {states[0], cell.recurrence})}))};
 }
 
 // Gates i, o, f, c; peepholes i, o, f:
 //   c' = f(f) c + f(i) g(c),  h' = f(o) h(c')
-// The standard clips "the input of activations"; c' is not clipped in front of h, as in onnxruntime.
+// The standard clips "the input of activations"; as in onnxruntime, c' is not clipped for h.
 std::vector<ValueId> LstmStep(CellOps& ops, const Cell& cell, ValueId x,
                               const std::vector<ValueId>& states) {
   const ValueId h = states[0], c = states[1];
-  const std::vector<ValueId> gates = ops.Split(ops.Sum(x, ops.MatMul(h, cell.recurrence)), -1, 4);
+  const std::vector<ValueId> gates =
+      ops.Split(ops.Op("Add", {x, ops.Op("MatMul", {h, cell.recurrence})}), -1, 4);
   const std::vector<ValueId> peepholes =
       cell.peepholes.valid() ? ops.Split(cell.peepholes, 0, 3) : std::vector<ValueId>(3);
   auto gate = [&](size_t k, ValueId seen) {
     const ValueId weights = peepholes[k];
-    const ValueId sum = weights.valid() ? ops.Sum(gates[k], ops.Product(weights, seen)) : gates[k];
+    const ValueId sum =
+        weights.valid() ? ops.Op("Add", {gates[k], ops.Op("Mul", {weights, seen})}) : gates[k];
     return Gate(ops, cell.activations[0], sum);
   };
   const ValueId input = gate(0, c);
   const bool coupled = ops.node().attributes.Int("input_forget") != 0;
   const ValueId forget = coupled ? ops.Op("Sub", {ops.Number(1), input}) : gate(2, c);
-  const ValueId added = ops.Product(input, Gate(ops, cell.activations[1], gates[3]));
-  const ValueId next_c = ops.Sum(ops.Product(forget, c), added);
+  const ValueId added = ops.Op("Mul", {input, Gate(ops, cell.activations[1], gates[3])});
+  const ValueId next_c = ops.Op("Add", {ops.Op("Mul", {forget, c}), added});
   const ValueId output = gate(1, next_c);
-  return {ops.Product(output, Apply(ops, cell.activations[2], next_c)), next_c};
+  return {ops.Op("Mul", {output, Apply(ops, cell.activations[2], next_c)}), next_c};
 }
 
 bool ResetsProduct(const CellOps& ops) {
@@ -130,9 +133,9 @@ Cell PrepareGru(CellOps& ops, Cell given) {
   given.recurrence = Transposed(ops, given.recurrence);
   if (given.bias.valid()) {
     const std::vector<ValueId> parts = ops.Split(given.bias, 0, 6);
-    given.bias =
-        ops.Concat({ops.Sum(parts[0], parts[3]), ops.Sum(parts[1], parts[4]), parts[2]}, 0);
-    given.hidden_bias = ops.Widened(parts[5]);
+    given.bias = ops.Concat(
+        {ops.Op("Add", {parts[0], parts[3]}), ops.Op("Add", {parts[1], parts[4]}), parts[2]}, 0);
+    given.hidden_bias = parts[5];
   }
   return given;
 }
@@ -144,21 +147,22 @@ std::vector<ValueId> GruStep(CellOps& ops, const Cell& cell, ValueId x,
   const bool resets_product = ResetsProduct(ops);
   const std::vector<ValueId> inputs = ops.Split(x, -1, 3);
   const std::vector<ValueId> products =
-      ops.Split(ops.MatMul(h, cell.recurrence), -1, resets_product ? 3 : 2);
+      ops.Split(ops.Op("MatMul", {h, cell.recurrence}), -1, resets_product ? 3 : 2);
   auto gate = [&](size_t k) {
-    return Gate(ops, cell.activations[0], ops.Sum(inputs[k], products[k]));
+    return Gate(ops, cell.activations[0], ops.Op("Add", {inputs[k], products[k]}));
   };
   const ValueId update = gate(0), reset = gate(1);
   ValueId seen;
   if (resets_product) {
     const bool biased = cell.hidden_bias.valid();
-    seen = ops.Product(reset, biased ? ops.Sum(products[2], cell.hidden_bias) : products[2]);
+    seen = ops.Op("Mul",
+                  {reset, biased ? ops.Op("Add", {products[2], cell.hidden_bias}) : products[2]});
   } else {
-    seen = ops.MatMul(ops.Product(reset, h), cell.hidden_recurrence);
+    seen = ops.Op("MatMul", {ops.Op("Mul", {reset, h}), cell.hidden_recurrence});
   }
-  const ValueId hidden = Gate(ops, cell.activations[1], ops.Sum(inputs[2], seen));
+  const ValueId hidden = Gate(ops, cell.activations[1], ops.Op("Add", {inputs[2], seen}));
   const ValueId rest = ops.Op("Sub", {ops.Number(1), update});
-  return {ops.Sum(ops.Product(rest, hidden), ops.Product(update, h))};
+  return {ops.Op("Add", {ops.Op("Mul", {rest, hidden}), ops.Op("Mul", {update, h})})};
 }
 
 // The next number of a list, for a function that has such a parameter.
@@ -223,15 +227,9 @@ ValueId CellOps::CastTo(ValueId x, DType type) {
   return Op("Cast", {x}, IntAttributes({{"to", static_cast<int64_t>(type)}}));
 }
 
-ValueId CellOps::Widened(ValueId x) {
-  return x.valid() && IsHalf(type_) ? CastTo(x, DType::kF32) : x;
-}
+ValueId CellOps::Widened(ValueId x) { return IsHalf(type_) ? CastTo(x, DType::kF32) : x; }
 
 ValueId CellOps::Narrowed(ValueId x) { return IsHalf(type_) ? CastTo(x, type_) : x; }
-
-ValueId CellOps::MatMul(ValueId rows, ValueId weights) {
-  return Widened(Op("MatMul", {Narrowed(rows), weights}));
-}
 
 const CellForm& LstmForm() {
   static const CellForm kForm = {"LSTM", 2, {"Sigmoid", "Tanh", "Tanh"}, PreparePlain, LstmStep};

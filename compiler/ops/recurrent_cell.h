@@ -6,8 +6,7 @@
 //   Cell cell = form.prepare(ops, {.recurrence = r, .bias = b, .activations = activations});
 //   std::vector<ValueId> next = form.step(ops, cell, x, {h, c});
 //
-// Of f16 and bf16 only the operands of products, and what the op gives, have that type; gates and
-// states are f32.
+// f16 and bf16 are cast to f32 first and back at the end: states are f32 from step to step.
 #ifndef AOTC_COMPILER_OPS_RECURRENT_CELL_H_
 #define AOTC_COMPILER_OPS_RECURRENT_CELL_H_
 
@@ -29,20 +28,17 @@ class CellOps {
 
   Rebuilder& rebuilder() { return rebuilder_; }
   const Node& node() const { return node_; }
+  // Inputs that are emitted in the braces of the list come in its order.
   ValueId Op(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {});
-  ValueId Sum(ValueId a, ValueId b) { return Op("Add", {a, b}); }
-  ValueId Product(ValueId a, ValueId b) { return Op("Mul", {a, b}); }
   // Equal parts along an axis.
   std::vector<ValueId> Split(ValueId x, int64_t axis, size_t parts);
   ValueId Concat(std::vector<ValueId> parts, int64_t axis);
   ValueId Ints(const char* suffix, const std::vector<int64_t>& values);
-  // A scalar of the type of gates and states.
+  // A scalar of the type in which cells are computed.
   ValueId Number(double value);
-  // From the element type of the node to that of gates and states, and back; absent stays absent.
+  // From the element type of the node to the one in which cells are computed, and back.
   ValueId Widened(ValueId x);
   ValueId Narrowed(ValueId x);
-  // rows [..., k] times weights [k, n], in the type of gates.
-  ValueId MatMul(ValueId rows, ValueId weights);
 
  private:
   ValueId CastTo(ValueId x, DType type);
@@ -65,9 +61,9 @@ struct Activation {
 struct Cell {
   ValueId recurrence = {};         // [gates * H, H], as given; [H, gates * H] for steps
   ValueId bias = {};               // [2 * gates * H], as given; [gates * H] for the input product
-  ValueId peepholes = {};          // [3 * H], in the type of gates; absent as in the node
+  ValueId peepholes = {};          // [3 * H]; absent as in the node
   ValueId hidden_recurrence = {};  // GRU: [H, H] of the hidden gate, where it has a product alone
-  ValueId hidden_bias = {};        // GRU: [H], reset with the product; in the type of gates
+  ValueId hidden_bias = {};        // GRU: [H], reset with the product
   std::vector<Activation> activations = {};
 };
 
