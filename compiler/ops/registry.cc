@@ -14,6 +14,7 @@ constexpr OpFamily kFamilies[] = {
     ArithmeticOps,
     AttentionOps,
     CastOps,
+    CompactOps,
     ConcatOps,
     ControlFlowOps,
     ConvOps,
@@ -31,11 +32,13 @@ constexpr OpFamily kFamilies[] = {
     LossOps,
     MatMulOps,
     MelWeightMatrixOps,
+    NonMaxSuppressionOps,
     NormalizationOps,
     PadOps,
     PlaceChangeOps,
     PoolOps,
     QuantizeOps,
+    RecurrentOps,
     ReduceOps,
     RelayoutOps,
     ReshapeOps,
@@ -52,10 +55,8 @@ constexpr OpFamily kFamilies[] = {
     TopKOps,
     TransposeOps,
     UnaryMathOps,
-    WinogradConvOps,
-    CompactOps,
     UniqueOps,
-    NonMaxSuppressionOps,
+    WinogradConvOps,
 };
 
 using OpTable = std::map<std::string_view, const OpDef*>;

@@ -154,8 +154,7 @@ def folded(layer):
     return cut(layer, nodes, start.name, shape, end)
 
 
-# Model -> its layers by name, each from the module of the bench models. Of `lstm` there is none:
-# the operator is not supported.
+# Model -> its layers by name, each from the module of the bench models.
 LAYERS = {
     "resnet50": {"3x3": lambda b: convolution(b.resnet50(), square(3)),
                  "1x1": lambda b: convolution(b.resnet50(), square(1)),
@@ -171,6 +170,7 @@ LAYERS = {
     "bert_base_decomposed": {
         "encoder": lambda b: encoder(b.bert_base(decomposed=True, seq=TOKENS, layers=1))},
     "vit_b16": {"encoder": lambda b: patch_encoder(b.vit_b16(layers=1, seq=TOKENS))},
+    "lstm": {"both": lambda b: b.lstm(seq=3, features=5, hidden=19, classes=3).model()},
     "gpt2_step": {"step": lambda b: b.gpt2_step(layers=1, vocab=67).model()},
     "resnet50_int8": {"3x3": lambda b: folded(convolution(b.resnet50(), square(3)))},
     "mobilenetv2_int8": {

@@ -28,6 +28,7 @@ import merge_models  # noqa: E402
 import operator_indices  # noqa: E402
 import operator_numbers  # noqa: E402
 import operator_opsets  # noqa: E402
+import operator_recurrent  # noqa: E402
 import operator_windows  # noqa: E402
 from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
                           model_name)
@@ -37,7 +38,7 @@ from model_table import CompiledModel  # noqa: E402
 from operator_case import Draw, difference, make_case  # noqa: E402
 
 FAMILIES = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES,
-            *operator_opsets.FAMILIES)
+            *operator_opsets.FAMILIES, *operator_recurrent.FAMILIES)
 Way = collections.namedtuple("Way", "target flags form")
 WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
         "cpu": Way("cpu", ["--cpu=x86-64-v3"], ""),

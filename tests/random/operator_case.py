@@ -30,6 +30,13 @@ class Node:
     opset: int = OPSET
     tolerance: float = 1e-4  # of floats of 32 bits and more, relative to the largest element
     steps: int = 0           # by which integers may differ: results of rounded floats
+    unwanted: tuple = ()     # outputs that are left out
+    # (operand, axis) -> suffix of the name of its symbol in form "symbolic"; without any the first
+    # axis of the only input has one
+    symbols: dict = dataclasses.field(default_factory=dict)
+    # What onnxruntime does not run: a node that it does, and what makes an output of that one of
+    # this.
+    stand_in: tuple = ()
 
 
 @dataclasses.dataclass
@@ -102,21 +109,31 @@ def vector(*items, dtype="i8"):
     return np.array(items, dtype)
 
 
+def symbolic_shape(node, name, operand):
+    """Dims of an operand in form "symbolic"."""
+    shape = list(node.operands[operand].shape)
+    for (of, axis), suffix in (node.symbols or {(operand, 0): ""}).items():
+        if of == operand:
+            shape[axis] = name + suffix
+    return shape
+
+
 def build(node, name, free, symbolic=False):
-    """A model of the node; operands with numbers in `free` are its inputs, and the first dim of the
-    only one is a symbol with the name of the case.
+    """A model of the node; operands with numbers in `free` are its inputs, and have symbols for
+    names of dims.
     """
     names = ["" if a is None else f"{name}_x{i}" for i, a in enumerate(node.operands)]
-    outputs = [f"{name}_y{i}" for i in range(node.outputs)]
+    outputs = ["" if i in node.unwanted else f"{name}_y{i}" for i in range(node.outputs)]
     made = helper.make_node(node.op, names, outputs, name=name, **node.attributes)
     operands = list(enumerate(node.operands))
     inputs = [helper.make_tensor_value_info(
         names[i], helper.np_dtype_to_tensor_dtype(a.dtype),
-        [name, *a.shape[1:]] if symbolic else a.shape) for i, a in operands if i in free]
+        symbolic_shape(node, name, i) if symbolic else a.shape) for i, a in operands if i in free]
     constants = [numpy_helper.from_array(np.asarray(a, order="C"), names[i])
                  for i, a in operands if a is not None and i not in free]
     graph = helper.make_graph([made], name, inputs,
-                              [onnx.ValueInfoProto(name=output) for output in outputs], constants)
+                              [onnx.ValueInfoProto(name=output) for output in outputs if output],
+                              constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", node.opset)],
                              ir_version=10)
 
@@ -136,10 +153,34 @@ def run_reference(model, inputs):
         return None
 
 
+def expect(node, name, model, inputs):
+    """Outputs by name, or None where onnxruntime refuses the model."""
+    if not node.stand_in:
+        return run_reference(model, inputs)
+    other, convert = node.stand_in
+    results = run_reference(build(other, name, set()), {})
+    return results and {output: convert(array) for output, array in results.items()}
+
+
 def has_symbol(node, free):
     """Whether one operand alone is an input, and has a first dim."""
     shapes = [node.operands[i].shape for i in free]
     return len(shapes) == 1 and len(shapes[0]) > 0 and shapes[0][0] > 0
+
+
+def choose_symbols(draw, node, name, free):
+    """Inputs of form "symbolic", and the bounds of its symbols; None where it has none."""
+    if node.symbols:
+        free = set(free) | {operand for operand, _ in node.symbols}
+        sizes = {name + suffix: node.operands[operand].shape[axis]
+                 for (operand, axis), suffix in node.symbols.items()}
+        return free, {symbol: f"1..{size + draw.dim(0, 3)}" for symbol, size in sizes.items()}
+    if not has_symbol(node, free):
+        free = {i for i, a in enumerate(node.operands) if a is not None}
+        free = {min(free)} - set(node.known)
+        if not has_symbol(node, free):
+            return None
+    return free, {name: f"1..{node.operands[min(free)].shape[0] + draw.dim(0, 3)}"}
 
 
 def make_case(draw, node, name, form):
@@ -148,23 +189,23 @@ def make_case(draw, node, name, form):
     """
     present = [i for i, a in enumerate(node.operands) if a is not None]
     free = {i for i in present if i not in node.known and not draw.chance(0.15)}
-    if form == "symbolic" and not has_symbol(node, free):
-        free = set(present[:1]) - set(node.known)
-        if not has_symbol(node, free):
+    dims = {}
+    if form == "symbolic":
+        chosen = choose_symbols(draw, node, name, free)
+        if chosen is None:
             return None
+        free, dims = chosen
     if any(math.prod(node.operands[i].shape) > MOST_ELEMENTS for i in present):
         return None
     inputs = {f"{name}_x{i}": node.operands[i] for i in free}
     model = build(node, name, free)
-    expected = run_reference(model, inputs)
+    expected = expect(node, name, model, inputs)
     if expected is None or any(a.size > MOST_ELEMENTS for a in expected.values()):
         return None
-    dims = {}
     if form == "folded":
         model, inputs = build(node, name, set()), {}
     if form == "symbolic":
         model = build(node, name, free, True)
-        dims[name] = f"1..{next(iter(inputs.values())).shape[0] + draw.dim(0, 3)}"
     for value in model.graph.output:
         array = expected[value.name]
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)

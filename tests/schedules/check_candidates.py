@@ -20,7 +20,6 @@ import model_list  # noqa: E402
 
 TARGETS = ("cpu", "cuda")
 BENCH_DIMS = {"gpt2_step": {"past": "0..1023"}}
-REFUSED = {"lstm": "the op LSTM is not supported"}  # of the bench
 
 
 def argument(path, dims):
@@ -48,9 +47,6 @@ def made(folder):
     bench = model_list.load_bench()
     names = [*bench.FLOAT_MODELS, *bench.INT8_MODELS]
     for name in names:
-        if name in REFUSED:
-            print(f"{name}: {REFUSED[name]}, not counted")
-            continue
         path = folder / f"{name}.onnx"
         if name in bench.INT8_MODELS:
             bench.quantize(folder / f"{bench.INT8_MODELS[name]}.onnx", path)
