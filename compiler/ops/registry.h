@@ -14,6 +14,7 @@ std::span<const OpDef> ActivationOps();
 std::span<const OpDef> ArgOps();
 std::span<const OpDef> ArithmeticOps();
 std::span<const OpDef> AttentionOps();
+std::span<const OpDef> BitCastOps();
 std::span<const OpDef> CastOps();
 std::span<const OpDef> ConcatOps();
 std::span<const OpDef> ControlFlowOps();
