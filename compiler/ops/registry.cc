@@ -50,6 +50,7 @@ constexpr OpFamily kFamilies[] = {
     SliceOps,
     SoftmaxOps,
     StatisticsNormOps,
+    TensorScatterOps,
     TopKOps,
     TransposeOps,
     UnaryMathOps,

@@ -51,6 +51,7 @@ std::span<const OpDef> SignalWindowOps();
 std::span<const OpDef> SliceOps();
 std::span<const OpDef> SoftmaxOps();
 std::span<const OpDef> StatisticsNormOps();
+std::span<const OpDef> TensorScatterOps();
 std::span<const OpDef> TopKOps();
 std::span<const OpDef> TransposeOps();
 std::span<const OpDef> UnaryMathOps();
