@@ -16,6 +16,7 @@ std::span<const OpDef> ArithmeticOps();
 std::span<const OpDef> AttentionOps();
 std::span<const OpDef> BitCastOps();
 std::span<const OpDef> CastOps();
+std::span<const OpDef> CausalConvOps();
 std::span<const OpDef> ConcatOps();
 std::span<const OpDef> ControlFlowOps();
 std::span<const OpDef> ConvOps();
