@@ -30,6 +30,7 @@ std::span<const OpDef> GatherOps();
 std::span<const OpDef> GridSampleOps();
 std::span<const OpDef> IndexCheckOps();
 std::span<const OpDef> IntegerContractionOps();
+std::span<const OpDef> LinearAttentionOps();
 std::span<const OpDef> LogicOps();
 std::span<const OpDef> LossOps();
 std::span<const OpDef> MatMulOps();
