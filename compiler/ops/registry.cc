@@ -21,6 +21,7 @@ constexpr OpFamily kFamilies[] = {
     ConvOps,
     ConvTransposeOps,
     CumulativeOps,
+    DeformConvOps,
     DeterminantOps,
     EinsumOps,
     ExpandOps,

@@ -22,6 +22,7 @@ std::span<const OpDef> ControlFlowOps();
 std::span<const OpDef> ConvOps();
 std::span<const OpDef> ConvTransposeOps();
 std::span<const OpDef> CumulativeOps();
+std::span<const OpDef> DeformConvOps();
 std::span<const OpDef> DeterminantOps();
 std::span<const OpDef> EinsumOps();
 std::span<const OpDef> ExpandOps();
