@@ -36,6 +36,7 @@ constexpr OpFamily kFamilies[] = {
     MatMulOps,
     MelWeightMatrixOps,
     NormalizationOps,
+    OptimizerOps,
     PadOps,
     PlaceChangeOps,
     PoolOps,

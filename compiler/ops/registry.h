@@ -37,6 +37,7 @@ std::span<const OpDef> LossOps();
 std::span<const OpDef> MatMulOps();
 std::span<const OpDef> MelWeightMatrixOps();
 std::span<const OpDef> NormalizationOps();
+std::span<const OpDef> OptimizerOps();
 std::span<const OpDef> PadOps();
 std::span<const OpDef> PlaceChangeOps();
 std::span<const OpDef> PoolOps();
