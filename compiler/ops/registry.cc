@@ -46,6 +46,7 @@ constexpr OpFamily kFamilies[] = {
     ReshapeOps,
     ResizeOps,
     RoiAlignOps,
+    RoiPoolOps,
     RotaryEmbeddingOps,
     ScatterOps,
     SelectOps,

@@ -47,6 +47,7 @@ std::span<const OpDef> RelayoutOps();
 std::span<const OpDef> ReshapeOps();
 std::span<const OpDef> ResizeOps();
 std::span<const OpDef> RoiAlignOps();
+std::span<const OpDef> RoiPoolOps();
 std::span<const OpDef> RotaryEmbeddingOps();
 std::span<const OpDef> ScatterOps();
 std::span<const OpDef> SelectOps();
