@@ -25,6 +25,7 @@ constexpr OpFamily kFamilies[] = {
     DeterminantOps,
     EinsumOps,
     ExpandOps,
+    FlexAttentionOps,
     FourierOps,
     GatherOps,
     GridSampleOps,

@@ -26,6 +26,7 @@ std::span<const OpDef> DeformConvOps();
 std::span<const OpDef> DeterminantOps();
 std::span<const OpDef> EinsumOps();
 std::span<const OpDef> ExpandOps();
+std::span<const OpDef> FlexAttentionOps();
 std::span<const OpDef> FourierOps();
 std::span<const OpDef> GatherOps();
 std::span<const OpDef> GridSampleOps();
