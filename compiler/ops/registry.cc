@@ -42,6 +42,7 @@ constexpr OpFamily kFamilies[] = {
     PlaceChangeOps,
     PoolOps,
     QuantizeOps,
+    RandomOps,
     ReduceOps,
     RelayoutOps,
     ReshapeOps,

@@ -43,6 +43,7 @@ std::span<const OpDef> PadOps();
 std::span<const OpDef> PlaceChangeOps();
 std::span<const OpDef> PoolOps();
 std::span<const OpDef> QuantizeOps();
+std::span<const OpDef> RandomOps();
 std::span<const OpDef> ReduceOps();
 std::span<const OpDef> RelayoutOps();
 std::span<const OpDef> ReshapeOps();
