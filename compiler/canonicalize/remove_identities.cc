@@ -41,12 +41,20 @@ ValueId CopiedInput(const Graph& graph, const Node& node) {
   return kernel.ok() && IsCopy(kernel->kernel) ? kernel->inputs[0] : ValueId();
 }
 
+// Its elements are those of inputs, or constants: in training it draws them.
+bool DropsNothing(const Graph& graph, const Node& dropout) {
+  const absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, dropout);
+  return kernel.ok() && std::ranges::all_of(kernel->kernel.stages, [](const Stage& stage) {
+           return stage.body[0].op() == ExprOp::kLoad || stage.body[0].IsConst();
+         });
+}
+
 // A Dropout whose mask is read: inference drops nothing, so that all of the mask is true.
 bool ReplaceWithMask(Rebuilder& rebuilder, const Node& node) {
   if (node.op != "Dropout" || node.outputs.size() != 2 || !node.outputs[1].valid()) return false;
   const Value& mask = rebuilder.old_graph().values[node.outputs[1]];
   const std::optional<std::vector<int64_t>> dims = StaticDims(mask.type.dims);
-  if (!dims) return false;
+  if (!dims || !DropsNothing(rebuilder.old_graph(), node)) return false;
   rebuilder.Replace(node.outputs[0], rebuilder.Mapped(node.inputs[0]));
   Constant kept = Constant::Splat(mask.type.dtype, *dims, 1);
   rebuilder.Replace(node.outputs[1], rebuilder.graph().AddConstant(mask.name, std::move(kept)));

@@ -312,12 +312,16 @@ absl::Status GraphEvaluator::Run(bool keep_all) {
   return absl::OkStatus();
 }
 
-bool IsLoop(const Node& node) { return node.op == "Loop" || node.op == "Scan"; }
+// It has regions and is defined by other ops: a Loop, a Scan or a FlexAttention.
+bool IsDefinedByOthers(const Node& node) {
+  const OpDef* op = node.regions.empty() ? nullptr : FindOp(node.op);
+  return op != nullptr && op->expand != nullptr;
+}
 
-// The graph with every Loop and Scan as a Repeat.
-absl::StatusOr<Graph> WithRepeats(const Graph& graph) {
+// The graph with those ops in their place.
+absl::StatusOr<Graph> WithDefinitions(const Graph& graph) {
   return RebuildGraph(graph, [](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
-    if (!IsLoop(node)) return false;
+    if (!IsDefinedByOthers(node)) return false;
     AOTC_RETURN_IF_ERROR(FindOp(node.op)->expand(rebuilder, node));
     return true;
   });
@@ -363,9 +367,9 @@ absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& valu
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols) {
-  if (std::ranges::any_of(graph.nodes, IsLoop)) {
-    AOTC_ASSIGN_OR_RETURN(const Graph repeats, WithRepeats(graph));
-    return EvaluateGraph(repeats, inputs, symbols);
+  if (std::ranges::any_of(graph.nodes, IsDefinedByOthers)) {
+    AOTC_ASSIGN_OR_RETURN(const Graph defined, WithDefinitions(graph));
+    return EvaluateGraph(defined, inputs, symbols);
   }
   GraphEvaluator evaluator(graph, symbols);
   AOTC_RETURN_IF_ERROR(evaluator.SetInputs(inputs));
@@ -377,9 +381,9 @@ absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
 
 absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(
     const Graph& graph, const std::vector<Constant>& inputs, const SymbolValues& symbols) {
-  if (std::ranges::any_of(graph.nodes, IsLoop)) {
-    AOTC_ASSIGN_OR_RETURN(const Graph repeats, WithRepeats(graph));
-    return EvaluateAllValues(repeats, inputs, symbols);
+  if (std::ranges::any_of(graph.nodes, IsDefinedByOthers)) {
+    AOTC_ASSIGN_OR_RETURN(const Graph defined, WithDefinitions(graph));
+    return EvaluateAllValues(defined, inputs, symbols);
   }
   GraphEvaluator evaluator(graph, symbols);
   AOTC_RETURN_IF_ERROR(evaluator.SetInputs(inputs));

@@ -46,10 +46,10 @@ class NodeEdit {
 
   // Appends the node and what follows it.
   void Finish();
-
- private:
+  // What its first output is called in the model.
   std::string BaseName() const;
 
+ private:
   Graph& graph_;
   RegionId region_;
   Node node_;

@@ -1,8 +1,10 @@
 #include "compiler/import/opset_rules.h"
 
+#include <bit>
 #include <limits>
 #include <utility>
 
+#include "compiler/ops/random_bits.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -246,6 +248,22 @@ absl::Status GroupNormalizationOfGroups(NodeEdit& edit) {
     const ValueId column = edit.Before("Unsqueeze", {edit.node().inputs[i], last});
     edit.SetInput(i, edit.Before("Reshape", {edit.Before("Expand", {column, shape}), all}));
   }
+  return absl::OkStatus();
+}
+
+absl::Status RandomStreamOfNode(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  const bool dropout = edit.node().op == "Dropout";
+  std::string text = StrCat("node ", edit.BaseName());
+  if (attributes.Has("seed")) {
+    text = dropout ? StrCat("seed ", attributes.Int("seed"))
+                   : StrCat("seed ", std::bit_cast<uint32_t>(attributes.Float("seed")));
+  }
+  attributes.Erase("seed");
+  if (dropout && !edit.HasInput(2)) return absl::OkStatus();  // no training
+  uint64_t hash = 0xcbf29ce484222325;                         // FNV-1a
+  for (const char letter : text) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  attributes.Set(kStreamAttribute, static_cast<int64_t>(hash));
   return absl::OkStatus();
 }
 

@@ -50,6 +50,9 @@ absl::Status DftAxis(NodeEdit& edit);
 absl::Status RoiAlignPlaces(NodeEdit& edit);
 // GroupNormalization: scale and bias had one element per group before 21.
 absl::Status GroupNormalizationOfGroups(NodeEdit& edit);
+// Random ops: the attribute `seed`, or the name of the node's output where there is none, becomes
+// the number of a stream (ops/random_bits.h).
+absl::Status RandomStreamOfNode(NodeEdit& edit);
 // Forms of which no equivalent exists.
 absl::Status Refuse(NodeEdit& edit);
 

@@ -6,40 +6,88 @@
 namespace aotc {
 namespace {
 
-// (x - mean) * (scale / sqrt(variance + epsilon)) + bias, per channel (axis 1), in the widest of
-// the types.
-absl::Status BatchNormalization(OpContext& op) {
-  if (op.attributes().Int("training_mode") != 0) {
-    return absl::UnimplementedError("training_mode is not supported");
+struct BatchNorm {
+  std::vector<Tensor> operands = {};  // x, scale, bias, mean, variance
+  DType compute = DType::kF32;        // the widest of their types
+
+  const Tensor& x() const { return operands[0]; }
+  // A batch of rank 1 has one channel.
+  Expr Channels() const { return x().rank() == 1 ? Expr(1) : x().dim(1); }
+  Expr ChannelOf(const Indices& i) const { return x().rank() == 1 ? Expr(0) : i[1]; }
+  Expr At(size_t operand, const Expr& channel) const {
+    return Cast(compute, operands[operand]({channel}));
   }
-  std::vector<Tensor> operands;
-  bool wide = false;
+};
+
+absl::StatusOr<BatchNorm> ReadBatchNorm(OpContext& op) {
+  BatchNorm norm;
   for (size_t i = 0; i < 5; ++i) {
     AOTC_ASSIGN_OR_RETURN(Tensor operand, op.Input(i));
     AOTC_RETURN_IF_ERROR(RequireFloat(operand));
-    wide |= operand.dtype() == DType::kF64;
-    operands.push_back(operand);
+    if (operand.dtype() == DType::kF64) norm.compute = DType::kF64;
+    norm.operands.push_back(operand);
   }
-  const Tensor& x = operands[0];
-  AOTC_RETURN_IF_ERROR(RequireRank(x, 1));
+  AOTC_RETURN_IF_ERROR(RequireRank(norm.x(), 1));
   for (size_t i = 1; i < 5; ++i) {
-    AOTC_RETURN_IF_ERROR(RequireRank(operands[i], 1, 1));
-    // A batch of rank 1 has one channel.
-    Expr channels = x.rank() == 1 ? Expr(1) : x.dim(1);
-    if (!ProveEqual(operands[i].dim(0), channels, op.bounds())) {
+    AOTC_RETURN_IF_ERROR(RequireRank(norm.operands[i], 1, 1));
+    if (!ProveEqual(norm.operands[i].dim(0), norm.Channels(), op.bounds())) {
       return absl::InvalidArgumentError(
           "scale, bias, mean and variance need one element per channel");
     }
   }
-  DType compute = wide ? DType::kF64 : DType::kF32;
-  Expr epsilon = NumberConst(op.attributes().Float("epsilon", 1e-5F), compute);
-  auto body = [&](const Indices& i) {
-    Expr c = x.rank() == 1 ? Expr(0) : i[1];
-    auto channel = [&](size_t k) { return Cast(compute, operands[k]({c})); };
-    Expr factor = Div(channel(1), Sqrt(channel(4) + epsilon));
-    return (Cast(compute, x(i)) - channel(3)) * factor + channel(2);
-  };
-  op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), body));
+  return norm;
+}
+
+// [C]: the mean over all other axes of lift(element, channel).
+Tensor ChannelMean(TensorBuilder& b, const BatchNorm& norm,
+                   const std::function<Expr(const Expr&, const Expr&)>& lift) {
+  Shape others = norm.x().shape();
+  if (others.size() > 1) others.erase(others.begin() + 1);
+  const Expr count = ElementCount(others);
+  const bool one_axis = norm.x().rank() == 1;
+  const Tensor sums = b.Reduce("sum", norm.compute, {norm.Channels()}, others,
+                               [&](const Indices& i, const Indices& r) {
+                                 Indices at = r;
+                                 if (!one_axis) at.insert(at.begin() + 1, i[0]);
+                                 return lift(Cast(norm.compute, norm.x()(at)), i[0]);
+                               });
+  return b.Map({sums}, [&](const auto& v) { return Div(v[0], Cast(norm.compute, count)); });
+}
+
+// The statistics of a batch in training, and what they make of the running ones.
+void TrainBatchNorm(OpContext& op, const BatchNorm& norm, std::vector<Tensor>& statistics) {
+  TensorBuilder& b = op.b();
+  const Tensor mean = ChannelMean(b, norm, [](const Expr& x, const Expr&) { return x; });
+  const Tensor variance = ChannelMean(
+      b, norm, [&](const Expr& x, const Expr& c) { return (x - mean({c})) * (x - mean({c})); });
+  statistics = {mean, variance};
+  const double momentum = op.attributes().Float("momentum", 0.9F);
+  for (size_t k = 0; k < 2; ++k) {
+    if (!op.WantsOutput(k + 1)) continue;
+    const DType type = norm.operands[k + 3].dtype();
+    const Shape shape = {norm.Channels()};
+    op.SetOutput(k + 1, b.Compute(type, shape, [&](const Indices& i) {
+      const Expr before = norm.At(k + 3, i[0]), now = statistics[k](i);
+      return before * Number(momentum, now) + now * Number(1 - momentum, now);
+    }));
+  }
+}
+
+// (x - mean) * (scale / sqrt(variance + epsilon)) + bias, per channel (axis 1). In training mean
+// and variance are those of the batch.
+absl::Status BatchNormalization(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const BatchNorm norm, ReadBatchNorm(op));
+  std::vector<Tensor> statistics;
+  if (op.attributes().Int("training_mode") != 0) TrainBatchNorm(op, norm, statistics);
+  const Expr epsilon = NumberConst(op.attributes().Float("epsilon", 1e-5F), norm.compute);
+  const Shape shape = norm.x().shape();
+  op.SetOutput(0, op.b().Compute(norm.x().dtype(), shape, [&](const Indices& i) {
+    const Expr c = norm.ChannelOf(i);
+    const Expr mean = statistics.empty() ? norm.At(3, c) : statistics[0]({c});
+    const Expr variance = statistics.empty() ? norm.At(4, c) : statistics[1]({c});
+    const Expr factor = Div(norm.At(1, c), Sqrt(variance + epsilon));
+    return (Cast(norm.compute, norm.x()(i)) - mean) * factor + norm.At(2, c);
+  }));
   return absl::OkStatus();
 }
 
@@ -73,7 +121,7 @@ absl::Status Lrn(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "BatchNormalization",
      .compute = BatchNormalization,
-     .summary = "by given statistics",
+     .summary = "by given statistics, in training by those of the batch",
      .first_weight = 1},
     {.name = "LRN", .compute = Lrn, .summary = "by the squares of neighbouring channels"},
 };

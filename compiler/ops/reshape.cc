@@ -216,26 +216,7 @@ absl::Status Identity(OpContext& op) {
   return absl::OkStatus();
 }
 
-// Inference: the input, and a mask that is true everywhere.
-absl::Status Dropout(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
-  const Constant* ratio = op.ConstInput(1);
-  const Constant* training = op.ConstInput(2);
-  AOTC_RETURN_IF_ERROR(RequireOneElement(ratio));
-  AOTC_RETURN_IF_ERROR(RequireOneElement(training));
-  bool drops = op.HasInput(2) && (training == nullptr || training->IntAt(0) != 0);
-  bool drops_nothing = ratio != nullptr && ratio->FloatAt(0) == 0;
-  if (drops && !drops_nothing) {
-    return absl::UnimplementedError("training_mode is not supported");
-  }
-  SetReshaped(op, x, x.shape());
-  op.SetOutput(1,
-               op.b().Compute(DType::kBool, x.shape(), [](const Indices&) { return Bool(true); }));
-  return absl::OkStatus();
-}
-
 constexpr OpDef kOps[] = {
-    {.name = "Dropout", .compute = Dropout, .summary = "the input: inference drops nothing"},
     {.name = "Flatten",
      .compute = Flatten,
      .summary = "a matrix of the same elements",

@@ -90,7 +90,9 @@ std::optional<std::vector<double>> ChannelVector(const Constant& constant, int r
 
 std::optional<ChannelAffine> ChannelAffineOf(const Graph& graph, const Node& node, int axis,
                                              int64_t channels) {
-  const bool batch_norm = node.op == "BatchNormalization";
+  // In training it has the statistics of the batch.
+  const bool batch_norm =
+      node.op == "BatchNormalization" && node.attributes.Int("training_mode") == 0;
   const bool arithmetic =
       node.op == "Mul" || node.op == "Div" || node.op == "Add" || node.op == "Sub";
   if (!batch_norm && !(arithmetic && node.inputs.size() == 2)) return std::nullopt;

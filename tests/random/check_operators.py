@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Single operators with random attributes, shapes and types, against onnxruntime.
+"""Single operators with random attributes, shapes and types, against onnxruntime, or
+ONNX's evaluator.
 
     tests/random/check_operators.py                            # the short sample
     tests/random/check_operators.py --seed 7 --count 2000
@@ -29,6 +30,7 @@ import operator_indices  # noqa: E402
 import operator_numbers  # noqa: E402
 import operator_opsets  # noqa: E402
 import operator_recurrent  # noqa: E402
+import operator_states  # noqa: E402
 import operator_windows  # noqa: E402
 from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
                           model_name)
@@ -38,7 +40,7 @@ from model_table import CompiledModel  # noqa: E402
 from operator_case import Draw, difference, make_case  # noqa: E402
 
 FAMILIES = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES,
-            *operator_opsets.FAMILIES, *operator_recurrent.FAMILIES)
+            *operator_opsets.FAMILIES, *operator_recurrent.FAMILIES, *operator_states.FAMILIES)
 Way = collections.namedtuple("Way", "target flags form")
 WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
         "cpu": Way("cpu", ["--cpu=x86-64-v3"], ""),
@@ -56,10 +58,10 @@ def draw_case(seed, number, family, form):
 
 
 def batches_of(cases, size):
-    """Lists of cases of one opset."""
+    """Lists of cases of one opset and domain."""
     groups = {}
     for case in cases:
-        groups.setdefault(case.node.opset, []).append(case)
+        groups.setdefault((case.node.opset, case.node.domain), []).append(case)
     return [group[i:i + size] for group in groups.values() for i in range(0, len(group), size)]
 
 

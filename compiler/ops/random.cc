@@ -1,0 +1,215 @@
+// Random numbers: RandomUniform, RandomNormal and their Like forms, Bernoulli, Multinomial, and
+// Dropout, which draws in training. ONNX leaves the numbers open; ops/random_bits.h says ours.
+#include <functional>
+#include <numbers>
+
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/random_bits.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+RandomStream StreamOf(const OpContext& op) {
+  return RandomStream(op.attributes().Int(kStreamAttribute));
+}
+
+// The position of an element in a tensor.
+Expr PositionOf(const Indices& i, const Shape& shape) {
+  return LinearIndex(i, RowMajorStrides(shape));
+}
+
+absl::StatusOr<DType> TypeOf(const OpContext& op, DType fallback) {
+  const int64_t stated = op.attributes().Int("dtype", static_cast<int>(fallback));
+  if (stated == static_cast<int>(stated) && IsKnownDType(static_cast<int>(stated))) {
+    const auto type = static_cast<DType>(stated);
+    const bool number = type == DType::kBool || IsInteger(type) || IsFloat(type);
+    if (number && (type == DType::kBool || BitWidth(type) >= 8)) return type;
+  }
+  return absl::UnimplementedError(StrCat("random numbers of ONNX element type ", stated));
+}
+
+absl::StatusOr<DType> FloatTypeOf(const OpContext& op, DType fallback) {
+  AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, fallback));
+  if (IsFloat(type)) return type;
+  return absl::InvalidArgumentError(StrCat("random numbers of type ", TypeName(type)));
+}
+
+// What is made of the position of an element, in the compute type of the result.
+using Draw = std::function<Expr(const OpContext&, const Expr& position, DType type)>;
+
+// In [low, high); rounding to the type may give high itself.
+Expr DrawUniform(const OpContext& op, const Expr& position, DType type) {
+  const double low = op.attributes().Float("low", 0), high = op.attributes().Float("high", 1);
+  const Expr share = StreamOf(op).Uniform(position, type);
+  return NumberConst(low, type) + share * NumberConst(high - low, type);
+}
+
+// Box and Muller: a length and an angle of two uniform numbers.
+Expr DrawNormal(const OpContext& op, const Expr& position, DType type) {
+  const double mean = op.attributes().Float("mean", 0), scale = op.attributes().Float("scale", 1);
+  const Expr first = StreamOf(op).InnerUniform(position, type);
+  const Expr second = StreamOf(op).Other(1).Uniform(position, type);
+  const Expr length = Sqrt(NumberConst(-2, type) * Unary(ExprOp::kLog, first));
+  const Expr angle = NumberConst(2 * std::numbers::pi, type) * second;
+  return NumberConst(mean, type) + NumberConst(scale, type) * length * Unary(ExprOp::kCos, angle);
+}
+
+absl::Status SetDrawn(OpContext& op, const Shape& shape, DType type, const Draw& draw) {
+  op.SetOutput(0, op.b().Compute(type, shape, [&](const Indices& i) {
+    return draw(op, PositionOf(i, shape), ComputeType(type));
+  }));
+  return absl::OkStatus();
+}
+
+absl::Status DrawShape(OpContext& op, const Draw& draw) {
+  if (!op.attributes().Has("shape")) return absl::InvalidArgumentError("needs the attribute shape");
+  const std::vector<int64_t> dims = op.attributes().Ints("shape");
+  for (int64_t dim : dims) {
+    if (dim < 0) return absl::InvalidArgumentError(StrCat("a dim of ", dim));
+  }
+  AOTC_ASSIGN_OR_RETURN(const DType type, FloatTypeOf(op, DType::kF32));
+  return SetDrawn(op, MakeShape(dims), type, draw);
+}
+
+absl::Status DrawLike(OpContext& op, const Draw& draw) {
+  const ValueType& like = op.InputType(0);
+  if (!like.ranked) return absl::InvalidArgumentError("needs an input of known rank");
+  AOTC_ASSIGN_OR_RETURN(const DType type, FloatTypeOf(op, like.dtype));
+  return SetDrawn(op, Shape(like.dims), type, draw);
+}
+
+absl::Status RandomUniform(OpContext& op) { return DrawShape(op, DrawUniform); }
+absl::Status RandomNormal(OpContext& op) { return DrawShape(op, DrawNormal); }
+absl::Status RandomUniformLike(OpContext& op) { return DrawLike(op, DrawUniform); }
+absl::Status RandomNormalLike(OpContext& op) { return DrawLike(op, DrawNormal); }
+
+// 1 with the probability that an element of the input says, else 0.
+absl::Status Bernoulli(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, x.dtype()));
+  const Shape shape = x.shape();
+  const RandomStream stream = StreamOf(op);
+  op.SetOutput(0, op.b().Compute(type, shape, [&](const Indices& i) {
+    const Expr p = x(i), one = Lt(stream.Uniform(PositionOf(i, shape), p.dtype()), p);
+    if (type == DType::kBool) return one;
+    const DType compute = ComputeType(type);
+    return Select(one, NumberConst(1, compute), NumberConst(0, compute));
+  }));
+  return absl::OkStatus();
+}
+
+// [batch, samples]: a class each, of which the input has logarithms of what is proportional to the
+// probabilities. The class where the sum of logarithm and Gumbel noise is greatest is one drawn so.
+absl::Status Multinomial(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  AOTC_RETURN_IF_ERROR(RequireRank(x, 2, 2));
+  const int64_t samples = op.attributes().Int("sample_size", 1);
+  if (samples < 1) return absl::InvalidArgumentError("sample_size must be at least 1");
+  AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, DType::kI32));
+  if (!IsInteger(type)) return absl::InvalidArgumentError("the classes need an integer type");
+  const RandomStream stream = StreamOf(op);
+  const Shape shape = {x.dim(0), Expr(samples)}, classes = {x.dim(1)};
+  const Shape all = {shape[0], shape[1], classes[0]};
+  // Rare classes need the resolution of f64.
+  const Combiner combiner = ArgCombiner(DType::kF64, /*maximum=*/true, /*prefer_last=*/false);
+  const std::vector<Tensor> best =
+      op.b().ReduceTuple(combiner, shape, classes, [&](const Indices& i, const Indices& r) {
+        const Expr drawn = stream.InnerUniform(PositionOf({i[0], i[1], r[0]}, all), DType::kF64);
+        const Expr noise = -Unary(ExprOp::kLog, -Unary(ExprOp::kLog, drawn));
+        return std::vector<Expr>{Cast(DType::kF64, x({i[0], r[0]})) + noise, r[0]};
+      });
+  op.SetOutput(0, op.b().Convert(best[1], type));
+  return absl::OkStatus();
+}
+
+// An operand of Dropout: a constant where it is known, else the only element of the input; the
+// fallback where it is absent.
+absl::StatusOr<Expr> ScalarOf(OpContext& op, size_t index, const Expr& fallback) {
+  if (!op.HasInput(index)) return fallback;
+  const Constant* constant = op.ConstInput(index);
+  AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
+  if (constant != nullptr) return NumberConst(constant->FloatAt(0), fallback.dtype());
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
+  for (const Expr& dim : x.shape()) {
+    if (!dim.IsInt(1)) return absl::InvalidArgumentError("ratio and training_mode are scalars");
+  }
+  return Cast(fallback.dtype(), x(Indices(x.shape().size(), Expr(0))));
+}
+
+struct DropoutOperands {
+  Tensor x;
+  Expr ratio;     // of the elements that training drops, in the compute type
+  Expr training;  // bool
+
+  bool DropsNothing() const {
+    return training.IsInt(0) || (ratio.IsConst() && ratio->float_value == 0);
+  }
+};
+
+absl::StatusOr<DropoutOperands> ReadDropout(OpContext& op) {
+  DropoutOperands dropout;
+  AOTC_ASSIGN_OR_RETURN(dropout.x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(dropout.x));
+  const DType compute = ComputeType(dropout.x.dtype());
+  AOTC_ASSIGN_OR_RETURN(dropout.training, ScalarOf(op, 2, Bool(false)));
+  if (dropout.DropsNothing()) return dropout;
+  AOTC_ASSIGN_OR_RETURN(dropout.ratio, ScalarOf(op, 1, NumberConst(0.5, compute)));
+  const bool known = dropout.ratio.IsConst();
+  if (!known || (dropout.ratio->float_value >= 0 && dropout.ratio->float_value < 1)) return dropout;
+  return absl::InvalidArgumentError(
+      StrCat("the ratio ", dropout.ratio->float_value, " is not in [0, 1)"));
+}
+
+// Inference: the input, and a mask that is true everywhere. In training each element is dropped
+// with the probability `ratio`, and the others are scaled, so that the mean stays.
+absl::Status Dropout(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const DropoutOperands dropout, ReadDropout(op));
+  const Tensor& x = dropout.x;
+  const Shape shape = x.shape();
+  const RandomStream stream = StreamOf(op);
+  const bool all = dropout.DropsNothing();
+  const auto kept = [&](const Indices& i) {
+    const DType compute = dropout.ratio.dtype();
+    return Or(Not(dropout.training),
+              Le(dropout.ratio, stream.Uniform(PositionOf(i, shape), compute)));
+  };
+  op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
+    if (all) return x.Stored(i);
+    const Expr one = Number(1, dropout.ratio), rest = one - dropout.ratio;
+    const Expr scaled = x(i) * Select(dropout.training, Div(one, rest), one);
+    return Select(kept(i), scaled, Number(0, scaled));
+  }));
+  if (!op.WantsOutput(1)) return absl::OkStatus();
+  op.SetOutput(1, op.b().Compute(DType::kBool, shape,
+                                 [&](const Indices& i) { return all ? Bool(true) : kept(i); }));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "Bernoulli", .compute = Bernoulli, .summary = "ones with given probabilities"},
+    {.name = "Dropout",
+     .compute = Dropout,
+     .summary = "the input in inference; in training some elements are dropped at random"},
+    {.name = "Multinomial", .compute = Multinomial, .summary = "classes with given probabilities"},
+    {.name = "RandomNormal", .compute = RandomNormal, .summary = "normally distributed numbers"},
+    {.name = "RandomNormalLike",
+     .compute = RandomNormalLike,
+     .summary = "normally distributed numbers in the shape of a tensor",
+     .traits = kReadsShapeOnly},
+    {.name = "RandomUniform", .compute = RandomUniform, .summary = "evenly distributed numbers"},
+    {.name = "RandomUniformLike",
+     .compute = RandomUniformLike,
+     .summary = "evenly distributed numbers in the shape of a tensor",
+     .traits = kReadsShapeOnly},
+};
+
+}  // namespace
+
+std::span<const OpDef> RandomOps() { return kOps; }
+
+}  // namespace aotc
