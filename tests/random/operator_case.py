@@ -30,6 +30,9 @@ class Node:
     opset: int = OPSET
     tolerance: float = 1e-4  # of floats of 32 bits and more, relative to the largest element
     steps: int = 0           # by which integers may differ: results of rounded floats
+    domain: str = ""
+    version: int = 1         # of the domain
+    left_out: tuple = ()     # outputs without a name
 
 
 @dataclasses.dataclass
@@ -107,8 +110,10 @@ def build(node, name, free, symbolic=False):
     only one is a symbol with the name of the case.
     """
     names = ["" if a is None else f"{name}_x{i}" for i, a in enumerate(node.operands)]
-    outputs = [f"{name}_y{i}" for i in range(node.outputs)]
-    made = helper.make_node(node.op, names, outputs, name=name, **node.attributes)
+    results = [f"{name}_y{i}" for i in range(node.outputs) if i not in node.left_out]
+    outputs = ["" if i in node.left_out else f"{name}_y{i}" for i in range(node.outputs)]
+    made = helper.make_node(node.op, names, outputs, name=name, domain=node.domain,
+                            **node.attributes)
     operands = list(enumerate(node.operands))
     inputs = [helper.make_tensor_value_info(
         names[i], helper.np_dtype_to_tensor_dtype(a.dtype),
@@ -116,9 +121,11 @@ def build(node, name, free, symbolic=False):
     constants = [numpy_helper.from_array(np.asarray(a, order="C"), names[i])
                  for i, a in operands if a is not None and i not in free]
     graph = helper.make_graph([made], name, inputs,
-                              [onnx.ValueInfoProto(name=output) for output in outputs], constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", node.opset)],
-                             ir_version=10)
+                              [onnx.ValueInfoProto(name=output) for output in results], constants)
+    opsets = [helper.make_opsetid("", node.opset)]
+    if node.domain:
+        opsets.append(helper.make_opsetid(node.domain, node.version))
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
 def run_reference(model, inputs):
