@@ -50,9 +50,10 @@ absl::Status PairVotes(OpContext& op) {
                                   const Expr place = PairPlace(i[1], r[0], classes);
                                   const Expr score = scores({i[0], place});
                                   const Expr above = Lt(FloatConst(0), score);
-                                  const Expr wins = Or(And(Lt(i[1], r[0]), above),
-                                                       And(Lt(r[0], i[1]), Not(above)));
-                                  return Select(wins, FloatConst(1), FloatConst(0));
+                                  const Expr one = FloatConst(1), none = FloatConst(0);
+                                  const Expr as_second = Select(above, none, one);
+                                  return Select(Lt(i[1], r[0]), Select(above, one, none),
+                                                Select(Lt(r[0], i[1]), as_second, none));
                                 }));
   return absl::OkStatus();
 }

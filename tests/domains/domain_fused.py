@@ -117,9 +117,10 @@ def mask_for(draw, batch, steps, keys):
 
 
 def multi_head(draw):
-    batch, heads, steps, keys = draw.dim(1, 2), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 6)
-    size, wide = draw.dim(1, 4), draw.dim(1, 4)
+    batch, heads, steps, size = draw.dim(1, 2), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 4)
     past = draw.dim(1, 3) if draw.chance(0.3) else 0
+    wide = size if past else draw.dim(1, 4)
+    keys = draw.pick([steps, draw.dim(1, 6)])
     operands = [draw.floats([batch, steps, heads * size]), draw.floats([batch, keys, heads * size]),
                 draw.floats([batch, keys, heads * wide]),
                 draw.floats([heads * (2 * size + wide)]) if draw.chance(0.4) else None,
@@ -130,7 +131,7 @@ def multi_head(draw):
         operands += [draw.floats([batch, heads, past, size]),
                      draw.floats([batch, heads, past, wide])]
     attributes = {"num_heads": heads}
-    if draw.chance(0.3):
+    if keys == steps and draw.chance(0.5):  # else onnxruntime lets the last query see all keys
         attributes["unidirectional"] = 1
     if draw.chance(0.3):
         attributes["scale"] = 0.4

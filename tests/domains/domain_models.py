@@ -104,9 +104,9 @@ def label_encoder(draw):
     keys = ((draw.rng.permutation(20)[:count] - 10) / (2 if key == "f4" else 1)).astype(key)
     values = draw.ints(-9, 9, [count]).astype(value)
     x = (draw.ints(-11, 11, draw.shape(1, 3)) / (2 if key == "f4" else 1)).astype(key)
-    if draw.chance(0.3) and key == "f4":
-        keys[0] = x.flat[0] = np.nan
-    if key == value == "f8" or draw.chance(0.5):
+    if draw.chance(0.5):
+        if draw.chance(0.5) and key == "f4":  # in opset 2 onnxruntime finds no NaN
+            keys[0] = x.flat[0] = np.nan
         tensors = {"keys_tensor": keys, "values_tensor": values,
                    "default_tensor": np.array([draw.dim(-9, 9)], value)}
         return ml_node("LabelEncoder", [x],
@@ -117,5 +117,39 @@ def label_encoder(draw):
     return ml_node("LabelEncoder", [x], attributes, version=draw.pick([2, 4]))
 
 
-FAMILIES = (linear_regressor, linear_classifier, scaler, normalizer, imputer, binarizer, extractor,
-            vectorizer, one_hot, label_encoder)
+def kernel(draw):
+    return {"kernel_type": draw.pick(["LINEAR", "POLY", "RBF", "SIGMOID"]),
+            "kernel_params": [draw.pick([0.5, 0.2]), draw.pick([0.0, 0.3]),
+                              float(draw.dim(1, 3))]}
+
+
+def svm_regressor(draw):
+    features, count = draw.dim(1, 5), draw.dim(1, 8) if draw.chance(0.8) else 0
+    attributes = {"coefficients": floats(draw, count or features), "n_supports": count,
+                  "rho": floats(draw, 1), "one_class": draw.pick([0, 0, 1])}
+    if count:
+        attributes.update(support_vectors=floats(draw, count * features), **kernel(draw))
+    return ml_node("SVMRegressor", [matrix(draw, features)], attributes, tolerance=1e-3)
+
+
+def svm_classifier(draw):
+    """With probabilities or votes, or linear scores of three classes and more."""
+    features, classes = draw.dim(1, 5), draw.dim(2, 4)
+    labels = draw.rng.permutation(20)[:classes].tolist()
+    attributes = {"classlabels_ints": labels, "post_transform": draw.pick(TRANSFORMS)}
+    x = matrix(draw, features, ("f4", "f8", "i8", "i4"))
+    if classes > 2 and draw.chance(0.25):
+        attributes.update(coefficients=floats(draw, classes * features), rho=floats(draw, 1))
+        return ml_node("SVMClassifier", [x], attributes, outputs=2, tolerance=1e-3)
+    counts = [draw.dim(1, 4) for _ in range(classes)]
+    pairs = classes * (classes - 1) // 2
+    attributes.update(vectors_per_class=counts, rho=floats(draw, pairs),
+                      coefficients=floats(draw, (classes - 1) * sum(counts)),
+                      support_vectors=floats(draw, sum(counts) * features), **kernel(draw))
+    if draw.chance(0.5):
+        attributes.update(prob_a=(-abs(draw.floats([pairs]))).tolist(), prob_b=floats(draw, pairs))
+    return ml_node("SVMClassifier", [x], attributes, outputs=2, tolerance=1e-3)
+
+
+FAMILIES = (svm_regressor, svm_classifier, linear_regressor, linear_classifier, scaler, normalizer,
+            imputer, binarizer, extractor, vectorizer, one_hot, label_encoder)

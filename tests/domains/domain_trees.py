@@ -65,12 +65,16 @@ def lists_of(draw, features):
     return listed(draw, [tree(draw, depth) for _ in range(draw.dim(1, 6))], features, modes)
 
 
-def votes(draw, prefix, leaves, targets, least):
-    """One target a leaf, or several; multiples of 1/4, of which sums are exact."""
+def votes(draw, prefix, leaves, targets, least, every=False):
+    """One target a leaf, or several, or all; multiples of 1/4, of which sums are exact."""
     several = draw.chance(0.4)
-    rows = [(t, n, i) for t, n in leaves
-            for i in (sorted(draw.subset(range(targets), 1)) if several
-                      else [draw.dim(0, targets - 1)])]
+
+    def of_leaf():
+        if every:
+            return range(targets)
+        return sorted(draw.subset(range(targets), 1)) if several else [draw.dim(0, targets - 1)]
+
+    rows = [(t, n, i) for t, n in leaves for i in of_leaf()]
     return {f"{prefix}_treeids": [r[0] for r in rows], f"{prefix}_nodeids": [r[1] for r in rows],
             f"{prefix}_ids": [r[2] for r in rows],
             f"{prefix}_weights": (draw.ints(least, 6, [len(rows)]) / 4).tolist()}
@@ -87,10 +91,13 @@ def is_tensor(attributes, names):
 def tree_regressor(draw):
     features, targets = draw.dim(1, 5), draw.dim(1, 3)
     nodes, leaves = lists_of(draw, features)
-    attributes = {**nodes, **votes(draw, "target", leaves, targets, -6), "n_targets": targets,
+    # onnxruntime adds no base value where no leaf gives anything to a target; the standard does.
+    has_base = draw.chance(0.4)
+    attributes = {**nodes, **votes(draw, "target", leaves, targets, -6, has_base),
+                  "n_targets": targets,
                   "aggregate_function": draw.pick(["SUM", "SUM", "AVERAGE", "MIN", "MAX"]),
                   "post_transform": draw.pick(TRANSFORMS[:4] + TRANSFORMS[:1] * 4)}
-    if draw.chance(0.4):
+    if has_base:
         attributes["base_values"] = thresholds(draw, [targets]).tolist()
     x = samples(draw, features, ("f4", "f8"))
     wide = x.dtype == np.float64
@@ -120,7 +127,9 @@ def tree_classifier(draw):
 
 
 def tree_ensemble(draw):
-    """Opset 5, with tests of membership."""
+    """Opset 5, with tests of membership. Of the numbers of post_transform onnxruntime takes 1 for
+    LOGISTIC and 2 for SOFTMAX; the standard says the reverse.
+    """
     features, targets = draw.dim(1, 4), draw.dim(1, 3)
     dtype = draw.pick(["f4", "f8"])
     lists = {name: [] for name in ("featureids", "splits", "modes", "truenodeids", "falsenodeids",
@@ -157,7 +166,7 @@ def tree_ensemble(draw):
     attributes.update(
         tree_roots=roots, n_targets=targets, leaf_targetids=leaf_targets,
         leaf_weights=numpy_helper.from_array(weights.astype(dtype)),
-        aggregate_function=draw.dim(0, 3), post_transform=draw.pick([0, 0, 0, 1, 2, 3]))
+        aggregate_function=draw.dim(0, 3), post_transform=draw.pick([0, 0, 3]))
     return Node("TreeEnsemble", [samples(draw, features, (dtype,))], attributes,
                 domain="ai.onnx.ml", version=5)
 
