@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/ops/expansion.h"
+#include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -154,7 +155,103 @@ absl::Status Renamed(Rebuilder& rebuilder, const Node& node) {
 }
 constexpr char kQuantizeLinear[] = "QuantizeLinear", kDequantizeLinear[] = "DequantizeLinear";
 
+// Numbers of 2, 4 or 8 bits, several a byte with the first one in the low bits, in blocks of
+// `block` that share a scale and a zero point.
+struct PackedBlocks {
+  int64_t bits = 4;
+  int64_t block = 32;
+  int64_t blocks = 1;  // of a row
+
+  int64_t PerByte() const { return 8 / bits; }
+  // Number `place` of a byte, in u32.
+  Expr Unpacked(const Expr& byte, const Expr& place) const {
+    const Expr shift = Cast(DType::kU32, Mod(place, PerByte()) * bits);
+    const Expr shifted = Binary(ExprOp::kShiftRight, Cast(DType::kU32, byte), shift);
+    return Binary(ExprOp::kBitAnd, shifted, IntConst((int64_t{1} << bits) - 1, DType::kU32));
+  }
+  // A tensor of `width` elements a row, given as rows or as one list.
+  static Expr At(const Tensor& x, const Expr& row, const Expr& column, int64_t width) {
+    return x.rank() == 1 ? x({row * width + column}) : x({row, column});
+  }
+};
+
+absl::Status RequireElements(const Tensor& x, int64_t rows, int64_t width, const char* what) {
+  const bool is_list = x.rank() == 1 && x.dim(0).IsInt(rows * width);
+  const bool is_matrix = x.rank() == 2 && x.dim(0).IsInt(rows) && x.dim(1).IsInt(width);
+  if (is_list || is_matrix) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("the ", what, " are not ", rows, " x ", width));
+}
+
+// Ours: weights [K, N] in the type of the scales, of MatMulNBits. Inputs: u8 [N, blocks, bytes],
+// scales, zero points: packed as the weights are, or of the type of the scales; half of the range
+// where they are absent.
+absl::Status UnpackedWeights(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor packed, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor scales, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireFloat(scales));
+  const int64_t k = op.attributes().Int("K"), n = op.attributes().Int("N");
+  PackedBlocks p = {.bits = op.attributes().Int("bits", 4),
+                    .block = op.attributes().Int("block_size")};
+  if ((p.bits != 2 && p.bits != 4 && p.bits != 8) || k < 1 || n < 1 || p.block < p.PerByte() ||
+      p.block % p.PerByte() != 0) {
+    return absl::UnimplementedError(StrCat("K = ", k, ", N = ", n, ", bits = ", p.bits,
+                                           " and block_size = ", p.block, " are not supported"));
+  }
+  p.blocks = (k + p.block - 1) / p.block;
+  const int64_t bytes = p.block / p.PerByte();
+  if (packed.dtype() != DType::kU8 || packed.rank() != 3 || !packed.dim(0).IsInt(n) ||
+      !packed.dim(1).IsInt(p.blocks) || !packed.dim(2).IsInt(bytes)) {
+    return absl::InvalidArgumentError(
+        StrCat("the weights are not u8 of ", n, " x ", p.blocks, " x ", bytes));
+  }
+  AOTC_RETURN_IF_ERROR(RequireElements(scales, n, p.blocks, "scales"));
+  const int64_t zero_width = (p.blocks + p.PerByte() - 1) / p.PerByte();
+  Tensor zeros;
+  if (op.HasInput(2)) {
+    AOTC_ASSIGN_OR_RETURN(zeros, op.Input(2));
+    const int64_t width = zeros.dtype() == DType::kU8 ? zero_width : p.blocks;
+    if (zeros.dtype() != DType::kU8) AOTC_RETURN_IF_ERROR(RequireSameType({zeros, scales}));
+    AOTC_RETURN_IF_ERROR(RequireElements(zeros, n, width, "zero points"));
+  }
+  const DType compute = ComputeType(scales.dtype());
+  op.SetOutput(0, op.b().Compute(scales.dtype(), {k, n}, [&](const Indices& i) {
+    const Expr block = FloorDiv(i[0], p.block), place = Mod(i[0], p.block);
+    const Expr byte = packed({i[1], block, FloorDiv(place, p.PerByte())});
+    const Expr number = Cast(compute, p.Unpacked(byte, place));
+    Expr zero = NumberConst(static_cast<double>(int64_t{1} << (p.bits - 1)), compute);
+    if (zeros.valid() && zeros.dtype() == DType::kU8) {
+      const Expr zero_byte =
+          PackedBlocks::At(zeros, i[1], FloorDiv(block, p.PerByte()), zero_width);
+      zero = Cast(compute, p.Unpacked(zero_byte, block));
+    } else if (zeros.valid()) {
+      zero = PackedBlocks::At(zeros, i[1], block, p.blocks);
+    }
+    return (number - zero) * PackedBlocks::At(scales, i[1], block, p.blocks);
+  }));
+  return absl::OkStatus();
+}
+
+// A * weights + bias, the weights being numbers of few bits. The products are summed in floats,
+// whatever accuracy_level allows.
+absl::Status MatMulNBits(Rebuilder& rebuilder, const Node& node) {
+  constexpr size_t kZeros = 3, kGroups = 4, kBias = 5;
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  if (e.HasInput(kGroups)) return absl::UnimplementedError("input g_idx is not supported");
+  const ValueId weights = e.Emit("UnpackedWeights", {e.Input(1), e.Input(2), e.Input(kZeros)},
+                                 {{"K", e.attributes().Int("K")},
+                                  {"N", e.attributes().Int("N")},
+                                  {"bits", e.attributes().Int("bits", 4)},
+                                  {"block_size", e.attributes().Int("block_size")}});
+  const ValueId result = e.Emit("MatMul", {e.Input(0), weights});
+  e.SetOutput(0, e.HasInput(kBias) ? e.Emit("Add", {result, e.Input(kBias)}) : result);
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "UnpackedWeights",
+     .compute = UnpackedWeights,
+     .summary = "weights of few bits as floats"},
     {.name = "com.microsoft.DequantizeLinear",
      .expand = Renamed<kDequantizeLinear>,
      .summary = "(x - zero) * scale"},
@@ -164,6 +261,9 @@ constexpr OpDef kOps[] = {
     {.name = "com.microsoft.MatMulIntegerToFloat",
      .expand = MatMulIntegerToFloat,
      .summary = "scaled matrix product of bytes"},
+    {.name = "com.microsoft.MatMulNBits",
+     .expand = MatMulNBits,
+     .summary = "matrix product with weights of few bits"},
     {.name = "com.microsoft.QGemm",
      .expand = QGemm,
      .summary = "alpha * A * B + C of quantised operands"},

@@ -118,4 +118,19 @@ def linear(draw):
     return ms_node("QuantizeLinear", [draw.floats(shape), scales, zeros], attributes, steps=1)
 
 
-FAMILIES = (binary, unary, softmax, concat, pool, matmul, gemm, linear)
+def few_bits(draw):
+    """MatMulNBits with zero points that are packed, floats or left out."""
+    k, n, block, bits = draw.dim(1, 70), draw.dim(1, 6), draw.pick([16, 32]), draw.pick([2, 4, 8])
+    blocks = -(-k // block)
+    zeros = {"packed": byte(draw, "u1", [n, -(-blocks * bits // 8)]),
+             "floats": draw.positive([n, blocks], 0, 8), "none": None}
+    kind = draw.pick(["packed", "none"] if bits == 8 else list(zeros))
+    operands = [draw.floats([*draw.shape(1, 2), k]),
+                byte(draw, "u1", [n, blocks, block * bits // 8]),
+                draw.positive(draw.pick([[n * blocks], [n, blocks]]), 0.01, 0.1), zeros[kind], None,
+                draw.floats([n]) if draw.chance(0.5) else None]
+    return ms_node("MatMulNBits", operands, {"K": k, "N": n, "bits": bits, "block_size": block},
+                   known=(1, 2, 3))
+
+
+FAMILIES = (few_bits, binary, unary, softmax, concat, pool, matmul, gemm, linear)
