@@ -11,7 +11,7 @@ struct Rotary {
   Tensor x;        // [B, heads, S, D] or [B, S, heads * D]
   Tensor cosines;  // [positions, R / 2], or [B, S, R / 2] without positions
   Tensor sines;
-  Tensor positions;      // [B, S]
+  Tensor positions;      // [B, S], or [1] or less: that of the first step
   int64_t features = 0;  // D
   int64_t rotated = 0;   // R: the first features of a head
   bool interleaved = false;
@@ -22,25 +22,37 @@ struct Rotary {
     if (Split()) return x({i[0], i[1], i[2], feature});
     return x({i[0], i[1], FloorDiv(i[2], features) * features + feature});
   }
+  Expr Position(const Indices& i, const Expr& step) const {
+    if (positions.rank() == 2) return Cast(DType::kI64, positions({i[0], step}));
+    const Expr first = positions.rank() == 0 ? positions({}) : positions({Expr(0)});
+    return Cast(DType::kI64, first) + step;
+  }
   // The angle's cosine (or sine) for pair k at the position of element i.
   Expr Angle(const Tensor& cache, const Indices& i, const Expr& k) const {
     const Expr& step = Split() ? i[2] : i[1];
     if (!positions.valid()) return cache({i[0], step, k});
-    const Expr position = Cast(DType::kI64, positions({i[0], step}));
+    const Expr position = Position(i, step);
     return cache({Clamp(position, 0, cache.dim(0) - 1), k});
   }
 };
 
-absl::Status ReadFeatures(const OpContext& op, Rotary& rotary) {
+absl::Status ReadElements(OpContext& op, Rotary& rotary) {
+  AOTC_ASSIGN_OR_RETURN(rotary.x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireFloat(rotary.x));
+  AOTC_RETURN_IF_ERROR(RequireRank(rotary.x, 3, 4));
+  rotary.interleaved = op.attributes().Int("interleaved") != 0;
+  return absl::OkStatus();
+}
+
+absl::Status ReadFeatures(const Attributes& attributes, int64_t heads, Rotary& rotary) {
   const std::optional<int64_t> last = rotary.x.dim(-1).AsInt();
-  const int64_t heads = rotary.Split() ? 1 : op.attributes().Int("num_heads");
   if (!last) return absl::UnimplementedError("needs a known number of features");
   if (heads < 1 || *last % heads != 0) {
     return absl::InvalidArgumentError(
         StrCat(*last, " features do not divide into num_heads = ", heads));
   }
   rotary.features = *last / heads;
-  rotary.rotated = op.attributes().Int("rotary_embedding_dim");
+  rotary.rotated = attributes.Int("rotary_embedding_dim");
   if (rotary.rotated == 0) rotary.rotated = rotary.features;
   if (rotary.rotated < 2 || rotary.rotated > rotary.features || rotary.rotated % 2 != 0) {
     return absl::InvalidArgumentError(
@@ -49,12 +61,11 @@ absl::Status ReadFeatures(const OpContext& op, Rotary& rotary) {
   return absl::OkStatus();
 }
 
-absl::Status ReadCaches(OpContext& op, Rotary& rotary) {
-  AOTC_ASSIGN_OR_RETURN(rotary.cosines, op.Input(1));
-  AOTC_ASSIGN_OR_RETURN(rotary.sines, op.Input(2));
-  if (op.HasInput(3)) {
-    AOTC_ASSIGN_OR_RETURN(rotary.positions, op.Input(3));
-    AOTC_RETURN_IF_ERROR(RequireRank(rotary.positions, 2, 2));
+// Cosines at input `first`, sines behind them.
+absl::Status ReadCaches(OpContext& op, size_t first, Rotary& rotary) {
+  AOTC_ASSIGN_OR_RETURN(rotary.cosines, op.Input(first));
+  AOTC_ASSIGN_OR_RETURN(rotary.sines, op.Input(first + 1));
+  if (rotary.positions.valid()) {
     if (!IsInteger(rotary.positions.dtype())) {
       return absl::InvalidArgumentError("needs integer positions");
     }
@@ -73,14 +84,7 @@ absl::Status ReadCaches(OpContext& op, Rotary& rotary) {
 
 // (x1, x2) becomes (cos * x1 - sin * x2, sin * x1 + cos * x2). A pair is two neighbours where
 // interleaved, else two features half of the rotated ones apart.
-absl::Status RotaryEmbedding(OpContext& op) {
-  Rotary rotary;
-  AOTC_ASSIGN_OR_RETURN(rotary.x, op.Input(0));
-  AOTC_RETURN_IF_ERROR(RequireFloat(rotary.x));
-  AOTC_RETURN_IF_ERROR(RequireRank(rotary.x, 3, 4));
-  AOTC_RETURN_IF_ERROR(ReadFeatures(op, rotary));
-  AOTC_RETURN_IF_ERROR(ReadCaches(op, rotary));
-  rotary.interleaved = op.attributes().Int("interleaved") != 0;
+void SetRotated(OpContext& op, const Rotary& rotary) {
   const int64_t half = rotary.rotated / 2;
   op.SetOutput(0, op.b().Compute(rotary.x.dtype(), rotary.x.shape(), [&](const Indices& i) {
     const Expr feature = rotary.Feature(i);
@@ -96,12 +100,51 @@ absl::Status RotaryEmbedding(OpContext& op) {
     return rotary.rotated == rotary.features ? result
                                              : Select(Lt(feature, rotary.rotated), result, own);
   }));
+}
+
+absl::Status RotaryEmbedding(OpContext& op) {
+  Rotary rotary;
+  AOTC_RETURN_IF_ERROR(ReadElements(op, rotary));
+  const int64_t heads = rotary.Split() ? 1 : op.attributes().Int("num_heads");
+  AOTC_RETURN_IF_ERROR(ReadFeatures(op.attributes(), heads, rotary));
+  if (op.HasInput(3)) {
+    AOTC_ASSIGN_OR_RETURN(rotary.positions, op.Input(3));
+    AOTC_RETURN_IF_ERROR(RequireRank(rotary.positions, 2, 2));
+  }
+  AOTC_RETURN_IF_ERROR(ReadCaches(op, 1, rotary));
+  SetRotated(op, rotary);
+  return absl::OkStatus();
+}
+
+// That of com.microsoft has the positions at input 1, one for the first step or one a step, and
+// where it does not say the number of heads, a head is as wide as the caches are for.
+absl::Status MicrosoftRotaryEmbedding(OpContext& op) {
+  Rotary rotary;
+  AOTC_RETURN_IF_ERROR(ReadElements(op, rotary));
+  if (op.attributes().Int("is_packed_batching") != 0 || op.attributes().Float("scale", 1) != 1) {
+    return absl::UnimplementedError(
+        "attributes 'is_packed_batching' and 'scale' are not supported");
+  }
+  AOTC_ASSIGN_OR_RETURN(rotary.positions, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(rotary.positions, 0, 2));
+  AOTC_ASSIGN_OR_RETURN(const Tensor cosines, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireRank(cosines, 1));
+  int64_t heads = op.attributes().Int("num_heads");
+  const int64_t turned = 2 * cosines.dim(-1).AsInt().value_or(0);
+  const int64_t last = rotary.x.dim(-1).AsInt().value_or(0);
+  if (heads == 0 && turned > 0) heads = last / turned;
+  AOTC_RETURN_IF_ERROR(ReadFeatures(op.attributes(), rotary.Split() ? 1 : heads, rotary));
+  AOTC_RETURN_IF_ERROR(ReadCaches(op, 2, rotary));
+  SetRotated(op, rotary);
   return absl::OkStatus();
 }
 
 constexpr OpDef kOps[] = {
     {.name = "RotaryEmbedding",
      .compute = RotaryEmbedding,
+     .summary = "pairs of features turned by their position"},
+    {.name = "com.microsoft.RotaryEmbedding",
+     .compute = MicrosoftRotaryEmbedding,
      .summary = "pairs of features turned by their position"},
 };
 

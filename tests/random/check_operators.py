@@ -50,18 +50,19 @@ WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
 COMPILER = ("g++", "-std=c++17", "-O1")
 
 
-def draw_case(seed, number, family, form):
+def draw_case(seed, number, family, form, families=FAMILIES):
     """Case `number`, or None; it depends on the seed, the number and the family alone."""
     draw = Draw(np.random.default_rng([seed, number]))
-    known = [f for f in FAMILIES if f.__name__.strip("_") == family] or FAMILIES
+    known = [f for f in families if f.__name__.strip("_") == family] or families
     return make_case(draw, draw.pick(known)(draw), f"n{number}", form)
 
 
 def batches_of(cases, size):
-    """Lists of cases of one opset and domain."""
+    """Lists of cases of one opset of each domain."""
     groups = {}
     for case in cases:
-        groups.setdefault((case.node.opset, case.node.domain), []).append(case)
+        opsets = (case.node.opset, case.node.domain, case.node.version)
+        groups.setdefault(opsets, []).append(case)
     return [group[i:i + size] for group in groups.values() for i in range(0, len(group), size)]
 
 
@@ -125,11 +126,11 @@ def failing(way, cases, folder):
         return found or {cases[0].name: f"only with others: {failure}"}
 
 
-def check_way(options, way, numbers):
+def check_way(options, way, numbers, families=FAMILIES, folder="operator_tests"):
     """The number of cases that fail; prints them."""
-    drawn = [draw_case(options.seed, n, options.family, WAYS[way].form) for n in numbers]
+    drawn = [draw_case(options.seed, n, options.family, WAYS[way].form, families) for n in numbers]
     cases = {case.name: case for case in drawn if case is not None}
-    root = build_folder() / "operator_tests" / way
+    root = build_folder() / folder / way
     shutil.rmtree(root, ignore_errors=True)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -38,6 +38,7 @@ class Node:
     # this.
     stand_in: tuple = ()
     domain: str = ""
+    version: int = 1         # of the domain
     reference: str = "onnxruntime"  # or "onnx", its reference evaluator
 
 
@@ -139,7 +140,7 @@ def build(node, name, free, symbolic=False):
                               constants)
     opsets = [helper.make_opsetid("", node.opset)]
     if node.domain:
-        opsets.append(helper.make_opsetid(node.domain, 1))
+        opsets.append(helper.make_opsetid(node.domain, node.version))
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 

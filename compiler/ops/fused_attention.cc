@@ -1,0 +1,191 @@
+// Attention of com.microsoft, in terms of that of ONNX: Attention (projections of one input, then
+// heads) and MultiHeadAttention.
+#include <limits>
+
+#include "compiler/ops/expansion.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Ours: what is added to the scores, f32 [B, 1, 1 or S, T], where a mask of integers is 0, and 0
+// elsewhere. Inputs: the mask, [B] lengths of the keys, [B, T] or [B, S, T]; the keys, whose axis
+// `keys` is T, with what is cached of them at input 2, if anything is: [.., heads, P, D].
+absl::Status AttentionMask(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor mask, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(mask, 1, 3));
+  if (!IsInteger(mask.dtype())) return absl::InvalidArgumentError("needs a mask of integers");
+  const Shape keys = op.InputType(1).dims, past = op.InputType(2).dims;
+  if (keys.size() < 3) return absl::InvalidArgumentError("needs keys of rank 3 or 4");
+  Expr steps = keys[keys.size() - 2];
+  if (past.size() >= 2) steps = Simplify(steps + past[past.size() - 2]);
+  const bool lengths = mask.rank() == 1;
+  const Expr batch = mask.dim(0);
+  if (lengths && !ProveEqual(batch, keys[0], op.bounds())) {
+    return absl::UnimplementedError(
+        "a mask of rank 1 has to hold one length for each sample; starts and ends are not "
+        "supported");
+  }
+  if (!lengths && !ProveEqual(mask.dim(-1), steps, op.bounds())) {
+    return absl::InvalidArgumentError("the mask has not one element for each key");
+  }
+  const double hidden = op.attributes().Float("mask_filter_value", -10000.0F);
+  const Expr rows = mask.rank() == 3 ? mask.dim(1) : Expr(1);
+  op.SetOutput(0, op.b().Compute(DType::kF32, {batch, 1, rows, steps}, [&](const Indices& i) {
+    Expr seen;
+    if (lengths) seen = Lt(i[3], Cast(DType::kI64, mask({i[0]})));
+    if (mask.rank() == 2) seen = Lt(0, Cast(DType::kI64, mask({i[0], i[3]})));
+    if (mask.rank() == 3) seen = Lt(0, Cast(DType::kI64, mask({i[0], i[2], i[3]})));
+    return Select(seen, FloatConst(0), FloatConst(hidden));
+  }));
+  return absl::OkStatus();
+}
+
+// Where the parts of an attention are among the inputs of a node.
+struct AttentionParts {
+  ValueId query = {}, key = {}, value = {};
+  ValueId mask = {};  // of integers
+  ValueId bias = {};  // added to the scores
+  ValueId past_key = {}, past_value = {};
+};
+
+// The scores' bias and mask as one tensor like the queries; invalid where there is neither.
+ValueId JoinedMask(Expansion& e, const AttentionParts& parts) {
+  ValueId mask;
+  if (parts.mask.valid()) {
+    const float hidden = e.attributes().Float("mask_filter_value", -10000.0F);
+    mask = e.Emit("AttentionMask", {parts.mask, parts.key, parts.past_key},
+                  {{"mask_filter_value", hidden}});
+    mask = e.Emit("CastLike", {mask, parts.query});
+  }
+  if (!parts.bias.valid()) return mask;
+  return mask.valid() ? e.Emit("Add", {parts.bias, mask}) : parts.bias;
+}
+
+// Output, keys and values: those of ONNX's Attention.
+absl::StatusOr<std::vector<ValueId>> EmitAttention(Expansion& e, const AttentionParts& parts,
+                                                   bool presents) {
+  const int64_t heads = e.attributes().Int("num_heads");
+  if (heads < 1) return absl::InvalidArgumentError("attribute 'num_heads' is not positive");
+  Expansion::NamedValues attributes = {{"q_num_heads", heads},
+                                       {"kv_num_heads", heads},
+                                       {"is_causal", e.attributes().Int("unidirectional")}};
+  const float scale = e.attributes().Float("scale");
+  if (scale != 0) attributes.emplace_back("scale", scale);
+  return e.EmitSeveral(
+      "Attention",
+      {parts.query, parts.key, parts.value, JoinedMask(e, parts), parts.past_key, parts.past_value},
+      presents ? 3 : 1, attributes);
+}
+
+// One of three parts of a bias for queries, keys and values, added to it. The parts are as long as
+// queries, keys (as long as queries) and values are wide.
+ValueId WithBias(Expansion& e, ValueId x, ValueId first, ValueId last) {
+  const ValueId part = e.Emit("Slice", {e.Input(3), first, last, e.Ints("bias_axis", {0})});
+  return e.Emit("Add", {x, part});
+}
+
+absl::Status MultiHeadAttention(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  if (!e.HasInput(1) || !e.HasInput(2)) {
+    return absl::UnimplementedError("packed queries, keys and values are not supported");
+  }
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  for (size_t index = 8; index < node.inputs.size(); ++index) {
+    if (e.HasInput(index)) {
+      return absl::UnimplementedError(StrCat("input ", index, " is not supported"));
+    }
+  }
+  if (e.WantsOutput(3)) return absl::UnimplementedError("output 3 is not supported");
+  AttentionParts parts = {.query = e.Input(0),
+                          .key = e.Input(1),
+                          .value = e.Input(2),
+                          .mask = e.Input(4),
+                          .bias = e.Input(5),
+                          .past_key = e.Input(6),
+                          .past_value = e.Input(7)};
+  if (e.HasInput(3)) {
+    const ValueId width =
+        e.Emit("Shape", {parts.query}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+    const ValueId twice = e.Emit("Add", {width, width});
+    const ValueId end = e.Ints("bias_end", {std::numeric_limits<int64_t>::max()});
+    parts.query = WithBias(e, parts.query, e.Ints("bias_start", {0}), width);
+    parts.key = WithBias(e, parts.key, width, twice);
+    parts.value = WithBias(e, parts.value, twice, end);
+  }
+  AOTC_ASSIGN_OR_RETURN(const auto results,
+                        EmitAttention(e, parts, e.WantsOutput(1) || e.WantsOutput(2)));
+  for (size_t i = 0; i < results.size(); ++i) e.SetOutput(i, results[i]);
+  return absl::OkStatus();
+}
+
+// Queries, keys and values of input * weights + bias.
+absl::StatusOr<std::vector<ValueId>> Projections(Expansion& e) {
+  ValueId all = e.Emit("MatMul", {e.Input(0), e.Input(1)});
+  if (e.HasInput(2)) all = e.Emit("Add", {all, e.Input(2)});
+  const std::vector<int64_t> sizes = e.attributes().Ints("qkv_hidden_sizes");
+  if (sizes.empty()) {
+    return e.EmitSeveral("Split", {all}, 3, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{3}}});
+  }
+  if (sizes.size() != 3 || sizes[0] != sizes[1]) {
+    return absl::InvalidArgumentError(
+        "attribute 'qkv_hidden_sizes' is not of three parts that fit");
+  }
+  return e.EmitSeveral("Split", {all, e.Ints("sizes", sizes)}, 3, {{"axis", int64_t{-1}}});
+}
+
+// Inputs: X [B, S, C], weights, bias, mask, past [2, B, heads, P, D], attention bias.
+absl::Status Attention(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
+  if (e.HasInput(6) || e.attributes().Int("past_present_share_buffer") != 0) {
+    return absl::UnimplementedError("a buffer that past and present share is not supported");
+  }
+  if (e.attributes().Int("do_rotary") != 0) {
+    return absl::UnimplementedError("do_rotary is not supported");
+  }
+  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> projected, Projections(e));
+  AttentionParts parts = {.query = projected[0],
+                          .key = projected[1],
+                          .value = projected[2],
+                          .mask = e.Input(3),
+                          .bias = e.Input(5)};
+  if (e.HasInput(4)) {
+    auto part = [&](const char* name, int64_t index) {
+      return e.Emit("Gather", {e.Input(4), e.Add(name, Constant::SplatInt(DType::kI64, {}, index))},
+                    {{"axis", int64_t{0}}});
+    };
+    parts.past_key = part("past_key", 0);
+    parts.past_value = part("past_value", 1);
+  }
+  AOTC_ASSIGN_OR_RETURN(const auto results, EmitAttention(e, parts, e.WantsOutput(1)));
+  e.SetOutput(0, results[0]);
+  if (!e.WantsOutput(1)) return absl::OkStatus();
+  const ValueId axis = e.Ints("present_axis", {0});
+  e.SetOutput(
+      1, e.Emit("Concat",
+                {e.Emit("Unsqueeze", {results[1], axis}), e.Emit("Unsqueeze", {results[2], axis})},
+                {{"axis", int64_t{0}}}));
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "AttentionMask",
+     .compute = AttentionMask,
+     .summary = "what a mask of integers adds to scores"},
+    {.name = "com.microsoft.Attention",
+     .expand = Attention,
+     .summary = "projections of one input, then attention by heads"},
+    {.name = "com.microsoft.MultiHeadAttention",
+     .expand = MultiHeadAttention,
+     .summary = "attention by heads"},
+};
+
+}  // namespace
+
+std::span<const OpDef> FusedAttentionOps() { return kOps; }
+
+}  // namespace aotc

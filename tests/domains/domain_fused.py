@@ -1,0 +1,157 @@
+"""Families of fused operators of com.microsoft on floats."""
+import numpy as np
+
+from operator_case import Node
+
+
+def ms_node(op, operands, attributes=None, **more):
+    return Node(op, operands, attributes or {}, domain="com.microsoft", **more)
+
+
+ACTIVATIONS = (("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.3]),
+               ("Clip", [-0.5, 0.8]), ("HardSigmoid", [0.3, 0.4]))
+
+
+def fused_conv(draw):
+    rank, group = draw.dim(1, 2), draw.dim(1, 2)
+    x = draw.floats([draw.dim(1, 2), group * draw.dim(1, 3), *[draw.dim(4, 7)] * rank])
+    kernel = [draw.dim(1, 3) for _ in range(rank)]
+    w = draw.floats([group * draw.dim(1, 3), x.shape[1] // group, *kernel])
+    pads = [draw.dim(0, 1) for _ in range(2 * rank)]
+    name, params = draw.pick(ACTIVATIONS)
+    attributes = {"group": group, "pads": pads, "strides": [draw.dim(1, 2)] * rank,
+                  "kernel_shape": kernel, "activation": name}
+    if params:
+        attributes["activation_params"] = params
+    operands = [x, w] + ([draw.floats([w.shape[0]])] if draw.chance(0.7) else [])
+    return ms_node("FusedConv", operands, attributes)
+
+
+def fused_gemm(draw):
+    m, k, n = draw.dim(), draw.dim(), draw.dim()
+    turn_a, turn_b = draw.dim(0, 1), draw.dim(0, 1)
+    name, params = draw.pick([a for a in ACTIVATIONS if a[0] != "Clip"])
+    attributes = {"transA": turn_a, "transB": turn_b, "alpha": draw.pick([1.0, 0.5]),
+                  "beta": draw.pick([1.0, -2.0]), "activation": name,
+                  **dict(zip(("activation_alpha", "activation_beta"), params))}
+    return ms_node("FusedGemm", [draw.floats([k, m] if turn_a else [m, k]),
+                                 draw.floats([n, k] if turn_b else [k, n]),
+                                 draw.floats(draw.pick([[n], [m, n], [1, n]]))], attributes)
+
+
+def fused_matmul(draw):
+    m, k, n, batch = draw.dim(), draw.dim(), draw.dim(), draw.shape(0, 2, 1, 3)
+    turn_a, turn_b = draw.dim(0, 1), draw.dim(0, 1)
+    return ms_node("FusedMatMul",
+                   [draw.floats(batch + ([k, m] if turn_a else [m, k])),
+                    draw.floats(batch + ([n, k] if turn_b else [k, n]))],
+                   {"transA": turn_a, "transB": turn_b, "alpha": draw.pick([1.0, 0.25])})
+
+
+def gelu(draw):
+    op = draw.pick(["Gelu", "BiasGelu", "FastGelu", "QuickGelu"])
+    x = draw.floats(draw.shape(1, 3))
+    bias = [draw.floats([x.shape[-1]])] if op == "BiasGelu" or (
+        op == "FastGelu" and draw.chance(0.5)) else []
+    return ms_node(op, [x, *bias], {"alpha": draw.pick([1.702, 1.0])} if op == "QuickGelu" else {})
+
+
+def trilu(draw):
+    x = draw.numbers(draw.shape(2, 4), ("f4", "i8"))
+    return ms_node("Trilu", [x, *([np.array(draw.dim(-3, 3))] if draw.chance(0.6) else [])],
+                   {"upper": draw.dim(0, 1)}, known=(1,))
+
+
+def skip_norm(draw):
+    op = draw.pick(["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
+    batch, steps, width = draw.dim(1, 3), draw.dim(1, 5), draw.dim(2, 9)
+    skip = draw.pick([[batch, steps, width], [1, steps, width], [steps, width]])
+    row = [width]
+    operands = [draw.floats([batch, steps, width]), draw.floats(skip), draw.floats(row)]
+    if op == "SkipLayerNormalization":
+        operands.append(draw.floats(row) if draw.chance(0.6) else None)
+    operands.append(draw.floats(row) if draw.chance(0.6) else None)
+    return ms_node(op, operands, {"epsilon": draw.pick([1e-5, 0.1])}, tolerance=1e-3,
+                   **draw.pick([{}, {"outputs": 4, "unwanted": (1, 2)}]))
+
+
+def simplified_norm(draw):
+    x = draw.floats(draw.shape(2, 4, 2))
+    axis = draw.pick([-1, len(x.shape) - 1])
+    return Node("SimplifiedLayerNormalization", [x, draw.floats([x.shape[-1]])],
+                {"axis": axis, "epsilon": draw.pick([1e-5, 0.1]), "stash_type": 1}, tolerance=1e-3)
+
+
+def embed_norm(draw):
+    batch, steps, width = draw.dim(1, 3), draw.dim(1, 5), draw.dim(2, 8)
+    table = lambda rows: draw.floats([rows, width])  # noqa: E731
+    ids = draw.ints(0, 6, [batch, steps], "i4")
+    has_segments = draw.chance(0.6)
+    operands = [ids, draw.ints(0, 1, [batch, steps], "i4") if has_segments else None, table(7),
+                table(steps + draw.dim(0, 2)), table(2) if has_segments else None,
+                draw.floats([width]), draw.floats([width]),
+                draw.ints(0, 1, [batch, steps], "i4") if draw.chance(0.6) else None,
+                draw.ints(0, steps - 1, [batch, steps], "i4") if draw.chance(0.3) else None]
+    return ms_node("EmbedLayerNormalization", operands, {"epsilon": 1e-5}, outputs=2,
+                   tolerance=1e-3)
+
+
+def rotary(draw):
+    batch, heads, steps, half = draw.dim(1, 3), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 4)
+    rotated, rows = 2 * half, steps + draw.dim(0, 3)
+    size = rotated + draw.pick([0, 0, 2])
+    attributes = {"interleaved": draw.dim(0, 1)}
+    if size != rotated or draw.chance(0.5):
+        attributes.update(num_heads=heads, rotary_embedding_dim=rotated)
+    shape = draw.pick([[batch, steps, heads * size], [batch, heads, steps, size]])
+    positions = draw.pick([np.array([draw.dim(0, rows - steps)]),
+                           draw.ints(0, rows - 1, [batch, steps])])
+    return ms_node("RotaryEmbedding", [draw.floats(shape), positions, draw.floats([rows, half]),
+                                       draw.floats([rows, half])], attributes)
+
+
+def mask_for(draw, batch, steps, keys):
+    return draw.pick([None, None, draw.ints(1, keys, [batch], "i4"),
+                      draw.ints(0, 1, [batch, keys], "i4"),
+                      draw.ints(0, 1, [batch, steps, keys], "i4")])
+
+
+def multi_head(draw):
+    batch, heads, steps, size = draw.dim(1, 2), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 4)
+    past = draw.dim(1, 3) if draw.chance(0.3) else 0
+    wide = size if past else draw.dim(1, 4)
+    keys = draw.pick([steps, draw.dim(1, 6)])
+    operands = [draw.floats([batch, steps, heads * size]), draw.floats([batch, keys, heads * size]),
+                draw.floats([batch, keys, heads * wide]),
+                draw.floats([heads * (2 * size + wide)]) if draw.chance(0.4) else None,
+                mask_for(draw, batch, steps, keys + past),
+                draw.floats([draw.pick([1, batch]), draw.pick([1, heads]), steps, keys + past])
+                if draw.chance(0.4) else None]
+    if past:
+        operands += [draw.floats([batch, heads, past, size]),
+                     draw.floats([batch, heads, past, wide])]
+    attributes = {"num_heads": heads}
+    if keys == steps and draw.chance(0.5):  # else onnxruntime lets the last query see all keys
+        attributes["unidirectional"] = 1
+    if draw.chance(0.3):
+        attributes["scale"] = 0.4
+    return ms_node("MultiHeadAttention", operands, attributes, outputs=3 if past else 1,
+                   tolerance=1e-3)
+
+
+def attention(draw):
+    batch, heads, steps, size = draw.dim(1, 2), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 4)
+    width, channels = heads * size, draw.dim(1, 6)
+    past = draw.dim(1, 3) if draw.chance(0.3) else 0
+    operands = [draw.floats([batch, steps, channels]), draw.floats([channels, 3 * width]),
+                draw.floats([3 * width]), mask_for(draw, batch, steps, steps + past),
+                draw.floats([2, batch, heads, past, size]) if past else None,
+                draw.floats([1, heads, steps, steps + past]) if draw.chance(0.3) else None]
+    attributes = {"num_heads": heads}
+    if draw.chance(0.4):
+        attributes["unidirectional"] = 1
+    return ms_node("Attention", operands, attributes, outputs=2 if past else 1, tolerance=1e-3)
+
+
+FAMILIES = (fused_conv, fused_gemm, fused_matmul, gelu, trilu, skip_norm, simplified_norm,
+            embed_norm, rotary, multi_head, attention)

@@ -1,0 +1,136 @@
+"""Families of quantised operators of com.microsoft. Weights of i8 are below 64, so that no sum of
+two products with u8 leaves 16 bits, where onnxruntime saturates (tests/models/exact_sums.py).
+"""
+import numpy as np
+
+from domain_fused import ms_node
+
+BYTES = ("u1", "i1")
+
+
+def scale(draw, low=0.01, high=0.1):
+    return np.array(draw.rng.uniform(low, high), "f4")
+
+
+def byte(draw, dtype, shape=()):
+    info = np.iinfo(dtype)
+    return draw.ints(info.min, info.max, shape, dtype)
+
+
+def zero(draw, dtype):
+    return np.array(draw.pick([0, byte(draw, dtype)]), dtype)
+
+
+def weights(draw, dtype, shape):
+    return draw.ints(-63, 63, shape, "i1") if dtype == "i1" else byte(draw, dtype, shape)
+
+
+def binary(draw):
+    dtype, shape = draw.pick(BYTES), draw.shape(1, 4)
+    other = [1 if draw.chance(0.25) else d for d in shape[draw.dim(0, len(shape) - 1):]]
+    op = draw.pick(["QLinearAdd", "QLinearMul"])
+    return ms_node(op, [byte(draw, dtype, shape), scale(draw), zero(draw, dtype),
+                        byte(draw, dtype, other), scale(draw), zero(draw, dtype),
+                        scale(draw, 0.02, 0.2), zero(draw, dtype)], steps=1)
+
+
+def unary(draw):
+    dtype, op = draw.pick(BYTES), draw.pick(["QLinearSigmoid", "QLinearLeakyRelu"])
+    return ms_node(op, [byte(draw, dtype, draw.shape(1, 4)), scale(draw), zero(draw, dtype),
+                        scale(draw, 0.004, 0.1), zero(draw, dtype)],
+                   {"alpha": 0.2} if op == "QLinearLeakyRelu" else {}, steps=1)
+
+
+def softmax(draw):
+    dtype, shape = draw.pick(BYTES), draw.shape(1, 4)
+    opset = draw.pick([12, 13])
+    axis = draw.axis(len(shape))
+    return ms_node("QLinearSoftmax", [byte(draw, dtype, shape), scale(draw), zero(draw, dtype),
+                                      np.array(1 / 256, "f4"),
+                                      np.array(0 if dtype == "u1" else -128, dtype)],
+                   {"axis": axis, "opset": opset}, steps=1)
+
+
+def concat(draw):
+    dtype, shape = draw.pick(BYTES), draw.shape(1, 4)
+    axis = draw.dim(0, len(shape) - 1)
+    operands = [scale(draw), zero(draw, dtype)]
+    for _ in range(draw.dim(1, 3)):
+        shape[axis] = draw.dim(1, 4)
+        operands += [byte(draw, dtype, shape), scale(draw), zero(draw, dtype)]
+    return ms_node("QLinearConcat", operands, {"axis": axis}, steps=1,
+                   known=tuple(i for i in range(len(operands)) if i < 2 or i % 3 != 2))
+
+
+def pool(draw):
+    dtype, rank = draw.pick(BYTES), 2
+    x = byte(draw, dtype, [draw.dim(1, 2), draw.dim(1, 5), *[draw.dim(4, 7)] * rank])
+    params = [scale(draw), zero(draw, dtype), scale(draw), zero(draw, dtype)]
+    if draw.chance(0.3):
+        return ms_node("QLinearGlobalAveragePool", [x, *params], steps=1)
+    kernel = [draw.dim(1, 3)] * rank
+    attributes = {"kernel_shape": kernel, "strides": [draw.dim(1, 2)] * rank,
+                  "pads": [draw.dim(0, kernel[0] - 1)] * (2 * rank),
+                  "count_include_pad": draw.dim(0, 1), "ceil_mode": draw.dim(0, 1)}
+    return ms_node("QLinearAveragePool", [x, *params], attributes, steps=1)
+
+
+def matmul(draw):
+    """MatMulIntegerToFloat and DynamicQuantizeMatMul."""
+    m, k, n, kind = draw.dim(), draw.dim(1, 9), draw.dim(), draw.pick(BYTES)
+    b = weights(draw, kind, [k, n])
+    per_column = draw.chance(0.4)
+    b_scale = draw.positive([n], 0.01, 0.1) if per_column else scale(draw)
+    b_zero = draw.ints(-60, 60, [n], "i1") if kind == "i1" else byte(draw, kind, [n])
+    b_zero = draw.pick([None, b_zero if per_column else np.array(b_zero[0])])
+    bias = draw.floats([n]) if draw.chance(0.5) else None
+    if draw.chance(0.5):
+        return ms_node("DynamicQuantizeMatMul", [draw.floats([m, k]), b, b_scale, b_zero, bias])
+    a = byte(draw, "u1", [m, k])
+    return ms_node("MatMulIntegerToFloat",
+                   [a, b, scale(draw), b_scale, draw.pick([None, byte(draw, "u1")]), b_zero, bias])
+
+
+def gemm(draw):
+    m, k, n, kind = draw.dim(), draw.dim(1, 9), draw.dim(), draw.pick(BYTES)
+    turn_a, turn_b = draw.dim(0, 1), draw.dim(0, 1)
+    a = byte(draw, "u1", [k, m] if turn_a else [m, k])
+    b = weights(draw, kind, [n, k] if turn_b else [k, n])
+    operands = [a, scale(draw), zero(draw, "u1"), b, scale(draw), np.array(draw.dim(0, 9), kind),
+                draw.ints(-500, 500, [n], "i4") if draw.chance(0.5) else None]
+    if draw.chance(0.6):
+        operands += [scale(draw, 0.05, 0.5), zero(draw, "u1")]
+    return ms_node("QGemm", operands, {"transA": turn_a, "transB": turn_b,
+                                       "alpha": draw.pick([1.0, 0.5])}, steps=1)
+
+
+def linear(draw):
+    """QuantizeLinear and DequantizeLinear, one scale or one an axis."""
+    dtype, shape = draw.pick(BYTES + ("u2", "i2")), draw.shape(1, 4)
+    axis = draw.dim(0, len(shape) - 1)
+    per_axis = draw.chance(0.4)
+    count = [shape[axis]] if per_axis else []
+    attributes = {"axis": axis} if per_axis else {}
+    scales = draw.positive(count, 0.01, 0.1) if per_axis else scale(draw)
+    zeros = byte(draw, dtype, count)
+    if draw.chance(0.5):
+        return ms_node("DequantizeLinear", [byte(draw, dtype, shape), scales, zeros], attributes)
+    return ms_node("QuantizeLinear", [draw.floats(shape), scales, zeros], attributes, steps=1)
+
+
+def few_bits(draw):
+    """MatMulNBits with zero points that are packed, floats or left out."""
+    k, n, block, bits = draw.dim(1, 70), draw.dim(1, 6), draw.pick([16, 32]), draw.pick([2, 4, 8])
+    blocks = -(-k // block)
+    zeros = {"packed": byte(draw, "u1", [n, -(-blocks * bits // 8)]),
+             "floats": draw.positive([n, blocks], 0, 8), "none": None}
+    kind = draw.pick(["packed", "none"] if bits == 8 else list(zeros))
+    operands = [draw.floats([*draw.shape(1, 2), k]),
+                byte(draw, "u1", [n, blocks, block * bits // 8]),
+                draw.positive(draw.pick([[n * blocks], [n, blocks]]), 0.01, 0.1), zeros[kind], None,
+                draw.floats([n]) if draw.chance(0.5) else None]
+    return ms_node("MatMulNBits", operands, {"K": k, "N": n, "bits": bits, "block_size": block},
+                   known=(1, 2, 3))
+
+
+FAMILIES = (few_bits, binary, unary, softmax, concat, pool, matmul, gemm, linear)
