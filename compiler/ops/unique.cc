@@ -2,6 +2,7 @@
 // are only a run knows.
 //
 // Every slice looks at every other: n * n comparisons for n slices.
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -143,7 +144,9 @@ struct UniqueParts {
 
 UniqueParts EmitUniqueSlices(Rebuilder& rebuilder, const Node& node, ValueId x, int64_t axis) {
   Graph& graph = rebuilder.graph();
-  const std::string& name = rebuilder.old_graph().values[node.outputs[0]].name;
+  // Any result may be left out.
+  const ValueId result = *std::ranges::find_if(node.outputs, &ValueId::valid);
+  const std::string& name = rebuilder.old_graph().values[result].name;
   const auto part = [&](const char* suffix) {
     return graph.AddValue(StrCat(name, suffix), UnknownType());
   };

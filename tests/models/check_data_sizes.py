@@ -8,7 +8,8 @@
 Each probe (data_net.py, data_control_net.py) is compiled and run with data of which no, few, many
 and all elements are chosen; numbers and dims are onnxruntime's. Where a bound is given that data
 can pass, such data are a status whose sentence names the tensor, and room for less than a run gives
-is a status too. Exit status 0: all holds.
+is a status too. What is generated is built so that undefined behaviour ends the test. Exit status
+0: all holds.
 """
 import argparse
 import concurrent.futures
@@ -28,6 +29,9 @@ from model_table import CompiledModel, Run
 from small_net import require
 
 CAPACITY, FILL = 6, 0xA5  # AOTC_ERROR_CAPACITY
+# Undefined behaviour ends the process; what lies around the memory that is lent is looked at.
+COMPILER = ("g++", "-std=c++17", "-O1", "-fsanitize=undefined",
+            "-fsanitize-undefined-trap-on-error")
 
 
 def compare(expected, model, arrays):
@@ -93,7 +97,7 @@ def check_probe(name, target, options, folder):
     outdir = compile_model(path, target, place, {},
                            flags + (["--cpu=x86-64-v3"] if target == "cpu" else []))
     library = place / f"{name}_{target}.so"
-    build_library(outdir, target, library)
+    build_library(outdir, target, library, compiler=COMPILER)
     model = CompiledModel(library, model_name(outdir))
     session, rng = reference.session(path, optimised=False), np.random.default_rng(options.seed)
     sizes, refused = set(), 0
