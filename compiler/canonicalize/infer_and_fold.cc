@@ -347,13 +347,19 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
 absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
   // What a loop carries for nothing would be in the way of what it carries.
   if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
-  for (;;) {
+  for (bool narrowed = !bounded;;) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();
     bool named = false;
     for (const auto& [name, source] : inference.wanted()) {
       named |= NameElements(graph, name, source);
+    }
+    // Without ranges all dims are there, so that --bound of an output bounds what it is made of.
+    if (!named && !result.ok() && !std::exchange(narrowed, true)) {
+      Diagnostics ignored;
+      const absl::StatusOr<Graph> free = Inference(graph, context, false, ignored).Run();
+      named = free.ok() && NarrowStatedSizes(graph, free->symbols);
     }
     if (!named) {
       for (const Diagnostic& finding : findings.Sorted()) context.diagnostics().Add(finding);

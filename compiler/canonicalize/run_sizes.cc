@@ -197,6 +197,21 @@ absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKerne
   return !open.empty() || NarrowToLimits(graph, kernel);
 }
 
+bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others) {
+  bool changed = false;
+  for (const Symbol& other : others) {
+    for (Symbol& symbol : graph.symbols) {
+      if (!other.value.valid() || !IsStated(graph, symbol)) continue;
+      const Expr var = Var(symbol.var);
+      const bool is_it = Same(other.value, var) || Same(other.value, Simplify(Max(var, 0)));
+      if (!is_it || symbol.max <= other.max) continue;
+      symbol.max = std::max(symbol.min, other.max);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, ValueId value, OpenSize open,
                                  SizeScope scope, Diagnostics& diagnostics) {
   const Bounds bounds = BoundsOf(graph.symbols);

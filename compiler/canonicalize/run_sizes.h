@@ -10,6 +10,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/canonicalize/size_sources.h"
@@ -28,6 +29,10 @@ struct SizeScope {
 // bounds; checks or such sizes of a node that does not always run, as a run looks at all of them.
 absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics);
+
+// Gives symbols that are elements of tensors the ranges of those of `others` that are worked out as
+// just them, and at least 0. True where one has changed.
+bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others);
 
 // The size of an axis of a value, which may be anything: a symbol where only a run knows it, as
 // above.

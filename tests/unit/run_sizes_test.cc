@@ -102,6 +102,13 @@ TEST(RunSizes, ABoundIsGivenOrDeclaredWhereNoneIsDerived) {
   EXPECT_TRUE(declared.graph->values[declared.graph->main_region().outputs[0]].limits.empty());
 }
 
+TEST(RunSizes, ABoundOfAResultBoundsWhatItIsMadeOf) {
+  const Graph graph = Inferred(R"air(graph @main(%x: f32[1], %s: i64[1]) -> (%y) {
+      %wide = Expand(%x, %s)
+      %y limits(0: 5) = Relu(%wide) })air");
+  EXPECT_EQ(FindSymbol(graph.symbols, "s_0")->max, 5);
+}
+
 TEST(RunSizes, ABoundMayBeLessThanTheDerivedOne) {
   const Graph graph = Inferred(R"air(graph @main(%x: f32[4, 6], %s: i64[2]) -> (%y) {
       %y limits(0: 6) = Reshape(%x, %s) })air");
