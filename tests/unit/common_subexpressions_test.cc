@@ -65,10 +65,11 @@ TEST(CommonSubexpressions, LeavesNodesWithRegionsAlone) {
   EXPECT_EQ(Merged(kText), kText);
 }
 
-TEST(CommonSubexpressions, RandomNumbersAreDrawnEachTime) {
+// Import gives each node a stream of its own.
+TEST(CommonSubexpressions, NodesDrawTheirOwnRandomNumbers) {
   constexpr std::string_view kText = R"air(graph @main(%x: f32[2]) -> (%y) {
-  %a: f32[2] = RandomNormalLike(%x)
-  %b: f32[2] = RandomNormalLike(%x)
+  %a: f32[2] = RandomNormalLike(%x) {stream=1}
+  %b: f32[2] = RandomNormalLike(%x) {stream=2}
   %y: f32[2] = Sub(%a, %b)
 }
 )air";
