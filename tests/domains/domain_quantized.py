@@ -31,24 +31,25 @@ def binary(draw):
     op = draw.pick(["QLinearAdd", "QLinearMul"])
     return ms_node(op, [byte(draw, dtype, shape), scale(draw), zero(draw, dtype),
                         byte(draw, dtype, other), scale(draw), zero(draw, dtype),
-                        scale(draw, 0.02, 0.2), zero(draw, dtype)], steps=1)
+                        scale(draw, 0.02, 0.2), zero(draw, dtype)])
 
 
 def unary(draw):
     dtype, op = draw.pick(BYTES), draw.pick(["QLinearSigmoid", "QLinearLeakyRelu"])
     return ms_node(op, [byte(draw, dtype, draw.shape(1, 4)), scale(draw), zero(draw, dtype),
                         scale(draw, 0.004, 0.1), zero(draw, dtype)],
-                   {"alpha": 0.2} if op == "QLinearLeakyRelu" else {}, steps=1)
+                   {"alpha": 0.2} if op == "QLinearLeakyRelu" else {})
 
 
 def softmax(draw):
-    dtype, shape = draw.pick(BYTES), draw.shape(1, 4)
+    """Of axes of two elements and more: of a single one onnxruntime makes 0, and not the most."""
+    dtype, shape = draw.pick(BYTES), draw.shape(1, 4, 2)
     opset = draw.pick([12, 13])
     axis = draw.axis(len(shape))
     return ms_node("QLinearSoftmax", [byte(draw, dtype, shape), scale(draw), zero(draw, dtype),
                                       np.array(1 / 256, "f4"),
                                       np.array(0 if dtype == "u1" else -128, dtype)],
-                   {"axis": axis, "opset": opset}, steps=1)
+                   {"axis": axis, "opset": opset})
 
 
 def concat(draw):
@@ -58,21 +59,23 @@ def concat(draw):
     for _ in range(draw.dim(1, 3)):
         shape[axis] = draw.dim(1, 4)
         operands += [byte(draw, dtype, shape), scale(draw), zero(draw, dtype)]
-    return ms_node("QLinearConcat", operands, {"axis": axis}, steps=1,
+    return ms_node("QLinearConcat", operands, {"axis": axis},
                    known=tuple(i for i in range(len(operands)) if i < 2 or i % 3 != 2))
 
 
 def pool(draw):
+    """In ceil_mode onnxruntime counts what is beyond the padding as padding; the standard does not.
+    """
     dtype, rank = draw.pick(BYTES), 2
     x = byte(draw, dtype, [draw.dim(1, 2), draw.dim(1, 5), *[draw.dim(4, 7)] * rank])
     params = [scale(draw), zero(draw, dtype), scale(draw), zero(draw, dtype)]
     if draw.chance(0.3):
-        return ms_node("QLinearGlobalAveragePool", [x, *params], steps=1)
+        return ms_node("QLinearGlobalAveragePool", [x, *params])
     kernel = [draw.dim(1, 3)] * rank
     attributes = {"kernel_shape": kernel, "strides": [draw.dim(1, 2)] * rank,
                   "pads": [draw.dim(0, kernel[0] - 1)] * (2 * rank),
-                  "count_include_pad": draw.dim(0, 1), "ceil_mode": draw.dim(0, 1)}
-    return ms_node("QLinearAveragePool", [x, *params], attributes, steps=1)
+                  **draw.pick([{}, {"count_include_pad": 1}, {"ceil_mode": 1}])}
+    return ms_node("QLinearAveragePool", [x, *params], attributes)
 
 
 def matmul(draw):
@@ -101,7 +104,7 @@ def gemm(draw):
     if draw.chance(0.6):
         operands += [scale(draw, 0.05, 0.5), zero(draw, "u1")]
     return ms_node("QGemm", operands, {"transA": turn_a, "transB": turn_b,
-                                       "alpha": draw.pick([1.0, 0.5])}, steps=1)
+                                       "alpha": draw.pick([1.0, 0.5])})
 
 
 def linear(draw):
@@ -115,7 +118,7 @@ def linear(draw):
     zeros = byte(draw, dtype, count)
     if draw.chance(0.5):
         return ms_node("DequantizeLinear", [byte(draw, dtype, shape), scales, zeros], attributes)
-    return ms_node("QuantizeLinear", [draw.floats(shape), scales, zeros], attributes, steps=1)
+    return ms_node("QuantizeLinear", [draw.floats(shape), scales, zeros], attributes)
 
 
 def few_bits(draw):
