@@ -347,7 +347,7 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
 absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
   // What a loop carries for nothing would be in the way of what it carries.
   if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
-  for (bool narrowed = !bounded;;) {
+  for (bool narrowed = !bounded || !HasBounds(graph);;) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();

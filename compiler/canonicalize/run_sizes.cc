@@ -197,12 +197,20 @@ absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKerne
   return !open.empty() || NarrowToLimits(graph, kernel);
 }
 
+bool HasBounds(const Graph& graph) {
+  return std::ranges::any_of(graph.values, [](const Value& value) {
+    return std::ranges::any_of(value.limits,
+                               [](const auto& limit) { return !limit.second.declared; });
+  });
+}
+
 bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others) {
   bool changed = false;
   for (const Symbol& other : others) {
     for (Symbol& symbol : graph.symbols) {
       if (!other.value.valid() || !IsStated(graph, symbol)) continue;
       const Expr var = Var(symbol.var);
+      if (other.max >= kMostSize) continue;  // no bound at all
       const bool is_it = Same(other.value, var) || Same(other.value, Simplify(Max(var, 0)));
       if (!is_it || symbol.max <= other.max) continue;
       symbol.max = std::max(symbol.min, other.max);

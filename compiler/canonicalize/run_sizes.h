@@ -30,6 +30,8 @@ struct SizeScope {
 absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics);
 
+// Whether --bound says anything of a value.
+bool HasBounds(const Graph& graph);
 // Gives symbols that are elements of tensors the ranges of those of `others` that are worked out as
 // just them, and at least 0. True where one has changed.
 bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others);

@@ -139,8 +139,7 @@ class HeaderWriter {
       w_.Line(StrCat(constant && alias == nullptr ? "const " : "", port.type, " *", port.member,
                      "; /* ", CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
       if (port.is_late) {
-        w_.Line(StrCat("size_t ", port.capacity_member, "; /* bytes that ", port.member,
-                       " has room for; 0: for ", port.macro, " */"));
+        w_.Line(StrCat("size_t ", port.capacity_member, "; /* its room in bytes; 0: the most */"));
       }
       if (!port.reports_dims) continue;
       const size_t rank = context_.program.buffers[port.id].shape.size();

@@ -156,6 +156,7 @@ absl::StatusOr<DropoutOperands> ReadDropout(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(dropout.x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireFloat(dropout.x));
   const DType compute = ComputeType(dropout.x.dtype());
+  AOTC_RETURN_IF_ERROR(RequireOneElement(op.ConstInput(1)));
   AOTC_ASSIGN_OR_RETURN(dropout.training, ScalarOf(op, 2, Bool(false)));
   if (dropout.DropsNothing()) return dropout;
   AOTC_ASSIGN_OR_RETURN(dropout.ratio, ScalarOf(op, 1, NumberConst(0.5, compute)));

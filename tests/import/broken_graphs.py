@@ -98,9 +98,9 @@ def node_defines_an_input(folder):
 
 
 @case("(If")
-def branches_of_two_shapes(folder):
+def branches_of_two_ranks(folder):
     branches = {}
-    for key, op in (("then_branch", "Relu"), ("else_branch", "Transpose")):
+    for key, op in (("then_branch", "Relu"), ("else_branch", "Size")):
         node = helper.make_node(op, ["x"], [key])
         result = helper.make_empty_tensor_value_info(key)
         branches[key] = helper.make_graph([node], key, [], [result])

@@ -214,20 +214,19 @@ def check_names(aotc, root):
 
 def check_hints(aotc, root):
     """What has to be known at compile time, and is an input or computed from one: the flag."""
-    end = helper.make_node("Cast", ["last"], ["end"], to=TensorProto.INT64)
-    given = helper.make_tensor_value_info("last", TensorProto.FLOAT, [1])
-    flag = helper.make_tensor_value_info("flag", TensorProto.BOOL, [])
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 3])
+    block = helper.make_node("Cast", ["sides"], ["block"], to=TensorProto.INT64)
+    given = helper.make_tensor_value_info("sides", TensorProto.FLOAT, [2])
+    plain = helper.make_tensor_value_info("block", TensorProto.INT64, [2])
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 4])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    zero = numpy_helper.from_array(np.zeros(1, np.int64), "zero")
-    cases = {"last": ([end, helper.make_node("Slice", ["x", "zero", "end"], ["y"])], given,
-                      np.array([2], np.float32)),
-             "flag": ([helper.make_node("Dropout", ["x", "", "flag"], ["y"])], flag,
-                      np.array(False))}
+    zero = numpy_helper.from_array(np.array([4, 4], np.int64), "image")
+    columns = helper.make_node("Col2Im", ["x", "image", "block"], ["y"])
+    cases = {"sides": ([block, columns], given, np.array([2, 2], np.float32)),
+             "block": ([columns], plain, np.array([2, 2], np.int64))}
     for name, (nodes, info, value) in cases.items():
         run = Run(aotc, root / f"hint_{name}")
         graph = helper.make_graph(nodes, "g", [x, info], [y], [zero])
-        run.write(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
+        run.write(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]))
         code, _, errors = run.compile()
         assert code == 1 and f"; hint: --bind {name}=FILE gives" in errors, errors
         np.save(run.folder / f"{name}.npy", value)
