@@ -217,7 +217,7 @@ def check_hints(aotc, root):
     block = helper.make_node("Cast", ["sides"], ["block"], to=TensorProto.INT64)
     given = helper.make_tensor_value_info("sides", TensorProto.FLOAT, [2])
     plain = helper.make_tensor_value_info("block", TensorProto.INT64, [2])
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 4])
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 9])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     zero = numpy_helper.from_array(np.array([4, 4], np.int64), "image")
     columns = helper.make_node("Col2Im", ["x", "image", "block"], ["y"])
