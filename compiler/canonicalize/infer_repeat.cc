@@ -308,8 +308,8 @@ void RepeatInference::TypeStacked(const Node& copy, size_t j) {
   }
   const SizeScope scope = {.always_runs = rebuilder_.region() == graph.main,
                            .bounded = sizes_.bounded};
-  const absl::StatusOr<Expr> rounds =
-      SettledSize(graph, node_, output, {.size = Max(*count_, 0)}, scope, diagnostics_);
+  const OpenSize size = {.output = form_.carried + j, .size = Max(*count_, 0)};
+  const absl::StatusOr<Expr> rounds = SettledSize(graph, copy, size, scope, diagnostics_);
   if (!rounds.ok()) return Complain(MessageOf(rounds.status()), "");
   type.dims.insert(type.dims.begin(), *rounds);
   const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);

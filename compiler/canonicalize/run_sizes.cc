@@ -220,14 +220,15 @@ bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others) {
   return changed;
 }
 
-absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, ValueId value, OpenSize open,
-                                 SizeScope scope, Diagnostics& diagnostics) {
+absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, OpenSize open, SizeScope scope,
+                                 Diagnostics& diagnostics) {
   const Bounds bounds = BoundsOf(graph.symbols);
   open.size = NamedSize(Simplify(open.size, bounds), graph.symbols);
   if (open.size.IsConst() || !IsOpenSize(open.size, bounds) || !DependsOnRun(graph, open.size)) {
     return open.size;
   }
-  AOTC_RETURN_IF_ERROR(SizeNamer(graph, node, scope, diagnostics).Name(value, open));
+  AOTC_RETURN_IF_ERROR(
+      SizeNamer(graph, node, scope, diagnostics).Name(node.outputs[open.output], open));
   return NamedSize(open.size, graph.symbols);
 }
 

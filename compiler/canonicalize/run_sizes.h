@@ -36,10 +36,10 @@ bool HasBounds(const Graph& graph);
 // just them, and at least 0. True where one has changed.
 bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others);
 
-// The size of an axis of a value, which may be anything: a symbol where only a run knows it, as
+// The size of an axis of a result, which may be anything: a symbol where only a run knows it, as
 // above.
-absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, ValueId value, OpenSize open,
-                                 SizeScope scope, Diagnostics& diagnostics);
+absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, OpenSize open, SizeScope scope,
+                                 Diagnostics& diagnostics);
 
 // Of one walk over a graph.
 struct SizeWalk {

@@ -11,6 +11,7 @@ absl::Status RbfKernel(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor vectors, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 2, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(vectors, 2, 2));
   AOTC_RETURN_IF_ERROR(op.RequireEqual(x.dim(1), vectors.dim(1),
                                        "the support vectors have another number of features"));
   const Shape shape = {x.dim(0), vectors.dim(0)};
@@ -70,6 +71,7 @@ absl::Status PairProbabilities(OpContext& op) {
 
 absl::Status PairStart(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor pairs, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(pairs, 2, 2));
   const int64_t classes = op.attributes().Int("classes");
   const float share = 1.0F / static_cast<float>(classes);
   op.SetOutput(0, op.b().Compute(DType::kF32, {pairs.dim(0), Expr(classes)},
@@ -161,6 +163,7 @@ absl::Status PairCoupling(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor p, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor pairs, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(p, 2, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(pairs, 2, 2));
   if (!p.dim(1).AsInt()) return absl::InvalidArgumentError("needs a known number of classes");
   op.SetOutput(0, Coupling(op.b(), p, pairs).Step());
   return absl::OkStatus();

@@ -24,6 +24,7 @@ absl::Status ScoreLabels(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor scores, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor labels, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(scores, 2, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(labels, 1, 1));
   const Shape shape = {scores.dim(0)};
   if (op.attributes().Has("threshold")) {
     const Expr column = op.attributes().Int("column");
@@ -37,6 +38,7 @@ absl::Status ScoreLabels(OpContext& op) {
   Tensor counts;
   if (op.HasInput(2)) {
     AOTC_ASSIGN_OR_RETURN(counts, op.Input(2));
+    AOTC_RETURN_IF_ERROR(RequireRank(counts, 2, 2));
   }
   const Tensor place = PlaceOfGreatest(op.b(), scores, counts);
   op.SetOutput(0, op.b().Compute(DType::kI64, shape, [&](const Indices& i) {

@@ -44,6 +44,7 @@ absl::Status TreeLeaves(OpContext& op) {
   const std::vector<int64_t> cases = op.attributes().Ints("cases");
   for (size_t i = 1; i < (cases.size() > 1 ? 7U : 6U); ++i) {
     AOTC_ASSIGN_OR_RETURN(const Tensor table, op.Input(i));
+    AOTC_RETURN_IF_ERROR(RequireRank(table, 1, 1));
     tables.push_back(table);
   }
   const Tensor &roots = tables[0], &features = tables[1], &thresholds = tables[2];
@@ -92,7 +93,11 @@ class TreeSumsBuilder {
     AOTC_ASSIGN_OR_RETURN(weights_, op_.Input(1));
     if (op_.HasInput(2)) {
       AOTC_ASSIGN_OR_RETURN(targets_, op_.Input(2));
+      AOTC_RETURN_IF_ERROR(RequireRank(targets_, 1, 1));
     }
+    const int rank = targets_.valid() ? 1 : 2;
+    AOTC_RETURN_IF_ERROR(RequireRank(leaves_, 2, 2));
+    AOTC_RETURN_IF_ERROR(RequireRank(weights_, rank, rank));
     aggregate_ = op_.attributes().String("aggregate", "SUM");
     const bool least = aggregate_ == "MIN", most = aggregate_ == "MAX";
     if (!least && !most && aggregate_ != "SUM" && aggregate_ != "AVERAGE") {

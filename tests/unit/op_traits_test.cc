@@ -71,7 +71,7 @@ TEST(OpTraits, ElementwiseOpsAreThoseWhoseKernelsAre) {
     if (elementwise == true && !marked) unmarked.push_back(op->name);
   }
   EXPECT_THAT(unmarked, ElementsAre("Concat", "Dropout", "Flatten", "Identity", "Interleave",
-                                    "PRelu", "Relayout", "Split", "Squeeze"));
+                                    "PRelu", "Relayout", "ScoreTransform", "Split", "Squeeze"));
 }
 
 TEST(OpTraits, OperandsOfAllRanksAreBroadcastToOneAnother) {
