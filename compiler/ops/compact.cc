@@ -39,7 +39,7 @@ ValueId Flattened(Rebuilder& rebuilder, const Node& node, ValueId x) {
 absl::Status CountTrue(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor flags, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(flags, 1, 1));
-  const Shape all = flags.shape();
+  Shape all = flags.shape();  // that of a tensor lives until the next one is added
   op.SetOutput(0, op.b().Reduce("sum", DType::kI64, {}, all, [&](const Indices&, const Indices& r) {
     return Cast(DType::kI64, flags(r));
   }));
@@ -60,7 +60,7 @@ absl::Status TruePlaces(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(counts, 1, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(1));
   if (count.size() != 1) return absl::InvalidArgumentError("needs one count");
-  const Expr length = counts.dim(0);
+  Expr length = counts.dim(0);
   const Shape found = {op.Size(Max(count[0], 0), 0, 0, length)};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], length), "more is chosen than there is"));
   TensorBuilder& b = op.b();

@@ -100,7 +100,40 @@ void NumberAxes(Kernel& kernel) {
   }
 }
 
+// Variables in shapes, extents and bodies, of symbols among them.
+std::set<std::string> UsedVars(const Kernel& kernel) {
+  std::set<std::string> used;
+  auto note = [&](const Expr& e) { used.merge(FreeVars(e)); };
+  for (const KernelTensor& tensor : kernel.tensors) {
+    std::for_each(tensor.shape.begin(), tensor.shape.end(), note);
+  }
+  for (const Stage& stage : kernel.stages) {
+    std::for_each(stage.body.begin(), stage.body.end(), note);
+    for (const Axis& axis : stage.axes) note(axis.extent);
+    for (const Axis& axis : stage.reduce_axes) note(axis.extent);
+  }
+  return used;
+}
+
+// Leaves the symbols that the kernel uses, and what these give, with the checks over them alone:
+// of a graph with many sizes most say nothing here, and all would be asked in every proof.
+void KeepRelatedSymbols(Kernel& kernel) {
+  std::set<std::string> related = UsedVars(kernel);
+  for (const Symbol& symbol : kernel.symbols) {
+    const bool follows =
+        symbol.value.valid() && std::ranges::includes(related, FreeVars(symbol.value));
+    if (follows) related.insert(symbol.var);
+  }
+  std::erase_if(kernel.symbols, [&](const Symbol& s) { return !related.contains(s.var); });
+  for (Symbol& symbol : kernel.symbols) {
+    std::erase_if(symbol.checks, [&](const SizeCheck& check) {
+      return !std::ranges::includes(related, FreeVars(check.holds));
+    });
+  }
+}
+
 void SimplifyKernel(Kernel& kernel) {
+  KeepRelatedSymbols(kernel);
   const Bounds symbols = BoundsOf(kernel.symbols);
   const auto size = [&](const Expr& e) { return NamedSize(Simplify(e, symbols), kernel.symbols); };
   for (KernelTensor& tensor : kernel.tensors) {
@@ -115,17 +148,8 @@ void SimplifyKernel(Kernel& kernel) {
 }
 
 void DropUnusedSymbols(Kernel& kernel) {
-  std::set<std::string> used;
-  auto note = [&](const Expr& e) { used.merge(FreeVars(e)); };
-  for (const KernelTensor& tensor : kernel.tensors) {
-    std::for_each(tensor.shape.begin(), tensor.shape.end(), note);
-  }
-  for (const Stage& stage : kernel.stages) {
-    std::for_each(stage.body.begin(), stage.body.end(), note);
-    for (const Axis& axis : stage.axes) note(axis.extent);
-    for (const Axis& axis : stage.reduce_axes) note(axis.extent);
-  }
-  std::erase_if(kernel.symbols, [&](const Symbol& s) { return used.count(s.var) == 0; });
+  const std::set<std::string> used = UsedVars(kernel);
+  std::erase_if(kernel.symbols, [&](const Symbol& s) { return !used.contains(s.var); });
   for (Symbol& symbol : kernel.symbols) {
     symbol.value = {};
     std::erase_if(symbol.checks, [&](const SizeCheck& check) {

@@ -101,7 +101,8 @@ absl::Status ChosenBoxes(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor places, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(order, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(places, 1, 1));
-  const Shape dims = order.shape(), shape = {places.dim(0), Expr(3)};
+  Shape dims = order.shape();
+  const Shape shape = {places.dim(0), Expr(3)};
   op.SetOutput(0, op.b().Compute(DType::kI64, shape, [&](const Indices& i) {
     const Indices at = Unraveled(places({i[0]}), dims);
     return Select(Eq(i[1], 0), at[0], Select(Eq(i[1], 1), at[1], order(at)));

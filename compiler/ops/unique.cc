@@ -115,7 +115,7 @@ absl::Status UniqueIndices(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(rank, 1, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(2));
   if (count.size() != 1) return absl::InvalidArgumentError("needs one count");
-  const Shape all = rank.shape();
+  Shape all = rank.shape();
   const Shape found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], all[0]), "more is unique than there is"));
   auto body = [&](const Indices& i, const Indices& r) {
@@ -129,7 +129,8 @@ absl::Status UniqueIndices(OpContext& op) {
 absl::Status UniqueCounts(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor inverse, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(inverse, 1, 1));
-  const Shape found = op.InputType(1).dims, all = inverse.shape();
+  const Shape& found = op.InputType(1).dims;
+  Shape all = inverse.shape();
   if (found.size() != 1) return absl::InvalidArgumentError("needs a list of indices");
   auto body = [&](const Indices& i, const Indices& r) {
     return Cast(DType::kI64, Eq(inverse(r), i[0]));
