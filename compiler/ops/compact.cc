@@ -11,29 +11,18 @@
 
 #include <cstdint>
 
-#include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
-#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
-ValueId Ints(Rebuilder& rebuilder, const Node& node, const char* what, int64_t value) {
-  const std::string& name = rebuilder.old_graph().values[node.outputs[0]].name;
-  return rebuilder.graph().AddConstant(StrCat(name, "_", what), Constant::Ints({value}));
+ValueId CastTo(Expansion& e, ValueId x, DType dtype) {
+  return e.Emit("Cast", {x}, {{"to", static_cast<int64_t>(dtype)}});
 }
 
-ValueId CastTo(Rebuilder& rebuilder, const Node& node, ValueId x, DType dtype) {
-  Attributes to;
-  to.Set("to", static_cast<int64_t>(dtype));
-  return rebuilder.Emit("Cast", {x}, std::move(to), UnknownType(), node);
-}
-
-ValueId Flattened(Rebuilder& rebuilder, const Node& node, ValueId x) {
-  return rebuilder.Emit("Reshape", {x, Ints(rebuilder, node, "flat", -1)}, {}, UnknownType(), node);
-}
+ValueId Flattened(Expansion& e, ValueId x) { return e.Emit("Reshape", {x, e.Ints("flat", {-1})}); }
 
 // flags: bool[n] -> i64 []
 absl::Status CountTrue(OpContext& op) {
@@ -100,25 +89,21 @@ absl::Status PlaceIndices(OpContext& op) {
 
 // ONNX NonZero, opset 1 to 13: NaN is not zero. Of a scalar the result has no rows.
 absl::Status NonZero(Rebuilder& rebuilder, const Node& node) {
-  const ValueId x = rebuilder.Mapped(node.inputs[0]);
-  const ValueId flags = Flattened(rebuilder, node, CastTo(rebuilder, node, x, DType::kBool));
-  const ValueId places = EmitTruePlaces(rebuilder, flags, node).places;
-  rebuilder.Replace(node.outputs[0],
-                    rebuilder.Emit("PlaceIndices", {x, places}, {}, UnknownType(), node));
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  const ValueId flags = Flattened(e, CastTo(e, e.Input(0), DType::kBool));
+  e.SetOutput(0, e.Emit("PlaceIndices", {e.Input(0), EmitTruePlaces(e, flags)}));
   return absl::OkStatus();
 }
 
 // ONNX Compress, opset 9 to 11: a condition that is too short chooses nothing more.
 absl::Status Compress(Rebuilder& rebuilder, const Node& node) {
-  if (node.inputs.size() != 2) return absl::InvalidArgumentError("needs data and a condition");
-  const bool is_flat = !node.attributes.Has("axis");
-  ValueId x = rebuilder.Mapped(node.inputs[0]);
-  if (is_flat) x = Flattened(rebuilder, node, x);
-  const ValueId places = EmitTruePlaces(rebuilder, rebuilder.Mapped(node.inputs[1]), node).places;
-  Attributes axis;
-  axis.Set("axis", is_flat ? int64_t{0} : node.attributes.Int("axis"));
-  rebuilder.Replace(node.outputs[0],
-                    rebuilder.Emit("Gather", {x, places}, std::move(axis), UnknownType(), node));
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
+  const bool is_flat = !e.attributes().Has("axis");
+  const ValueId x = is_flat ? Flattened(e, e.Input(0)) : e.Input(0);
+  const ValueId places = EmitTruePlaces(e, e.Input(1));
+  e.SetOutput(0, e.Emit("Gather", {x, places}, {{"axis", e.attributes().Int("axis")}}));
   return absl::OkStatus();
 }
 
@@ -140,16 +125,10 @@ constexpr OpDef kOps[] = {
 
 }  // namespace
 
-Chosen EmitTruePlaces(Rebuilder& rebuilder, ValueId flags, const Node& node) {
-  Chosen chosen;
-  const ValueId ones = CastTo(rebuilder, node, flags, DType::kI64);
-  const ValueId axis =
-      rebuilder.graph().AddConstant("axis", Constant::SplatInt(DType::kI64, {}, 0));
-  chosen.counts = rebuilder.Emit("CumSum", {ones, axis}, {}, UnknownType(), node);
-  chosen.count = rebuilder.Emit("CountTrue", {flags}, {}, UnknownType(), node);
-  chosen.places =
-      rebuilder.Emit("TruePlaces", {chosen.counts, chosen.count}, {}, UnknownType(), node);
-  return chosen;
+ValueId EmitTruePlaces(Expansion& e, ValueId flags) {
+  const ValueId ones = CastTo(e, flags, DType::kI64);
+  const ValueId counts = e.Emit("CumSum", {ones, e.Number("axis", DType::kI64, 0)});
+  return e.Emit("TruePlaces", {counts, e.Emit("CountTrue", {flags})});
 }
 
 std::span<const OpDef> CompactOps() { return kOps; }

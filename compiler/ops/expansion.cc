@@ -63,8 +63,7 @@ ValueId Expansion::Emit(std::string_view op, std::vector<ValueId> inputs,
   return rebuilder_.Emit(op, std::move(inputs), std::move(set), UnknownType(), node_);
 }
 
-absl::StatusOr<ValueId> Expansion::EmitLoop(int64_t times, ValueId first,
-                                            const std::function<ValueId(ValueId state)>& body) {
+absl::StatusOr<ValueId> Expansion::EmitLoop(ValueId times, ValueId first, const LoopBody& body) {
   Graph& graph = rebuilder_.graph();
   Node loop = {.op = "Loop", .locations = node_.locations};
   AOTC_ASSIGN_OR_RETURN(loop.regions["body"], rebuilder_.BuildRegion([&](RegionId region) {
@@ -73,14 +72,13 @@ absl::StatusOr<ValueId> Expansion::EmitLoop(int64_t times, ValueId first,
       graph.regions[region].inputs.push_back(value);
       return value;
     };
-    input("_iteration", TensorType(DType::kI64, {}));
+    const ValueId round = input("_iteration", TensorType(DType::kI64, {}));
     const ValueId go_on = input("_go_on", TensorType(DType::kBool, {}));
     const ValueId state = input("_state", UnknownType());
-    graph.regions[region].outputs = {go_on, body(state)};
+    graph.regions[region].outputs = {go_on, body(round, state)};
     return absl::OkStatus();
   }));
-  const ValueId trip = Add("times", Constant::SplatInt(DType::kI64, {}, times));
-  loop.inputs = {trip, {}, first};
+  loop.inputs = {times, {}, first};
   loop.outputs = {graph.AddValue(StrCat(BaseName(), "_loop"), UnknownType())};
   const ValueId result = loop.outputs[0];
   graph.AddNode(rebuilder_.region(), std::move(loop));

@@ -44,9 +44,9 @@ class Expansion {
   // The same with several outputs.
   std::vector<ValueId> EmitSeveral(std::string_view op, std::vector<ValueId> inputs, size_t outputs,
                                    const NamedValues& attributes = {});
-  // A value that a body turns into the next one, so many times.
-  absl::StatusOr<ValueId> EmitLoop(int64_t times, ValueId first,
-                                   const std::function<ValueId(ValueId state)>& body);
+  // A value that a body turns into the next one, so many times (i64 []); rounds count from 0.
+  using LoopBody = std::function<ValueId(ValueId round, ValueId state)>;
+  absl::StatusOr<ValueId> EmitLoop(ValueId times, ValueId first, const LoopBody& body);
   ValueId Add(std::string_view name, Constant constant);
   ValueId Ints(std::string_view name, const std::vector<int64_t>& values);
   ValueId Number(std::string_view name, DType type, double value);  // a scalar

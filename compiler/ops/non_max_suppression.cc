@@ -4,14 +4,12 @@
 // loop: one that is still kept removes those behind it that overlap it. What is kept in the end, up
 // to the limit, is chosen as by a condition (compact.h).
 #include <cstdint>
-#include <utility>
+#include <vector>
 
-#include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/compact.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
-#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -110,111 +108,39 @@ absl::Status ChosenBoxes(OpContext& op) {
   return absl::OkStatus();
 }
 
-// Emits the parts of one NonMaxSuppression.
-class Suppression {
- public:
-  Suppression(Rebuilder& rebuilder, const Node& node) : rebuilder_(rebuilder), node_(node) {}
+// i64 [] or [1]: the number of boxes.
+ValueId BoxCount(Expansion& e, ValueId scores, bool as_scalar) {
+  const ValueId axis = as_scalar ? e.Number("axis", DType::kI64, 2) : e.Ints("axis", {2});
+  return e.Emit("Gather", {e.Emit("Shape", {scores}), axis});
+}
 
-  absl::Status Run() {
-    const ValueId scores = Input(1);
-    boxes_ = Input(0);
-    const ValueId count = Dim(scores, 2, /*as_scalar=*/false);
-    const auto [sorted, order] = Sorted(scores, count);
-    order_ = order;
-    const ValueId threshold = Input(4);
-    // Without a threshold all, but for those whose score is NaN.
-    const ValueId wanted =
-        threshold.valid() ? Emit("Greater", {sorted, threshold}) : Emit("Equal", {sorted, sorted});
-    AOTC_ASSIGN_OR_RETURN(const ValueId kept, Kept(wanted, Dim(scores, 2, /*as_scalar=*/true)));
-    const ValueId flat = Emit("Reshape", {Limited(kept), Ints("flat", -1)});
-    const ValueId places = EmitTruePlaces(rebuilder_, flat, node_).places;
-    rebuilder_.Replace(node_.outputs[0], Emit("ChosenBoxes", {order_, places}));
-    return absl::OkStatus();
-  }
+// The first of each batch and class, as many as the limit (i64, optional) allows; without, none.
+ValueId Limited(Expansion& e, ValueId kept, ValueId limit) {
+  const ValueId ones = e.Emit("Cast", {kept}, {{"to", static_cast<int64_t>(DType::kI64)}});
+  const ValueId counts = e.Emit("CumSum", {ones, e.Number("last_axis", DType::kI64, 2)});
+  if (!limit.valid()) limit = e.Number("limit", DType::kI64, 0);
+  return e.Emit("And", {kept, e.Emit("LessOrEqual", {counts, limit})});
+}
 
- private:
-  ValueId Input(size_t index) {
-    return HasInput(node_, index) ? rebuilder_.Mapped(node_.inputs[index]) : ValueId();
-  }
-
-  ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    return rebuilder_.Emit(op, std::move(inputs), std::move(attributes), UnknownType(), node_);
-  }
-
-  std::string NameOf(const char* what) const {
-    return StrCat(rebuilder_.old_graph().values[node_.outputs[0]].name, "_", what);
-  }
-
-  ValueId Ints(const char* what, int64_t value) {
-    return rebuilder_.graph().AddConstant(NameOf(what), Constant::Ints({value}));
-  }
-
-  ValueId Scalar(const char* what, DType dtype, int64_t value) {
-    return rebuilder_.graph().AddConstant(NameOf(what), Constant::SplatInt(dtype, {}, value));
-  }
-
-  // i64 [] or [1]
-  ValueId Dim(ValueId x, int64_t axis, bool as_scalar) {
-    const ValueId index = as_scalar ? Scalar("axis", DType::kI64, axis) : Ints("axis", axis);
-    return Emit("Gather", {Emit("Shape", {x}), index});
-  }
-
-  std::pair<ValueId, ValueId> Sorted(ValueId scores, ValueId count) {
-    Graph& graph = rebuilder_.graph();
-    const std::pair results(graph.AddValue(NameOf("scores"), UnknownType()),
-                            graph.AddValue(NameOf("order"), UnknownType()));
-    graph.AddNode(rebuilder_.region(), {.op = "TopK",
-                                        .inputs = {scores, count},
-                                        .outputs = {results.first, results.second},
-                                        .locations = node_.locations});
-    return results;
-  }
-
-  // A Loop over the boxes in their order.
-  absl::StatusOr<ValueId> Kept(ValueId wanted, ValueId rounds) {
-    Graph& graph = rebuilder_.graph();
-    Node loop = {.op = "Loop", .inputs = {rounds, {}, wanted}, .locations = node_.locations};
-    AOTC_ASSIGN_OR_RETURN(loop.regions["body"], rebuilder_.BuildRegion([&](RegionId body) {
-      const ValueId round = graph.AddValue(NameOf("round"), TensorType(DType::kI64, {}));
-      const ValueId more = graph.AddValue(NameOf("more"), TensorType(DType::kBool, {}));
-      const ValueId kept = graph.AddValue(NameOf("kept"), UnknownType());
-      graph.regions[body].inputs = {round, more, kept};
-      Attributes center;
-      center.Set("center_point_box", node_.attributes.Int("center_point_box"));
-      std::vector<ValueId> inputs = {boxes_, order_, kept, round};
-      if (const ValueId most = Input(3); most.valid()) inputs.push_back(most);
-      const ValueId next = Emit("RemoveOverlaps", std::move(inputs), std::move(center));
-      graph.regions[body].outputs = {Emit("Identity", {more}), next};
-      return absl::OkStatus();
-    }));
-    const ValueId result = graph.AddValue(NameOf("kept"), UnknownType());
-    loop.outputs = {result};
-    graph.AddNode(rebuilder_.region(), std::move(loop));
-    return result;
-  }
-
-  // The first of each batch and class, as many as the limit allows; without one, none.
-  ValueId Limited(ValueId kept) {
-    Attributes to;
-    to.Set("to", static_cast<int64_t>(DType::kI64));
-    const ValueId counts =
-        Emit("CumSum", {Emit("Cast", {kept}, std::move(to)), Scalar("last_axis", DType::kI64, 2)});
-    ValueId limit = Input(2);
-    if (!limit.valid()) limit = Scalar("limit", DType::kI64, 0);
-    return Emit("And", {kept, Emit("LessOrEqual", {counts, limit})});
-  }
-
-  Rebuilder& rebuilder_;
-  const Node& node_;
-  ValueId boxes_, order_;
-};
-
-// ONNX NonMaxSuppression, opset 10 and 11.
+// ONNX NonMaxSuppression, opset 10 and 11. Without a threshold all scores count but NaN.
 absl::Status NonMaxSuppression(Rebuilder& rebuilder, const Node& node) {
-  if (!HasInput(node, 0) || !HasInput(node, 1)) {
-    return absl::InvalidArgumentError("needs boxes and scores");
-  }
-  return Suppression(rebuilder, node).Run();
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
+  const ValueId boxes = e.Input(0), scores = e.Input(1), threshold = e.Input(4);
+  const std::vector<ValueId> best =
+      e.EmitSeveral("TopK", {scores, BoxCount(e, scores, /*as_scalar=*/false)}, 2);
+  const ValueId sorted = best[0], order = best[1];
+  const ValueId wanted = threshold.valid() ? e.Emit("Greater", {sorted, threshold})
+                                           : e.Emit("Equal", {sorted, sorted});
+  const auto remove = [&](ValueId round, ValueId kept) {
+    return e.Emit("RemoveOverlaps", {boxes, order, kept, round, e.Input(3)},
+                  {{"center_point_box", e.attributes().Int("center_point_box")}});
+  };
+  AOTC_ASSIGN_OR_RETURN(const ValueId kept,
+                        e.EmitLoop(BoxCount(e, scores, /*as_scalar=*/true), wanted, remove));
+  const ValueId flat = e.Emit("Reshape", {Limited(e, kept, e.Input(2)), e.Ints("flat", {-1})});
+  e.SetOutput(0, e.Emit("ChosenBoxes", {order, EmitTruePlaces(e, flat)}));
+  return absl::OkStatus();
 }
 
 constexpr OpDef kOps[] = {

@@ -197,10 +197,12 @@ class SvmClassifierExpansion {
     const ValueId of_pairs =
         e_.Emit("PairProbabilities", {scores, e_.Numbers("prob_a", DType::kF32, {pairs}, a),
                                       e_.Numbers("prob_b", DType::kF32, {pairs}, b)});
-    AOTC_ASSIGN_OR_RETURN(
-        const ValueId coupled,
-        e_.EmitLoop(kCouplingSteps, e_.Emit("PairStart", {of_pairs}, {{"classes", classes_}}),
-                    [&](ValueId state) { return e_.Emit("PairCoupling", {state, of_pairs}); }));
+    const ValueId start = e_.Emit("PairStart", {of_pairs}, {{"classes", classes_}});
+    AOTC_ASSIGN_OR_RETURN(const ValueId coupled,
+                          e_.EmitLoop(e_.Number("times", DType::kI64, kCouplingSteps), start,
+                                      [&](ValueId, ValueId state) {
+                                        return e_.Emit("PairCoupling", {state, of_pairs});
+                                      }));
     e_.SetOutput(1, Transformed(coupled));
     return absl::OkStatus();
   }

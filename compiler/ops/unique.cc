@@ -2,15 +2,13 @@
 // are only a run knows.
 //
 // Every slice looks at every other: n * n comparisons for n slices.
-#include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
-#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
-#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -30,7 +28,7 @@ struct Slices {
   }
 };
 
-Expr IsNan(const Expr& e) { return Ne(e, e); }
+Expr IsNan(const Expr& e) { return Unary(ExprOp::kIsNan, e); }
 
 // As numpy compares: all NaN are one, and greater than all else.
 Expr Differ(const Expr& a, const Expr& b) {
@@ -139,53 +137,23 @@ absl::Status UniqueCounts(OpContext& op) {
   return absl::OkStatus();
 }
 
-struct UniqueParts {
-  ValueId first = {}, rank = {}, is_first = {};
-};
-
-UniqueParts EmitUniqueSlices(Rebuilder& rebuilder, const Node& node, ValueId x, int64_t axis) {
-  Graph& graph = rebuilder.graph();
-  // Any result may be left out.
-  const ValueId result = *std::ranges::find_if(node.outputs, &ValueId::valid);
-  const std::string& name = rebuilder.old_graph().values[result].name;
-  const auto part = [&](const char* suffix) {
-    return graph.AddValue(StrCat(name, suffix), UnknownType());
-  };
-  const UniqueParts parts = {part("_first"), part("_rank"), part("_is_first")};
-  Node slices = {.op = "UniqueSlices",
-                 .inputs = {x},
-                 .outputs = {parts.first, parts.rank, parts.is_first},
-                 .locations = node.locations};
-  slices.attributes.Set("axis", axis);
-  slices.attributes.Set("sorted", node.attributes.Int("sorted", 1));
-  graph.AddNode(rebuilder.region(), std::move(slices));
-  return parts;
-}
-
-// ONNX Unique, opset 11.
+// ONNX Unique, opset 11; any of its results may be left out.
 absl::Status Unique(Rebuilder& rebuilder, const Node& node) {
-  const bool is_flat = !node.attributes.Has("axis");
-  const int64_t axis = is_flat ? 0 : node.attributes.Int("axis");
-  const auto emit = [&](std::string_view op, std::vector<ValueId> inputs, int64_t along = 0) {
-    Attributes attributes;
-    if (op == "Gather") attributes.Set("axis", along);
-    return rebuilder.Emit(op, std::move(inputs), std::move(attributes), UnknownType(), node);
-  };
-  const auto replace = [&](size_t output, ValueId value) {
-    if (output < node.outputs.size()) rebuilder.Replace(node.outputs[output], value);
-  };
-  ValueId x = rebuilder.Mapped(node.inputs[0]);
-  if (is_flat) {
-    x = emit("Reshape", {x, rebuilder.graph().AddConstant("flat", Constant::Ints({-1}))});
-  }
-  const UniqueParts parts = EmitUniqueSlices(rebuilder, node, x, axis);
-  const ValueId count = emit("CountTrue", {parts.is_first});
-  const ValueId indices = emit("UniqueIndices", {parts.is_first, parts.rank, count});
-  const ValueId inverse = emit("Gather", {parts.rank, parts.first});
-  replace(0, emit("Gather", {x, indices}, axis));
-  replace(1, indices);
-  replace(2, inverse);
-  replace(3, emit("UniqueCounts", {inverse, indices}));
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  const bool is_flat = !e.attributes().Has("axis");
+  const int64_t axis = e.attributes().Int("axis");
+  const ValueId x = is_flat ? e.Emit("Reshape", {e.Input(0), e.Ints("flat", {-1})}) : e.Input(0);
+  const std::vector<ValueId> slices = e.EmitSeveral(
+      "UniqueSlices", {x}, 3, {{"axis", axis}, {"sorted", e.attributes().Int("sorted", 1)}});
+  const ValueId first = slices[0], rank = slices[1], is_first = slices[2];
+  const ValueId count = e.Emit("CountTrue", {is_first});
+  const ValueId indices = e.Emit("UniqueIndices", {is_first, rank, count});
+  const ValueId inverse = e.Emit("Gather", {rank, first});
+  e.SetOutput(0, e.Emit("Gather", {x, indices}, {{"axis", axis}}));
+  e.SetOutput(1, indices);
+  e.SetOutput(2, inverse);
+  e.SetOutput(3, e.Emit("UniqueCounts", {inverse, indices}));
   return absl::OkStatus();
 }
 
