@@ -93,21 +93,8 @@ class ChecksWriter {
 
   using ElementText = absl::FunctionRef<std::string(size_t input, size_t element)>;
 
-  // Nothing is computed of an element before it is known to be in its range.
   void ReadElement(const ElementPort& port, ElementText element, std::string_view into) {
-    const Symbol& symbol = port.symbol;
-    const std::string value = StrCat(into, symbol.var);
-    w_.Line(StrCat(value, " = ", element(static_cast<size_t>(port.input), port.element), ";"));
-    if (symbol.clamps) {
-      w_.Line(StrCat("if (", value, " < ", symbol.min, ") ", value, " = ", symbol.min, ";"));
-      w_.Line(StrCat("if (", value, " > ", symbol.max, ") ", value, " = ", symbol.max, ";"));
-      return;
-    }
-    std::string wrong = StrCat(value, " < ", symbol.min * port.scale, " || ", value, " > ",
-                               symbol.max * port.scale);
-    if (port.scale != 1) StrAppend(&wrong, " || ", value, " % ", port.scale, " != 0");
-    w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_VALUE, ", port.check, ");"));
-    if (port.scale != 1) w_.Line(StrCat(value, " /= ", port.scale, ";"));
+    EmitReadElement(port, element(static_cast<size_t>(port.input), port.element), into, w_);
   }
 
   void WorkOut(std::string_view sizes) {

@@ -33,6 +33,11 @@ void EmitPlaces(const EmitContext& context, CodeWriter& w);
 // `struct symbols`, the sizes of one run as the steps use them. Nothing for static models.
 void EmitSymbols(const EmitContext& context, CodeWriter& w);
 
+// Lines that give the symbol of a port, a member of `into` ("sizes->"), the value of an element.
+// Nothing is computed of an element before it is known to be in its range.
+void EmitReadElement(const ElementPort& port, std::string_view element, std::string_view into,
+                     CodeWriter& w);
+
 // `work_out(sizes)`: symbols with values, and the checks of all, as far as they are known before
 // the first step. Nothing where there are none.
 bool WorksOutSizes(const ModelInterface& interface);

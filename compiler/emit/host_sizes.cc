@@ -82,7 +82,8 @@ class SizesWriter {
                " *given, const ", m_.prefix, "_outputs *", has_outputs ? "out" : "", ") {"),
         "}\n");
     for (const ElementPort& port : m_.computed) {
-      if (port.step == step) Read(port);
+      if (port.step == step)
+        EmitReadElement(port, StrCat("given[", port.element, "]"), "sizes->", w_);
     }
     Body(step);
   }
@@ -109,18 +110,6 @@ class SizesWriter {
     if (any_guarded_) w_.Line("bool too_large = false;");
     w_.Emit("$body$", {{"body", body.text()}});
     w_.Line("return AOTC_OK;");
-  }
-
-  // Nothing is computed of an element before it is known to be in its range.
-  void Read(const ElementPort& port) {
-    const Symbol& symbol = port.symbol;
-    const std::string value = StrCat("sizes->", symbol.var);
-    w_.Line(StrCat(value, " = given[", port.element, "];"));
-    std::string wrong = StrCat(value, " < ", symbol.min * port.scale, " || ", value, " > ",
-                               symbol.max * port.scale);
-    if (port.scale != 1) StrAppend(&wrong, " || ", value, " % ", port.scale, " != 0");
-    w_.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_VALUE, ", port.check, ");"));
-    if (port.scale != 1) w_.Line(StrCat(value, " /= ", port.scale, ";"));
   }
 
   // Of an output for whose greatest size the caller need not have room.
@@ -170,6 +159,23 @@ class SizesWriter {
 };
 
 }  // namespace
+
+void EmitReadElement(const ElementPort& port, std::string_view element, std::string_view into,
+                     CodeWriter& w) {
+  const Symbol& symbol = port.symbol;
+  const std::string value = StrCat(into, symbol.var);
+  w.Line(StrCat(value, " = ", element, ";"));
+  if (symbol.clamps) {
+    w.Line(StrCat("if (", value, " < ", symbol.min, ") ", value, " = ", symbol.min, ";"));
+    w.Line(StrCat("if (", value, " > ", symbol.max, ") ", value, " = ", symbol.max, ";"));
+    return;
+  }
+  std::string wrong =
+      StrCat(value, " < ", symbol.min * port.scale, " || ", value, " > ", symbol.max * port.scale);
+  if (port.scale != 1) StrAppend(&wrong, " || ", value, " % ", port.scale, " != 0");
+  w.Line(StrCat("if (", wrong, ") return aotc_failed(AOTC_ERROR_VALUE, ", port.check, ");"));
+  if (port.scale != 1) w.Line(StrCat(value, " /= ", port.scale, ";"));
+}
 
 bool WorksOutSizes(const ModelInterface& m) {
   return std::ranges::count(m.sizes, kBeforeAnyStep, &SizeStep::step) > 0;

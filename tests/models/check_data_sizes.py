@@ -26,23 +26,12 @@ from build_output import Failure, build_library, compile_model, model_name
 from data_net import PROBES, Probe
 from model_list import build_folder
 from model_table import CompiledModel, Run
-from small_net import require
+from small_net import require, require_outputs
 
 CAPACITY, FILL = 6, 0xA5  # AOTC_ERROR_CAPACITY
 # Undefined behaviour ends the process; what lies around the memory that is lent is looked at.
 COMPILER = ("g++", "-std=c++17", "-O1", "-fsanitize=undefined",
             "-fsanitize-undefined-trap-on-error")
-
-
-def compare(expected, model, arrays):
-    for workers in (1, 2) if model.has_threads else (1,):
-        found = model.run(arrays, workers, FILL)
-        for name, values in expected.items():
-            where = f"{name} with {workers} workers"
-            require(found[name].shape == values.shape,
-                    f"{where}: dims {found[name].shape}, not {values.shape}")
-            error = reference.error_of(found[name], values) if values.size else 0
-            require(error <= 1e-5, f"{where}: {error:.3g} off")
 
 
 def expected_of(probe, session, arrays):
@@ -108,7 +97,7 @@ def check_probe(name, target, options, folder):
             refused += 1
             require(status_of(model, arrays), "data that pass a bound are not refused")
             continue
-        compare(expected, model, arrays)
+        require_outputs(model, arrays, expected, FILL, 1e-5)
         sizes.add(tuple(value.shape for value in expected.values()))
     require(len(sizes) > 1, f"all draws have the shapes {sizes}")
     if probe.beyond:

@@ -28,7 +28,7 @@ from model_list import build_folder
 from model_table import CompiledModel, Run
 from sized_net import (DIMS, FREE_PARTS, SizedNet, borders, computed, draw_dims, make_equal_net,
                        make_net, repetitions, rounds, selections, slices)
-from small_net import require
+from small_net import require, require_outputs
 
 DIM, VALUE = 5, 7  # AOTC_ERROR_DIM, AOTC_ERROR_VALUE
 FILL = 0xA5
@@ -41,14 +41,7 @@ def sizes_text(net, arrays):
 def compare(net, session, model, arrays):
     names = [output.name for output in session.get_outputs()]
     expected = dict(zip(names, session.run(names, arrays)))
-    for workers in (1, 2) if model.has_threads else (1,):
-        found = model.run(arrays, workers, FILL)
-        for name, values in expected.items():
-            where = f"{name} with {workers} workers, {sizes_text(net, arrays)}"
-            require(found[name].shape == values.shape,
-                    f"{where}: dims {found[name].shape}, not {values.shape}")
-            error = reference.error_of(found[name], values) if values.size else 0
-            require(error <= 1e-6, f"{where}: {error:.3g} off")
+    require_outputs(model, arrays, expected, FILL, 1e-6, f", {sizes_text(net, arrays)}")
 
 
 def require_refusals(net, model, arrays):

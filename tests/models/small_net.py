@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import reference
 from build_output import Failure
 
 
@@ -49,3 +50,17 @@ class Net:
 def require(holds, what):
     if not holds:
         raise Failure(what)
+
+
+def require_outputs(model, arrays, expected, fill, most, where=""):
+    """Runs the model with one worker, and two where it has threads: dims and numbers are as
+    expected, but for a relative error.
+    """
+    for workers in (1, 2) if model.has_threads else (1,):
+        found = model.run(arrays, workers, fill)
+        for name, values in expected.items():
+            what = f"{name} with {workers} workers{where}"
+            require(found[name].shape == values.shape,
+                    f"{what}: dims {found[name].shape}, not {values.shape}")
+            error = reference.error_of(found[name], values) if values.size else 0
+            require(error <= most, f"{what}: {error:.3g} off")
