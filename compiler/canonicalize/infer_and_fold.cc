@@ -7,6 +7,7 @@
 #include "compiler/canonicalize/declared_type.h"
 #include "compiler/canonicalize/fold_cap.h"
 #include "compiler/canonicalize/infer_control.h"
+#include "compiler/canonicalize/infer_repeat.h"
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
@@ -102,8 +103,8 @@ class Inference {
         control_(graph, known_, sizes_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
-  // Names of values whose elements have to be symbols: the walk is of no use before.
-  const SizeSources& wanted() const { return sizes_.wanted; }
+  // Where it asks for more, the walk was of no use.
+  const SizeWalk& sizes() const { return sizes_; }
 
  private:
   // The copy that makes an output, of the graph or a region, of a constant: it must not be folded
@@ -123,7 +124,7 @@ class Inference {
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
 
   absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
-  absl::StatusOr<NodeKernel> BuildKernel(Graph& graph, const Node& node, bool always_runs);
+  absl::StatusOr<NodeKernel> BuildKernel(Graph& graph, NodeId node, RegionId region);
   absl::StatusOr<NodeKernel> CheckedKernel(Rebuilder& rebuilder, NodeId id);
 
   const Graph& old_;
@@ -202,20 +203,18 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
 }
 
 // The kernel of a node, once the graph has the symbols and checks for it.
-absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, const Node& node,
-                                                  bool always_runs) {
+absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, RegionId region) {
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
     ValueId unknown;
-    absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, node, &unknown);
+    absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[node], &unknown);
     if (!kernel.ok()) {
       if (unknown.valid()) sizes_.wanted.merge(SizeSourcesBehind(graph, unknown));
       return kernel;
     }
-    AOTC_ASSIGN_OR_RETURN(
-        const bool is_new,
-        SettleSizes(graph, node, *kernel, {.always_runs = always_runs, .bounded = sizes_.bounded},
-                    diagnostics_));
+    AOTC_ASSIGN_OR_RETURN(const bool is_new,
+                          SettleSizes(graph, node, *kernel,
+                                      {.region = region, .bounded = sizes_.bounded}, diagnostics_));
     if (!is_new) return kernel;
   }
   return absl::UnimplementedError("its sizes depend on one another in too many ways");
@@ -223,9 +222,9 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, const Node& node
 
 absl::StatusOr<NodeKernel> Inference::CheckedKernel(Rebuilder& rebuilder, NodeId id) {
   Graph& graph = rebuilder.graph();
-  const Node& node = graph.nodes[id];
   const bool always_runs = rebuilder.region() == graph.main;
-  AOTC_ASSIGN_OR_RETURN(NodeKernel kernel, BuildKernel(graph, node, always_runs));
+  AOTC_ASSIGN_OR_RETURN(NodeKernel kernel, BuildKernel(graph, id, rebuilder.region()));
+  const Node& node = graph.nodes[id];
   AOTC_RETURN_IF_ERROR(CheckSizes(graph, kernel.kernel));
   if (sizes_.bounded) AOTC_RETURN_IF_ERROR(CheckReads(kernel.kernel, always_runs));
   const bool axes_of_run = HasInput(node, 1) && !graph.values[node.inputs[1]].constant;
@@ -352,8 +351,12 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();
     bool named = false;
-    for (const auto& [name, source] : inference.wanted()) {
+    for (const auto& [name, source] : inference.sizes().wanted) {
       named |= NameElements(graph, name, source);
+    }
+    for (const auto& [node, growth] : inference.sizes().growth) {
+      named = true;
+      graph.nodes[node].attributes.Set(kGrowth, growth);
     }
     // Without ranges all dims are there, so that --bound of an output bounds what it is made of.
     if (!named && !result.ok() && !std::exchange(narrowed, true)) {

@@ -17,9 +17,46 @@ namespace aotc {
 namespace {
 
 constexpr const char* kHintForBranches =
-    "give both branches results of one rank, and of one size within a branch or body, or decide "
-    "the "
-    "condition at compile time with --shape, --dim or --bind";
+    "give both branches results of one rank, or decide the condition at compile time with --shape, "
+    "--dim or --bind";
+
+// Dims that an If gives, each what it is in the branch taken.
+class DimJoiner {
+ public:
+  DimJoiner(Graph& graph, NodeId node)
+      : graph_(graph), node_(node), known_(VariablesIn(graph.nodes[node], kSizes)) {
+    graph.nodes[node].attributes.Erase(kSizes);
+  }
+
+  // `name`: of a symbol, where it takes a new one; `before`: the dim as it was inferred before.
+  Expr Join(const std::string& name, const Expr& one, const Expr& other, const Expr& before) {
+    const Bounds bounds = BoundsOf(graph_.symbols);
+    if (ProveEqual(one, other, bounds)) return one;
+    for (const Joined& joined : joined_) {
+      if (Same(joined.one, one) && Same(joined.other, other)) return joined.size;
+    }
+    const Interval a = RangeOf(one, bounds), b = RangeOf(other, bounds);
+    const int64_t most = std::clamp<int64_t>(std::max(a.max, b.max), 0, INT32_MAX);
+    const int64_t least = std::clamp<int64_t>(std::min(a.min, b.min), 0, most);
+    const bool is_known =
+        before.valid() && before.IsVar() && std::ranges::count(known_, before->name) > 0;
+    const Expr size =
+        is_known ? before
+                 : AddSymbol(graph_, {.name = name, .min = least, .max = most, .computed = true});
+    AddVariable(graph_.nodes[node_], kSizes, size->name);
+    joined_.push_back({one, other, size});
+    return size;
+  }
+
+ private:
+  struct Joined {
+    Expr one, other, size;
+  };
+  Graph& graph_;
+  const NodeId node_;
+  const std::vector<std::string> known_;
+  std::vector<Joined> joined_;
+};
 
 }  // namespace
 
@@ -94,33 +131,13 @@ absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
-Expr ControlInference::Chosen(Rebuilder& rebuilder, NodeId node, const Node& old_node) {
-  Graph& graph = rebuilder.graph();
-  if (graph.nodes[node].attributes.Has(kChosen)) {
-    return Var(graph.nodes[node].attributes.String(kChosen));
-  }
-  const ValueId condition = graph.nodes[node].inputs[0];
-  const std::string name = graph.values[condition].name;
-  Attributes to;
-  to.Set("to", static_cast<int64_t>(DType::kI64));
-  const ValueType scalar = TensorType(DType::kI64, {});
-  const ValueId number = rebuilder.Emit("Cast", {condition}, std::move(to), scalar, old_node);
-  const ValueId size = rebuilder.Emit(kDefineSizes, {number}, {}, scalar, old_node);
-  const Expr chosen = AddSymbol(graph, {.name = name, .min = 0, .max = 1, .computed = true});
-  graph.values[size].elements = {chosen};
-  graph.nodes[node].attributes.Set(kChosen, chosen->name);
-  // In front of the node, whose results have such sizes.
-  std::vector<NodeId>& nodes = graph.regions[rebuilder.region()].nodes;
-  std::rotate(nodes.end() - 3, nodes.end() - 2, nodes.end());
-  return chosen;
-}
-
 // Results of different sizes have those of the branch that is taken.
 void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const {
   Graph& graph = rebuilder.graph();
   auto result = [&](const char* branch, size_t i) {
     return graph.regions[graph.nodes[node].regions.at(branch)].outputs[i];
   };
+  DimJoiner joiner(graph, node);
   for (size_t i = 0; i < old_node.outputs.size(); ++i) {
     const ValueId id = graph.nodes[node].outputs[i];
     ValueType taken = graph.values[result("then_branch", i)].type;
@@ -128,8 +145,7 @@ void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old
     // A finding about the producer was enough.
     if (!IsKnownType(taken) || !IsKnownType(other)) continue;
     const bool same = IsSameType(taken, other, BoundsOf(graph.symbols));
-    const bool joins = rebuilder.region() == graph.main && taken.dtype == other.dtype &&
-                       taken.dims.size() == other.dims.size();
+    const bool joins = taken.dtype == other.dtype && taken.dims.size() == other.dims.size();
     if (!same && !joins) {
       Complain(old_node,
                StrCat("output '", graph.values[id].name, "' is ", PrintType(taken),
@@ -140,10 +156,11 @@ void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old
     if (same) {
       graph.values[result("else_branch", i)].type = taken;
     } else {
-      const Expr holds = Eq(Chosen(rebuilder, node, old_node), 1);
+      const Shape& before = old_.values[old_node.outputs[i]].type.dims;
       for (size_t axis = 0; axis < taken.dims.size(); ++axis) {
-        const Expr chosen = Select(holds, taken.dims[axis], other.dims[axis]);
-        taken.dims[axis] = Simplify(chosen, BoundsOf(graph.symbols));
+        const std::string name = StrCat(graph.values[id].name, ":", axis);
+        taken.dims[axis] = joiner.Join(name, taken.dims[axis], other.dims[axis],
+                                       axis < before.size() ? before[axis] : Expr());
       }
     }
     ReplaceDeclaredType(graph.values[id], taken, diagnostics_);

@@ -4,7 +4,8 @@
 //   if (ControlInference::Handles(node)) return control.Visit(rebuilder, node);
 //
 // * An If whose condition is known, for all sizes, gives way to the branch that is taken.
-// * Both branches have to give tensors of one type: sizes are known before a model runs.
+// * Both branches have to give tensors of one element type and rank. A dim that is not the same in
+//   both is a symbol that the branch taken sets.
 // * A condition of one element and another rank is reshaped to bool [].
 #ifndef AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_
 #define AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_
@@ -40,8 +41,6 @@ class ControlInference {
   absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
   absl::Status VisitIf(Rebuilder& rebuilder, const Node& node);
   void TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const;
-  // A symbol that is 1 where the condition of an If holds, and 0 elsewhere.
-  static Expr Chosen(Rebuilder& rebuilder, NodeId node, const Node& old_node);
 
   const Graph& old_;
   const KnownElements& known_;

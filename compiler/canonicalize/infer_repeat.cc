@@ -16,16 +16,10 @@ namespace {
 
 constexpr const char* kBody = "body";
 constexpr const char* kCounter = "counter";
-constexpr const char* kHintForCarried =
-    "sizes must not change from one iteration to the next: carry a tensor of the largest size, and "
-    "how much of it is filled";
+constexpr const char* kHintForCarried = "a carried value keeps its element type and its rank";
 constexpr const char* kHintForStacked =
-    "how many values there may be has to be known: give the loop a count, or carry a tensor of the "
-    "largest size";
-constexpr const char* kHintForEarlyEnd =
-    "how many values there are depends on data, which a branch or body may not: give the loop a "
-    "condition that always holds";
-
+    "how many values there may be has to be known: give the loop a count, or say it with --bound "
+    "OUTPUT:0=64, of what is stacked";
 // What `value` is a copy of, as far as that is made in the region.
 ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
   const std::vector<NodeId>& nodes = graph.regions[region].nodes;
@@ -50,6 +44,7 @@ RepeatInference::RepeatInference(const KnownElements& known, SizeWalk& sizes,
       rebuilder_(rebuilder),
       node_(node),
       form_(FormOf(rebuilder.old_graph(), node)),
+      growth_(sizes, rebuilder, node),
       old_body_(rebuilder.old_graph().regions[node.regions.at(kBody)]) {}
 
 void RepeatInference::Complain(const std::string& message, const char* hint) const {
@@ -150,7 +145,7 @@ ValueId RepeatInference::Compare(ValueId count) {
 }
 
 absl::Status RepeatInference::CopyLoop() {
-  if (trip_.valid() && !count_ && form_.stacked > 0) {
+  if (trip_.valid() && !count_ && (form_.stacked > 0 || node_.attributes.Has(kGrowth))) {
     const ValueId given = rebuilder_.Mapped(node_.inputs[RepeatForm::kTrip]);
     sizes_.wanted.merge(SizeSourcesBehind(rebuilder_.graph(), given));
   }
@@ -161,6 +156,7 @@ absl::Status RepeatInference::CopyLoop() {
     cond_ =
         starts_ ? any : rebuilder_.Emit("And", {cond_, any}, {}, ScalarType(DType::kBool), node_);
   }
+  if (form_.stacked > 0 && !trip_.valid()) BoundRounds();
   AOTC_RETURN_IF_ERROR(
       rebuilder_.Copy(node_, {.enter =
                                   [this](RegionId body) {
@@ -174,19 +170,39 @@ absl::Status RepeatInference::CopyLoop() {
   copy.inputs[RepeatForm::kCond] = cond_;
   copy.attributes.Erase(kCounter);
   copy.attributes.Erase(kStackAxes);
+  copy.attributes.Erase(kGrowth);
+  growth_.NoteRoundSizes(copy);
   if (MayEndEarly() && !copy.outputs[0].valid()) {
     copy.outputs[0] = graph.AddValue("rounds", ScalarType(DType::kI64));
   }
-  TypeOutputs(Node(copy));
+  TypeOutputs(LastNode(graph));
   return absl::OkStatus();
+}
+
+// A round more than there may be shows that there are too many.
+void RepeatInference::BoundRounds() {
+  const Graph& old = rebuilder_.old_graph();
+  for (size_t j = 0; j < form_.stacked; ++j) {
+    const ValueId stacked = node_.outputs[form_.carried + j];
+    if (!stacked.valid()) continue;
+    const auto limit = old.values[stacked].limits.find(0);
+    if (limit == old.values[stacked].limits.end()) continue;
+    most_rounds_ = std::min(most_rounds_.value_or(INT32_MAX), limit->second.most);
+  }
+  if (!most_rounds_) return;
+  count_ = Expr(*most_rounds_ + 1);
+  trip_ = rebuilder_.graph().AddConstant("most_rounds",
+                                         Constant::SplatInt(DType::kI64, {}, *most_rounds_ + 1));
 }
 
 // The old node's carried values are all live, as the pass before has dropped what was not.
 void RepeatInference::TypeBody(RegionId body) {
   Graph& graph = rebuilder_.graph();
   for (size_t k = 0; k < form_.carried; ++k) {
-    const ValueType& type = TypeOf(Initial(k));
-    if (IsKnownType(type)) graph.values[graph.regions[body].inputs[k]].type = type;
+    ValueType type = TypeOf(Initial(k));
+    if (!IsKnownType(type)) continue;
+    growth_.EnterRound(k, type.dims);
+    graph.values[graph.regions[body].inputs[k]].type = std::move(type);
   }
 }
 
@@ -219,6 +235,10 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
     if (!trip_.valid()) Complain("its condition always holds: it never ends", "");
     next = cond_ = {};
   }
+  for (size_t k = 0; k < form_.carried; ++k) growth_.LimitNext(body, k);
+  for (size_t k = form_.carried; k < form_.carried + form_.stacked; ++k) {
+    growth_.LimitStacked(body, k, node_.outputs[k]);
+  }
   if (next.valid()) {
     std::vector<ValueId>& now = rebuilder_.graph().regions[body].outputs;
     now.insert(now.begin(), next);
@@ -226,7 +246,7 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
   return absl::OkStatus();
 }
 
-void RepeatInference::TypeOutputs(const Node& copy) {
+void RepeatInference::TypeOutputs(NodeId copy) {
   for (size_t k = 0; k < form_.carried; ++k) CheckCarried(copy, k);
   if (form_.stacked > 0 && !trip_.valid()) {
     // Of an operand of unknown type its producer has been complained of.
@@ -236,22 +256,32 @@ void RepeatInference::TypeOutputs(const Node& copy) {
       Complain("stacks values of its iterations, whose number only the run knows", kHintForStacked);
     return;
   }
-  if (form_.stacked > 0 && MayEndEarly()) {
-    if (rebuilder_.region() != rebuilder_.graph().main) {
-      return Complain("its condition may end it before its count does", kHintForEarlyEnd);
-    }
-    LearnRounds(copy.outputs[0]);
+  for (size_t j = 0; j < form_.stacked; ++j) {
+    const bool is_read = rebuilder_.graph().nodes[copy].outputs[form_.carried + j].valid();
+    const std::optional<Expr> rounds = is_read && count_ ? MostRounds(copy, j) : std::nullopt;
+    if (!rounds) continue;
+    if (MayEndEarly() && !rounds_.valid()) LearnRounds(copy, *rounds);
+    TypeStacked(copy, j, *rounds);
   }
-  for (size_t j = 0; j < form_.stacked; ++j) TypeStacked(copy, j);
 }
 
-void RepeatInference::LearnRounds(ValueId rounds) {
+std::optional<Expr> RepeatInference::MostRounds(NodeId copy, size_t j) {
+  const SizeScope scope = {.region = rebuilder_.region(), .bounded = sizes_.bounded};
+  const OpenSize size = {.output = form_.carried + j, .size = Max(*count_, 0)};
+  const absl::StatusOr<Expr> rounds =
+      SettledSize(rebuilder_.graph(), copy, size, scope, diagnostics_);
+  if (rounds.ok()) return *rounds;
+  Complain(MessageOf(rounds.status()), "");
+  return std::nullopt;
+}
+
+void RepeatInference::LearnRounds(NodeId copy, const Expr& most) {
   Graph& graph = rebuilder_.graph();
-  const Bounds bounds = BoundsOf(graph.symbols);
-  const Expr most = Simplify(Max(*count_, 0), bounds);
+  const ValueId rounds = graph.nodes[copy].outputs[0];
+  const int64_t end = std::max<int64_t>(RangeOf(most, BoundsOf(graph.symbols)).max, 0);
   const Expr size = AddSymbol(graph, {.name = graph.values[rounds].name,
                                       .min = 0,
-                                      .max = std::max<int64_t>(RangeOf(most, bounds).max, 0),
+                                      .max = most_rounds_.value_or(end),
                                       .computed = true});
   if (!most.IsConst()) {
     graph.symbols.back().checks.push_back(
@@ -276,42 +306,54 @@ void RepeatInference::Shorten(ValueId old_output) {
       old_output, rebuilder_.Emit("Slice", {all, first, end, first}, {}, std::move(type), node_));
 }
 
-void RepeatInference::CheckCarried(const Node& copy, size_t k) {
+void RepeatInference::CheckCarried(NodeId copy, size_t k) {
   Graph& graph = rebuilder_.graph();
-  const Region& body = graph.regions[copy.regions.at(kBody)];
-  const ValueType first = TypeOf(body.inputs[k]);
-  const ValueId next = body.outputs[body.outputs.size() - copy.outputs.size() + k];
-  if (!IsKnownType(first) || !IsKnownType(TypeOf(next))) return;
-  if (!IsSameType(first, TypeOf(next), BoundsOf(graph.symbols))) {
+  const Region& body = graph.regions[graph.nodes[copy].regions.at(kBody)];
+  const ValueId before = body.inputs[k];
+  const ValueId next = body.outputs[body.outputs.size() - graph.nodes[copy].outputs.size() + k];
+  ValueType type = TypeOf(before);
+  const ValueType after = TypeOf(next);
+  if (!IsKnownType(type) || !IsKnownType(after)) return;
+  if (type.dtype != after.dtype || type.dims.size() != after.dims.size()) {
     Complain(StrCat("what it carries from '", graph.values[next].name, "' to '",
-                    graph.values[body.inputs[k]].name, "' is ", PrintType(TypeOf(next)),
-                    " after an iteration and ", PrintType(first), " before"),
+                    graph.values[before].name, "' is ", PrintType(after),
+                    " after an iteration and ", PrintType(type), " before"),
              kHintForCarried);
     return;
   }
-  graph.values[next].type = first;
-  if (copy.outputs[k].valid()) {
-    ReplaceDeclaredType(graph.values[copy.outputs[k]], first, diagnostics_);
+  const bool is_same = IsSameType(type, after, BoundsOf(graph.symbols));
+  if (is_same) graph.values[next].type = type;
+  if (!is_same || growth_.Changes(k)) {
+    const absl::Status status = growth_.LeaveRounds(copy, k, after.dims, count_, type.dims);
+    if (!status.ok()) Complain(MessageOf(status), "");
   }
+  const ValueId output = graph.nodes[copy].outputs[k];
+  if (output.valid()) ReplaceDeclaredType(graph.values[output], type, diagnostics_);
 }
 
-void RepeatInference::TypeStacked(const Node& copy, size_t j) {
+void RepeatInference::TypeStacked(NodeId copy, size_t j, const Expr& rounds) {
   Graph& graph = rebuilder_.graph();
-  const ValueId output = copy.outputs[form_.carried + j];
-  const ValueId item = graph.regions[copy.regions.at(kBody)].outputs[form_.carried + j];
+  const ValueId output = graph.nodes[copy].outputs[form_.carried + j];
+  const RegionId body = graph.nodes[copy].regions.at(kBody);
+  const ValueId item = graph.regions[body].outputs[form_.carried + j];
   ValueType type = TypeOf(item);
-  if (!output.valid() || !IsKnownType(type) || !count_) return;
+  if (!IsKnownType(type)) return;
+  for (Expr& dim : type.dims) {
+    dim = Simplify(dim, BoundsOf(graph.symbols));
+    const std::set<std::string> own = SizesOfRegion(graph, body);
+    const auto is_own = [&](const std::string& var) { return own.contains(var); };
+    if (std::ranges::none_of(FreeVars(dim), is_own)) continue;
+    return Complain(StrCat("stacks values of ", PrintType(type),
+                           ", whose sizes differ from one "
+                           "iteration to the next"),
+                    "carry a tensor that grows instead");
+  }
   if (IsSubByte(type.dtype)) {
     return Complain(StrCat("stacks elements of type ", DTypeName(type.dtype),
                            ", which compiled models read, but do not write"),
                     "cast what it stacks to a type of 8 bits or more");
   }
-  const SizeScope scope = {.always_runs = rebuilder_.region() == graph.main,
-                           .bounded = sizes_.bounded};
-  const OpenSize size = {.output = form_.carried + j, .size = Max(*count_, 0)};
-  const absl::StatusOr<Expr> rounds = SettledSize(graph, copy, size, scope, diagnostics_);
-  if (!rounds.ok()) return Complain(MessageOf(rounds.status()), "");
-  type.dims.insert(type.dims.begin(), *rounds);
+  type.dims.insert(type.dims.begin(), rounds);
   const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);
   const int64_t axis = axes.empty() ? 0 : axes[j];
   const auto rank = static_cast<int64_t>(type.dims.size());

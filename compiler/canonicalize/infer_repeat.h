@@ -5,8 +5,9 @@
 // * A body that never runs, and one that runs once, leave no loop behind.
 // * A count that only the run knows is compared with the carried counter: it becomes a condition.
 // * A condition that always holds goes.
-// * Sizes are known before a model runs: carried values keep their types, and values are stacked
-//   only where the count is exact.
+// * A dim of a carried value that a round changes is a symbol in the body, and another one behind
+//   it: bounded by what is derived, or by --bound of the result, which is checked in each round.
+// * Values are stacked where there is a count of which no round is left out.
 #ifndef AOTC_COMPILER_CANONICALIZE_INFER_REPEAT_H_
 #define AOTC_COMPILER_CANONICALIZE_INFER_REPEAT_H_
 
@@ -17,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/canonicalize/known_elements.h"
+#include "compiler/canonicalize/round_sizes.h"
 #include "compiler/canonicalize/run_sizes.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
@@ -52,13 +54,17 @@ class RepeatInference {
   absl::Status FinishBody(RegionId body);
   // The condition of the next iteration from that of the body, which may be invalid.
   ValueId WithCount(ValueId next);
-  void TypeOutputs(const Node& copy);
-  void CheckCarried(const Node& copy, size_t k);
-  void TypeStacked(const Node& copy, size_t j);
+  void TypeOutputs(NodeId copy);
+  void CheckCarried(NodeId copy, size_t k);
+  // How many values a stacked output may hold; nothing, with a complaint, where that has no bound.
+  std::optional<Expr> MostRounds(NodeId copy, size_t j);
+  void TypeStacked(NodeId copy, size_t j, const Expr& rounds);
   void MoveStackedAxis(ValueId old_output, int64_t axis);
   // Of what is stacked, as much as there were rounds where the condition may end the loop early.
   bool MayEndEarly() const { return cond_.valid() && node_.attributes.Has("counter"); }
-  void LearnRounds(ValueId rounds);
+  void LearnRounds(NodeId copy, const Expr& most);
+  // Of a loop without a count that stacks.
+  void BoundRounds();
   void Shorten(ValueId old_output);
   ValueId Compare(ValueId count);
 
@@ -69,13 +75,15 @@ class RepeatInference {
   Rebuilder& rebuilder_;
   const Node& node_;
   const RepeatForm form_;
+  RoundSizes growth_;
   const Region& old_body_;
   ValueId trip_;  // of the node to come; invalid where it has none
   ValueId cond_;
   ValueId run_time_count_;
-  ValueId rounds_;             // i64 [], how many there were, as a size
-  std::optional<Expr> count_;  // how many trips there are at most
-  bool starts_ = false;        // nothing but the count keeps the body from running
+  ValueId rounds_;                      // i64 [], how many there were, as a size
+  std::optional<Expr> count_;           // how many trips there are at most
+  std::optional<int64_t> most_rounds_;  // where only a bound of what is stacked says so
+  bool starts_ = false;                 // nothing but the count keeps the body from running
 };
 
 }  // namespace aotc

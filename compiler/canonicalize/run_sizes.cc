@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/size_sources.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -58,6 +61,7 @@ std::string Sentence(const Graph& graph, const Node& node, const std::string& te
   return StrCat(PlaceOf(graph, node).Text(), ": ", text);
 }
 
+// Where a run looks at it as soon as the sizes are known.
 absl::Status AddCheck(Graph& graph, const Node& node, const SizeCheck& check) {
   if (Narrow(graph, check.holds)) return absl::OkStatus();
   const std::set<std::string> vars = FreeVars(check.holds);
@@ -69,25 +73,57 @@ absl::Status AddCheck(Graph& graph, const Node& node, const SizeCheck& check) {
   return absl::InvalidArgumentError(check.text);
 }
 
-absl::Status NotHere(const std::string& what) {
-  return absl::UnimplementedError(
-      StrCat(what,
-             ", within a branch or body, where it is not looked at in every run; hint: pin "
-             "the sizes with --dim or --bind"));
+// Whether all nodes of the region run where the expression is known.
+bool BelongsTo(const Graph& graph, RegionId region, const Expr& e) {
+  if (region == graph.main) return true;
+  const std::set<std::string> own = SizesOfRegion(graph, region);
+  return std::ranges::any_of(FreeVars(e), [&](const auto& var) { return own.contains(var); });
+}
+
+// Whether it names what branches or rounds have set: a value of that size is in memory before a run
+// could look at it, so that nothing may be taken for granted of the size itself.
+bool NamesJoined(const Graph& graph, const Expr& e) {
+  const std::set<std::string> vars = FreeVars(e);
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) {
+    return std::ranges::any_of(VariablesIn(node, kSizes),
+                               [&](const std::string& var) { return vars.contains(var); });
+  });
+}
+
+// Gives the node what a DefineSizes in front of it works out or looks at already; false where there
+// is no such.
+bool Reuse(Graph& graph, RegionId region, NodeId node,
+           const std::function<bool(const Symbol&)>& is_it) {
+  for (NodeId id : graph.regions[region].nodes) {
+    const Node& define = graph.nodes[id];
+    if (!DefinesSizes(define) || !define.inputs.empty()) continue;
+    for (const Expr& size : *graph.values[define.outputs[0]].elements) {
+      const Symbol* symbol = FindSymbol(graph.symbols, size->name);
+      if (symbol == nullptr || !is_it(*symbol)) continue;
+      AddVariable(graph.nodes[node], kGiven, size->name);
+      return true;
+    }
+  }
+  return false;
 }
 
 class SizeNamer {
  public:
-  SizeNamer(Graph& graph, const Node& node, SizeScope scope, Diagnostics& diagnostics)
+  SizeNamer(Graph& graph, NodeId node, SizeScope scope, Diagnostics& diagnostics)
       : graph_(graph), node_(node), scope_(scope), diagnostics_(diagnostics) {}
 
   absl::Status Name(ValueId output, const OpenSize& open) {
     const std::string name = StrCat(graph_.values[output].name, ":", open.axis);
-    if (!scope_.always_runs) {
-      return NotHere(StrCat("only a run knows the size ", PrintExpr(open.size)));
-    }
+    const auto is_it = [&](const Symbol& symbol) { return Same(symbol.value, open.size); };
+    const bool belongs = BelongsTo(graph_, scope_.region, open.size);
+    if (!belongs && Reuse(graph_, scope_.region, node_, is_it)) return absl::OkStatus();
     AOTC_ASSIGN_OR_RETURN(const int64_t most, MostOf(output, open));
-    AddSymbol(graph_, {.name = name, .min = 0, .max = most, .value = open.size});
+    Symbol symbol = {.name = name, .min = 0, .max = most, .value = open.size};
+    if (belongs) {
+      AddSymbol(graph_, std::move(symbol));
+    } else {
+      DefineInFront(graph_, scope_.region, node_, std::move(symbol));
+    }
     return absl::OkStatus();
   }
 
@@ -103,7 +139,7 @@ class SizeNamer {
     if (derived <= kMostSize || !scope_.bounded) return std::clamp<int64_t>(derived, 0, kMostSize);
     const std::string axis = StrCat("axis ", open.axis, " of '", value.name, "'");
     if (limit != value.limits.end()) {
-      diagnostics_.Note(PlaceOf(graph_, node_),
+      diagnostics_.Note(PlaceOf(graph_, graph_.nodes[node_]),
                         StrCat(axis, " has at most the ", limit->second.most,
                                " elements that the model declares"),
                         StrCat("--bound ", value.name, ":", open.axis, "=N gives another bound"));
@@ -116,7 +152,7 @@ class SizeNamer {
   }
 
   Graph& graph_;
-  const Node& node_;
+  const NodeId node_;
   const SizeScope scope_;
   Diagnostics& diagnostics_;
 };
@@ -174,16 +210,31 @@ std::vector<OpenSize> OpenSizesOf(const Graph& graph, const NodeKernel& kernel) 
 
 }  // namespace
 
-absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
+absl::Status RequireAt(Graph& graph, NodeId node, RegionId region, const SizeCheck& check) {
+  if (BelongsTo(graph, region, check.holds) && !NamesJoined(graph, check.holds)) {
+    return AddCheck(graph, graph.nodes[node], check);
+  }
+  const auto is_it = [&](const Symbol& symbol) {
+    return std::ranges::any_of(
+        symbol.checks, [&](const SizeCheck& other) { return Same(other.holds, check.holds); });
+  };
+  if (Reuse(graph, region, node, is_it)) return absl::OkStatus();
+  const std::string name = StrCat(graph.values[graph.nodes[node].outputs[0]].name, "_sizes");
+  const std::string text = Sentence(graph, graph.nodes[node], check.text);
+  DefineInFront(graph, region, node, {.name = name, .value = 1, .checks = {{check.holds, text}}});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SettleSizes(Graph& graph, NodeId node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics) {
   if (!kernel.checks.empty()) {
-    if (!scope.always_runs) return NotHere(kernel.checks[0].text);
     for (const SizeCheck& check : kernel.checks) {
-      AOTC_RETURN_IF_ERROR(AddCheck(graph, node, check));
+      AOTC_RETURN_IF_ERROR(RequireAt(graph, node, scope.region, check));
       if (DependsOnRun(graph, check.holds)) continue;
       // Of dims alone: what a caller may not expect.
-      diagnostics.Note(PlaceOf(graph, node), "ends a run with a status where " + check.text,
-                       SizesHint(graph, node));
+      diagnostics.Note(PlaceOf(graph, graph.nodes[node]),
+                       "ends a run with a status where " + check.text,
+                       SizesHint(graph, graph.nodes[node]));
     }
     return true;
   }
@@ -220,16 +271,20 @@ bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others) {
   return changed;
 }
 
-absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, OpenSize open, SizeScope scope,
+absl::StatusOr<Expr> SettledSize(Graph& graph, NodeId node, OpenSize open, SizeScope scope,
                                  Diagnostics& diagnostics) {
+  const auto named = [&] {
+    const std::vector<Symbol> symbols = SymbolsAt(graph, graph.nodes[node]);
+    return NamedSize(Simplify(open.size, BoundsOf(symbols)), symbols);
+  };
+  open.size = named();
   const Bounds bounds = BoundsOf(graph.symbols);
-  open.size = NamedSize(Simplify(open.size, bounds), graph.symbols);
   if (open.size.IsConst() || !IsOpenSize(open.size, bounds) || !DependsOnRun(graph, open.size)) {
     return open.size;
   }
-  AOTC_RETURN_IF_ERROR(
-      SizeNamer(graph, node, scope, diagnostics).Name(node.outputs[open.output], open));
-  return NamedSize(open.size, graph.symbols);
+  const ValueId output = graph.nodes[node].outputs[open.output];
+  AOTC_RETURN_IF_ERROR(SizeNamer(graph, node, scope, diagnostics).Name(output, open));
+  return named();
 }
 
 }  // namespace aotc

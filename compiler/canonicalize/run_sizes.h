@@ -1,6 +1,6 @@
 // Sizes that only a run knows, as symbols of the graph.
 //
-//   *SettleSizes(graph, node, kernel, {}, diagnostics);    // true: build the kernel again
+//   *SettleSizes(graph, node, kernel, {.region = graph.main}, diagnostics);    // true: build the kernel again
 //
 // * What an op requires of sizes, and cannot prove, is a check of the last symbol that it names.
 // * A size of an output that may be anything becomes a symbol, with the bound that is derived, else
@@ -8,7 +8,8 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_RUN_SIZES_H_
 #define AOTC_COMPILER_CANONICALIZE_RUN_SIZES_H_
 
-#include <set>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,20 @@
 
 namespace aotc {
 
+// Where a node stands.
 struct SizeScope {
-  bool always_runs = true;  // the node is no part of a branch or body
-  bool bounded = true;      // the symbols have the ranges that they will have in a run
+  RegionId region = {};
+  bool bounded = true;  // the symbols have the ranges that they will have in a run
 };
-// Gives the graph the checks and symbols that a kernel of a node asks for. True where there were
-// any: the kernel has to be built again. Error: a size without a bound, where the symbols have
-// bounds; checks or such sizes of a node that does not always run, as a run looks at all of them.
-absl::StatusOr<bool> SettleSizes(Graph& graph, const Node& node, const NodeKernel& kernel,
+// Gives the graph the checks and symbols that a kernel of a node asks for. In a branch or body these
+// belong to that: to sizes that become known in it, else to a DefineSizes in front of the node. True
+// where there were any: the kernel has to be built again. Error: a size without a bound, where the
+// symbols have bounds.
+absl::StatusOr<bool> SettleSizes(Graph& graph, NodeId node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics);
+
+// What has to hold where the node runs, of sizes that it knows.
+absl::Status RequireAt(Graph& graph, NodeId node, RegionId region, const SizeCheck& check);
 
 // Whether --bound says anything of a value.
 bool HasBounds(const Graph& graph);
@@ -38,13 +44,15 @@ bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others);
 
 // The size of an axis of a result, which may be anything: a symbol where only a run knows it, as
 // above.
-absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, OpenSize open, SizeScope scope,
+absl::StatusOr<Expr> SettledSize(Graph& graph, NodeId node, OpenSize open, SizeScope scope,
                                  Diagnostics& diagnostics);
 
 // Of one walk over a graph.
 struct SizeWalk {
   bool bounded = true;      // as in SizeScope
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
+  // Per Repeat of the old graph how sizes change in its rounds (infer_repeat.h): walk again then.
+  std::map<NodeId, std::vector<int64_t>> growth = {};
 };
 
 }  // namespace aotc

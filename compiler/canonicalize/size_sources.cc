@@ -121,23 +121,56 @@ void ReadInstead(Graph& graph, ValueId old_value, ValueId new_value) {
   for (Node& node : graph.nodes) std::ranges::replace(node.inputs, old_value, new_value);
 }
 
-// Behind the node at that position of the main region.
-void DefineSizesBehind(Graph& graph, size_t position, ValueId value, const SizeSource& source) {
-  const std::vector<Location> locations =
-      graph.nodes[graph.main_region().nodes[position]].locations;
+// At that position of the region.
+void DefineSizesAt(Graph& graph, RegionId region, size_t position, ValueId value,
+                   const SizeSource& source) {
+  std::vector<NodeId>& nodes = graph.regions[region].nodes;
+  const NodeId near = nodes[position > 0 ? position - 1 : 0];
+  const std::vector<Location> locations = graph.nodes[near].locations;
   const ValueId sizes = graph.AddValue(StrCat(graph.values[value].name, "_known"), source.type);
   ReadInstead(graph, value, sizes);
   const NodeId node = graph.nodes.Add({.op = std::string(kDefineSizes),
                                        .inputs = {value},
                                        .outputs = {sizes},
                                        .locations = locations});
-  std::vector<NodeId>& nodes = graph.main_region().nodes;
-  nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(position) + 1, node);
+  nodes.insert(nodes.begin() + static_cast<std::ptrdiff_t>(position), node);
   SetElements(graph, sizes,
               {.name = graph.values[value].name,
                .min = source.range.min,
                .max = source.range.max,
                .computed = true});
+}
+
+// Behind the node of the region that gives the value of that name, or in front of all where it is an
+// input of the region. False where it is neither.
+bool DefineSizesIn(Graph& graph, RegionId region, const std::string& name,
+                   const SizeSource& source) {
+  const auto is_named = [&](ValueId id) { return id.valid() && graph.values[id].name == name; };
+  const std::vector<ValueId>& inputs = graph.regions[region].inputs;
+  const std::vector<NodeId>& nodes = graph.regions[region].nodes;
+  const auto input = std::ranges::find_if(inputs, is_named);
+  if (input != inputs.end() && !nodes.empty()) {
+    DefineSizesAt(graph, region, 0, *input, source);
+    return true;
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::vector<ValueId>& outputs = graph.nodes[nodes[i]].outputs;
+    const auto output = std::ranges::find_if(outputs, is_named);
+    if (output == outputs.end()) continue;
+    DefineSizesAt(graph, region, i + 1, *output, source);
+    return true;
+  }
+  return false;
+}
+
+// Those that a node makes known behind it.
+std::set<std::string> SizesBehind(const Graph& graph, const Node& node) {
+  std::set<std::string> vars;
+  if (DefinesSizes(node)) {
+    for (const Expr& size : *graph.values[node.outputs[0]].elements) vars.merge(FreeVars(size));
+  }
+  for (const std::string& var : VariablesIn(node, kSizes)) vars.insert(var);
+  return vars;
 }
 
 }  // namespace
@@ -162,15 +195,48 @@ bool NameElements(Graph& graph, const std::string& name, const SizeSource& sourc
     SetElements(graph, *input, {.name = name, .min = -most, .max = most, .clamps = clamps});
     return true;
   }
-  const std::vector<NodeId>& nodes = graph.main_region().nodes;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    for (ValueId output : graph.nodes[nodes[i]].outputs) {
-      if (!output.valid() || graph.values[output].name != name) continue;
-      DefineSizesBehind(graph, i, output, source);
-      return true;
-    }
+  for (RegionId region : graph.regions.ids()) {
+    if (DefineSizesIn(graph, region, name, source)) return true;
   }
   return false;
+}
+
+std::set<std::string> SizesOfRegion(const Graph& graph, RegionId region) {
+  std::set<std::string> vars, of_nodes;
+  for (const Node& node : graph.nodes) of_nodes.merge(SizesBehind(graph, node));
+  for (NodeId node : graph.regions[region].nodes) vars.merge(SizesBehind(graph, graph.nodes[node]));
+  // What no node makes known, a round begins with.
+  for (ValueId input : graph.regions[region].inputs) {
+    for (const Expr& dim : graph.values[input].type.dims) {
+      for (const std::string& var : FreeVars(dim)) {
+        const Symbol* symbol = FindSymbol(graph.symbols, var);
+        if (symbol != nullptr && symbol->computed && !of_nodes.contains(var)) vars.insert(var);
+      }
+    }
+  }
+  for (const Symbol& symbol : graph.symbols) {
+    const bool follows = symbol.value.valid() && !symbol.computed &&
+                         std::ranges::any_of(FreeVars(symbol.value), [&](const std::string& var) {
+                           return vars.contains(var);
+                         });
+    if (follows) vars.insert(symbol.var);
+  }
+  return vars;
+}
+
+Expr DefineInFront(Graph& graph, RegionId region, NodeId node, Symbol symbol) {
+  symbol.computed = true;
+  const std::string name = symbol.name;
+  const Expr var = AddSymbol(graph, std::move(symbol));
+  const ValueId sizes = graph.AddValue(StrCat(name, "_known"), TensorType(DType::kI64, {Expr(1)}));
+  graph.values[sizes].elements = {var};
+  const NodeId define = graph.nodes.Add({.op = std::string(kDefineSizes),
+                                         .outputs = {sizes},
+                                         .locations = graph.nodes[node].locations});
+  std::vector<NodeId>& nodes = graph.regions[region].nodes;
+  nodes.insert(std::ranges::find(nodes, node), define);
+  AddVariable(graph.nodes[node], kGiven, var->name);
+  return var;
 }
 
 }  // namespace aotc

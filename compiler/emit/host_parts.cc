@@ -42,10 +42,11 @@ std::string StepTitle(const Program& program, size_t index) {
   if (step.kind == StepKind::kCheck) {
     return StrCat("Step ", index, ": an index out of range is an error of the run.");
   }
-  if (step.kind == StepKind::kSizes) {
+  if (step.kind == StepKind::kSizes || step.kind == StepKind::kSetSizes) {
     const auto print = [&](const Expr& e) { return PrintUserDim(e, program.symbols); };
+    const std::string what = step.kind == StepKind::kSizes ? " known from here on." : " set.";
     return StrCat("Step ", index, ": ", CommentText(StrJoin(step.elements, ", ", print)),
-                  step.elements.size() == 1 ? " is" : " are", " known from here on.");
+                  step.elements.size() == 1 ? " is" : " are", what);
   }
   const std::string sources =
       step.sources.empty() ? program.kernels[step.kernel].kernel.name : StrJoin(step.sources, ", ");

@@ -44,9 +44,15 @@ bool WorksOutSizes(const ModelInterface& interface);
 void EmitWorkOut(const EmitContext& context, CodeWriter& w);
 
 // For each step of kind kSizes `learn_sizes_3(sizes, given, out)`: the symbols that it defines,
-// from the elements of its argument, what follows from them, and whether outputs have room.
+// from the elements of its argument if it has one, what follows from them, and whether outputs have
+// room.
 void EmitLearnSizes(const EmitContext& context, CodeWriter& w);
-std::string LearnFunction(int step);
+// The call of it, with expressions for `sizes` and `out`.
+std::string CallLearn(const EmitContext& context, size_t step, std::string_view sizes,
+                      std::string_view outputs);
+// What a step of kind kSetSizes does to members of `sizes` ("dims.").
+void EmitSetSizes(const EmitContext& context, const Step& step, std::string_view sizes,
+                  CodeWriter& w);
 
 // Whether an output has dims that depend on elements that a run is given.
 bool ReportsSizes(const ModelInterface& interface);

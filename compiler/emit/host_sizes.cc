@@ -54,6 +54,8 @@ class SizeSpeller {
   bool guarded_ = false;
 };
 
+std::string LearnFunction(int step) { return StrCat("learn_sizes_", step); }
+
 class SizesWriter {
  public:
   SizesWriter(const EmitContext& context, CodeWriter& w)
@@ -71,16 +73,19 @@ class SizesWriter {
 
   // Of a step of the program that defines sizes.
   void Learn(int step) {
-    const Buffer& from = context_.program.buffers[context_.program.steps[step].args[0]];
-    const std::string type = CInterfaceType(from.dtype);
+    const std::vector<BufferId>& args = context_.program.steps[step].args;
+    const std::string given =
+        args.empty() ? ""
+                     : StrCat("const ", CInterfaceType(context_.program.buffers[args[0]].dtype),
+                              " *given, ");
     const bool has_outputs = std::ranges::any_of(
         m_.outputs, [&](const TensorPort& port) { return IsKnownBehind(port, step); });
     w_.Line(StrCat("// Sizes that are known behind step ", step, ", what follows from them, and",
                    " what has to hold of all."));
-    const auto block = w_.Block(
-        StrCat("aotc_status ", LearnFunction(step), "(symbols *sizes, const ", type,
-               " *given, const ", m_.prefix, "_outputs *", has_outputs ? "out" : "", ") {"),
-        "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status ", LearnFunction(step), "(symbols *sizes, ", given, "const ",
+                        m_.prefix, "_outputs *", has_outputs ? "out" : "", ") {"),
+                 "}\n");
     for (const ElementPort& port : m_.computed) {
       if (port.step == step)
         EmitReadElement(port, StrCat("given[", port.element, "]"), "sizes->", w_);
@@ -120,23 +125,23 @@ class SizesWriter {
   }
 
   void Step(const SizeStep& step) {
-    const Symbol& symbol = step.symbol;
-    if (symbol.value.valid()) {
-      const std::string name = StrCat("sizes->", symbol.var);
-      w_.Line(StrCat(name, " = ", speller_.Spell(symbol.value), ";"));
-      const bool guarded = Guarded();
-      if (step.range_check >= 0) {
-        Fail(StrCat(guarded ? "too_large || " : "", name, " < ", symbol.min, " || ", name, " > ",
-                    symbol.max),
-             step.range_check);
-      }
-    }
-    for (size_t i = 0; i < symbol.checks.size(); ++i) {
-      const std::string wrong = speller_.Spell(Not(symbol.checks[i].holds));
+    if (step.holds.valid()) {
+      const std::string wrong = speller_.Spell(Not(step.holds));
       // What it computes comes first: that sets the flag.
-      Fail(Guarded() ? StrCat("(", wrong, ") || too_large") : wrong,
-           step.first_check + static_cast<int>(i));
+      Fail(Guarded() ? StrCat("(", wrong, ") || too_large") : wrong, step.check);
+      return;
     }
+    const Symbol& symbol = step.symbol;
+    const std::string name = StrCat("sizes->", symbol.var);
+    bool guarded = false;
+    if (symbol.value.valid()) {
+      w_.Line(StrCat(name, " = ", speller_.Spell(symbol.value), ";"));
+      guarded = Guarded();
+    }
+    if (step.check < 0) return;
+    Fail(StrCat(guarded ? "too_large || " : "", name, " < ", symbol.min, " || ", name, " > ",
+                symbol.max),
+         step.check);
   }
 
   // Whether what was spelled last has to be looked at as well.
@@ -185,12 +190,33 @@ void EmitWorkOut(const EmitContext& context, CodeWriter& w) {
   if (WorksOutSizes(context.interface)) SizesWriter(context, w).WorkOut();
 }
 
-std::string LearnFunction(int step) { return StrCat("learn_sizes_", step); }
-
 void EmitLearnSizes(const EmitContext& context, CodeWriter& w) {
   const std::vector<Step>& steps = context.program.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kind == StepKind::kSizes) SizesWriter(context, w).Learn(static_cast<int>(i));
+  }
+}
+
+std::string CallLearn(const EmitContext& context, size_t step, std::string_view sizes,
+                      std::string_view outputs) {
+  const std::vector<BufferId>& args = context.program.steps[step].args;
+  const std::string given =
+      args.empty() ? "" : StrCat(BufferPointer(context, args[0], false), ", ");
+  return StrCat(LearnFunction(static_cast<int>(step)), "(", sizes, ", ", given, outputs, ")");
+}
+
+void EmitSetSizes(const EmitContext& context, const Step& step, std::string_view sizes,
+                  CodeWriter& w) {
+  const Bounds bounds = BoundsOf(context.program.symbols);
+  const auto value = [&](const Expr& e) { return HostExpr(context, Simplify(e, bounds), bounds); };
+  if (step.elements.size() == 1) {
+    w.Line(StrCat(sizes, step.elements[0]->name, " = ", value(step.values[0]), ";"));
+    return;
+  }
+  const auto block = w.Block("{");
+  w.Line(StrCat("const int64_t next[] = {", StrJoin(step.values, ", ", value), "};"));
+  for (size_t e = 0; e < step.elements.size(); ++e) {
+    w.Line(StrCat(sizes, step.elements[e]->name, " = next[", e, "];"));
   }
 }
 

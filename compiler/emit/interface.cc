@@ -43,6 +43,7 @@ class Describer {
       for (BufferId id : *ports) AOTC_RETURN_IF_ERROR(CheckPort(program_.buffers[id]));
     }
     NameTable dims;
+    interface_.has_late_symbols = !known_.empty();
     for (const Symbol& symbol : program_.symbols) {
       if (symbol.computed) {
         AddComputed(symbol);
@@ -103,20 +104,39 @@ class Describer {
                            symbol.max * scale));
   }
 
+  // Its value is worked out where it is known, each check once all that it names is.
   void AddSizes(const Symbol& symbol) {
-    if (!symbol.value.valid() && symbol.checks.empty()) return;
-    SizeStep step = {.symbol = symbol, .step = known_.StepOf(symbol.var)};
-    if (symbol.value.valid()) {
-      const Interval range = RangeOf(symbol.value, ranges_);
-      bool may_leave = range.min < symbol.min || range.max > symbol.max;
-      Visit(symbol.value, [&](const Expr& node) { may_leave |= MayOverflow(node, ranges_); });
-      if (may_leave) {
-        step.range_check = AddRangeCheck(symbol, symbol.step);
+    const int step = known_.StepOf(symbol.var);
+    const std::vector<Expr> values =
+        symbol.value.valid() ? std::vector<Expr>{symbol.value} : SetTo(symbol);
+    const auto may_leave = [&](const Expr& value) {
+      const Interval range = RangeOf(value, ranges_);
+      bool may = range.min < symbol.min || range.max > symbol.max;
+      Visit(value, [&](const Expr& node) { may |= MayOverflow(node, ranges_); });
+      return may;
+    };
+    const bool is_checked = std::ranges::any_of(values, may_leave);
+    if (symbol.value.valid() || is_checked) {
+      interface_.sizes.push_back({.step = step,
+                                  .symbol = symbol,
+                                  .check = is_checked ? AddRangeCheck(symbol, symbol.step) : -1});
+    }
+    for (const SizeCheck& check : symbol.checks) {
+      interface_.sizes.push_back({.step = std::max(step, known_.StepOf(check.holds)),
+                                  .holds = check.holds,
+                                  .check = AddCheck(check.text)});
+    }
+  }
+
+  // What steps before that which makes it known set it to.
+  std::vector<Expr> SetTo(const Symbol& symbol) const {
+    std::vector<Expr> values;
+    for (const Step& step : program_.steps) {
+      for (size_t e = 0; e < step.values.size(); ++e) {
+        if (step.elements[e]->name == symbol.var) values.push_back(step.values[e]);
       }
     }
-    step.first_check = static_cast<int>(interface_.checks.size());
-    for (const SizeCheck& check : symbol.checks) AddCheck(check.text);
-    interface_.sizes.push_back(std::move(step));
+    return values;
   }
 
   // Whether what a run is given decides one of the dims, or what is worked out of it.
@@ -174,7 +194,7 @@ class Describer {
   // Of the step that defines the symbol, if it still has one.
   void AddComputed(const Symbol& symbol) {
     const int step = known_.StepOf(symbol.var);
-    if (step == kBeforeAnyStep) return;
+    if (step == kBeforeAnyStep || program_.steps[static_cast<size_t>(step)].args.empty()) return;
     const std::vector<Expr>& elements = program_.steps[static_cast<size_t>(step)].elements;
     for (size_t e = 0; e < elements.size(); ++e) {
       const std::optional<Line> line = LineIn(elements[e], symbol);

@@ -56,12 +56,13 @@ struct ElementPort {
   int check = -1;  // of its range; -1 where the symbol clamps
 };
 
-// What is worked out or looked at once the symbols before it are known.
+// What is worked out or looked at once the symbols before it are known: a symbol and its range, or a
+// condition that has to hold.
 struct SizeStep {
-  Symbol symbol = {};    // with a value, with checks, or with both
-  int step = -1;         // of the program, behind which they are; -1: before the first
-  int range_check = -1;  // of the value; -1 where it cannot leave the range
-  int first_check = 0;   // of the symbol's checks
+  int step = -1;  // of the program, behind which they are; -1: before the first
+  Symbol symbol = {};
+  Expr holds = {};  // valid: that, and no symbol
+  int check = -1;   // -1 where a value cannot leave the range
 };
 
 // An input and an output in one memory.
@@ -83,9 +84,10 @@ struct ModelInterface {
   std::vector<SizeStep> sizes = {};      // in the order of the symbols
   std::vector<std::string> checks = {};  // what each says where it fails
 
-  bool HasSymbols() const { return !dims.empty() || !elements.empty() || !computed.empty(); }
-  // Some are known in the middle of a run.
-  bool HasLateSymbols() const { return !computed.empty(); }
+  bool has_late_symbols = false;  // some are known in the middle of a run
+
+  bool HasSymbols() const { return !dims.empty() || !elements.empty() || has_late_symbols; }
+  bool HasLateSymbols() const { return has_late_symbols; }
   // Null where the element of the input states no symbol.
   const ElementPort* ElementAt(size_t input, size_t element) const;
   // Null where the input or output has a memory of its own.

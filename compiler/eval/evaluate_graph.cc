@@ -32,6 +32,10 @@ class GraphEvaluator {
   absl::Status CheckInput(ValueId id, const Constant& input);
   void BindSymbol(const Expr& dim, int64_t value);
   void BindElements(const std::vector<Expr>& elements, const Constant& input);
+  // The dims of values as they are, for the variables listed; and what follows from them.
+  absl::Status BindDims(const std::vector<std::string>& vars, const std::vector<ValueId>& values);
+  // Sizes that are known in the region alone.
+  void ForgetSizes(RegionId region);
   absl::Status CheckElements(const Value& value, const Constant& given,
                              std::string_view what) const;
   absl::StatusOr<Constant> ValueOf(ValueId id) const;
@@ -147,13 +151,45 @@ absl::Status GraphEvaluator::RunKernel(const Node& node) {
 
 // The elements are the symbols that the result names, and what follows from these is worked out.
 absl::Status GraphEvaluator::RunSizes(const Node& node) {
-  AOTC_ASSIGN_OR_RETURN(const Constant given, ValueOf(node.inputs[0]));
   const Value& named = graph_.values[node.outputs[0]];
+  if (node.inputs.empty()) {
+    std::vector<int64_t> sizes;
+    for (const Expr& size : *named.elements) symbols_[size->name] = 0;  // until it is worked out
+    AOTC_RETURN_IF_ERROR(WorkOutSizes(graph_.symbols, symbols_));
+    for (const Expr& size : *named.elements) sizes.push_back(symbols_.at(size->name));
+    values_[node.outputs[0]] = Constant::Ints(sizes);
+    return absl::OkStatus();
+  }
+  AOTC_ASSIGN_OR_RETURN(const Constant given, ValueOf(node.inputs[0]));
   BindElements(*named.elements, given);
   AOTC_RETURN_IF_ERROR(CheckElements(named, given, "value"));
   AOTC_RETURN_IF_ERROR(WorkOutSizes(graph_.symbols, symbols_));
   values_[node.outputs[0]] = given;
   return absl::OkStatus();
+}
+
+absl::Status GraphEvaluator::BindDims(const std::vector<std::string>& vars,
+                                      const std::vector<ValueId>& values) {
+  for (ValueId id : values) {
+    if (!id.valid() || vars.empty()) continue;
+    const Shape& dims = graph_.values[id].type.dims;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      const bool is_listed = dims[axis].IsVar() && std::ranges::count(vars, dims[axis]->name) > 0;
+      if (is_listed) symbols_[dims[axis]->name] = values_[id]->dims()[axis];
+    }
+  }
+  return vars.empty() ? absl::OkStatus() : WorkOutSizes(graph_.symbols, symbols_);
+}
+
+void GraphEvaluator::ForgetSizes(RegionId region) {
+  for (NodeId id : graph_.regions[region].nodes) {
+    const Node& node = graph_.nodes[id];
+    for (const std::string& var : VariablesIn(node, kSizes)) symbols_.erase(var);
+    if (!DefinesSizes(node)) continue;
+    for (const Expr& size : *graph_.values[node.outputs[0]].elements) {
+      for (const std::string& var : FreeVars(size)) symbols_.erase(var);
+    }
+  }
 }
 
 absl::StatusOr<bool> Truth(const Constant& condition) {
@@ -171,11 +207,12 @@ absl::Status GraphEvaluator::RunIf(const Node& node) {
   AOTC_ASSIGN_OR_RETURN(const bool taken, Truth(condition));
   const RegionId branch = node.regions.at(taken ? "then_branch" : "else_branch");
   AOTC_RETURN_IF_ERROR(RunNodes(branch));
+  ForgetSizes(branch);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (!node.outputs[i].valid()) continue;
     AOTC_ASSIGN_OR_RETURN(values_[node.outputs[i]], ValueOf(graph_.regions[branch].outputs[i]));
   }
-  return absl::OkStatus();
+  return BindDims(VariablesIn(node, kSizes), node.outputs);
 }
 
 absl::StatusOr<bool> GraphEvaluator::RunBody(const Node& node, std::vector<Constant>& carried,
@@ -184,7 +221,10 @@ absl::StatusOr<bool> GraphEvaluator::RunBody(const Node& node, std::vector<Const
   const RegionId id = node.regions.at("body");
   const Region& body = graph_.regions[id];
   for (size_t k = 0; k < form.carried; ++k) values_[body.inputs[k]] = carried[k];
+  AOTC_RETURN_IF_ERROR(BindDims(VariablesIn(node, kRoundSizes), body.inputs));
   AOTC_RETURN_IF_ERROR(RunNodes(id));
+  ForgetSizes(id);
+  for (const std::string& var : VariablesIn(node, kRoundSizes)) symbols_.erase(var);
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     AOTC_ASSIGN_OR_RETURN(Constant value, ValueOf(body.outputs[form.first_next + k]));
     if (k < form.carried) {
@@ -228,7 +268,7 @@ absl::Status GraphEvaluator::RunRepeat(const Node& node) {
       AOTC_RETURN_IF_ERROR(SetStacked(node, k - form.carried, stacks[k - form.carried]));
     }
   }
-  return absl::OkStatus();
+  return BindDims(VariablesIn(node, kSizes), node.outputs);
 }
 
 // The items one after the other, as one tensor.
@@ -328,41 +368,6 @@ absl::StatusOr<Graph> WithDefinitions(const Graph& graph) {
 }
 
 }  // namespace
-
-absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values) {
-  // What a tensor states that is still to be computed, and what follows from it, comes later.
-  std::set<std::string> unknown;
-  const auto names_unknown = [&](const Expr& e) {
-    return !unknown.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
-      return unknown.contains(var);
-    });
-  };
-  for (const Symbol& symbol : symbols) {
-    const bool is_to_come = symbol.computed && !values.contains(symbol.var);
-    if (is_to_come || (symbol.value.valid() && names_unknown(symbol.value))) {
-      unknown.insert(symbol.var);
-      continue;
-    }
-    const auto given = values.find(symbol.var);
-    if (symbol.clamps && given != values.end()) {
-      given->second = std::clamp(given->second, symbol.min, symbol.max);
-    }
-    if (symbol.value.valid()) {
-      const std::optional<int64_t> value = EvaluateInt(symbol.value, values);
-      if (!value || *value < symbol.min || *value > symbol.max) {
-        return absl::OutOfRangeError(
-            StrCat("'", symbol.name, "' is not within ", symbol.min, " .. ", symbol.max));
-      }
-      values[symbol.var] = *value;
-    }
-    for (const SizeCheck& check : symbol.checks) {
-      if (EvaluateInt(check.holds, values).value_or(0) == 0) {
-        return absl::OutOfRangeError(check.text);
-      }
-    }
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,

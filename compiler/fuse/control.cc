@@ -25,6 +25,7 @@ FusedKernel KernelOfControl(const Graph& graph, NodeId id) {
   };
   // What its elements are called is no tensor.
   const bool has_outputs = !DefinesSizes(node);
+  fused.gives_sizes = GivesSizes(node);
   // The trip count of a Repeat is an expression of the program, not a value in memory.
   const size_t first = IsRepeat(node) ? RepeatForm::kTrip + 1 : 0;
   for (size_t i = first; i < node.inputs.size(); ++i) add(node.inputs[i], TensorRole::kInput);

@@ -24,7 +24,7 @@ class UnreadDropper {
     for (ValueId value : wanted) Note(value);
     for (size_t i = kernels_.size(); i-- > 0;) {
       if (!kernels_[i]) continue;
-      const bool needed = OnlyDefinesSizes(*kernels_[i]) ||
+      const bool needed = kernels_[i]->gives_sizes ||
                           std::ranges::any_of(OutputsOf(*kernels_[i]), [&](ValueId value) {
                             return maker_.at(value) == i && IsRead(value);
                           });

@@ -8,6 +8,7 @@
 #include "compiler/fuse/joiner.h"
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/round_counters.h"
+#include "compiler/ir/control_flow.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -170,11 +171,12 @@ class Adder {
   }
 
   bool Defines(const FusedKernel& kernel, const std::set<std::string>& sizes) const {
-    if (sizes.empty() || !OnlyDefinesSizes(kernel)) return false;
-    const ValueId named = graph_.nodes[kernel.control].outputs[0];
-    return std::ranges::any_of(*graph_.values[named].elements, [&](const Expr& element) {
-      return std::ranges::any_of(FreeVars(element),
-                                 [&](const std::string& var) { return sizes.contains(var); });
+    if (sizes.empty() || !kernel.gives_sizes) return false;
+    const Node& node = graph_.nodes[kernel.control];
+    const auto is_used = [&](const std::string& var) { return sizes.contains(var); };
+    if (!DefinesSizes(node)) return std::ranges::any_of(VariablesIn(node, kSizes), is_used);
+    return std::ranges::any_of(*graph_.values[node.outputs[0]].elements, [&](const Expr& element) {
+      return std::ranges::any_of(FreeVars(element), is_used);
     });
   }
 

@@ -87,7 +87,7 @@ class BesideMerger {
   bool MayMoveUp(size_t index, size_t place) {
     const FusedKernel& fused = *kernels_[index];
     for (size_t i = place; i < index; ++i) {
-      if (kernels_[i] && OnlyDefinesSizes(*kernels_[i])) return false;
+      if (kernels_[i] && kernels_[i]->gives_sizes) return false;
     }
     for (size_t i = 0; i < fused.args.size(); ++i) {
       if (IsOutput(fused.kernel, fused.kernel.params[i])) continue;

@@ -18,12 +18,22 @@ void AddDeclared(const pb::ValueInfoProto& info, Value& value) {
   }
 }
 
+// Of the main graph, else of any subgraph.
+ValueId FindValue(const std::string& name, const Scope& scope, const Graph& graph) {
+  const ValueId id = scope.Find(name);
+  if (id.valid()) return id;
+  for (ValueId other : graph.values.ids()) {
+    if (graph.values[other].name == name) return other;
+  }
+  return {};
+}
+
 }  // namespace
 
 void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const Scope& scope,
                 Graph& graph, Diagnostics& diagnostics) {
   for (const BoundOption& option : options.bounds) {
-    const ValueId id = scope.Find(option.tensor);
+    const ValueId id = FindValue(option.tensor, scope, graph);
     if (id.valid()) {
       graph.values[id].limits[option.axis] = {.most = option.most};
     } else if (!options.partial) {
@@ -33,10 +43,6 @@ void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const
                         "give the name of a node's output, as the model has it");
     }
   }
-  const std::vector<ValueId>& inputs = graph.main_region().inputs;
-  const bool may_depend = std::ranges::any_of(
-      inputs, [&](ValueId input) { return HoldsSizes(graph.values[input].type); });
-  if (!may_depend) return;
   for (const auto* infos : {&model.value_info(), &model.output()}) {
     for (const pb::ValueInfoProto& info : *infos) {
       const ValueId id = scope.Find(info.name());

@@ -8,9 +8,8 @@
 
 namespace aotc {
 
-// Gives values of the main graph, which `scope` has, what --bound says of them, and what the model
-// declares where sizes may depend on the elements of an input. Finding: a tensor that the model
-// does not have.
+// Gives values what --bound says of them, and those of the main graph, which `scope` has, what the
+// model declares. Finding: a tensor that the model does not have.
 void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const Scope& scope,
                 Graph& graph, Diagnostics& diagnostics);
 

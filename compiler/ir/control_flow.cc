@@ -1,8 +1,10 @@
 #include "compiler/ir/control_flow.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/support/strings.h"
 
@@ -48,7 +50,14 @@ class Checker {
     Fail(StrCat(what, " is ", PrintType(TypeOf(id)), ", not ", DTypeName(dtype), "[]"));
   }
 
-  void NeedSame(ValueId a, const ValueType& b, std::string_view what) {
+  // `sizes`: symbols that a dim of `b` may be whatever that of `a` is.
+  void NeedSame(ValueId a, ValueType b, std::string_view what,
+                const std::vector<std::string>& sizes = {}) {
+    const Shape& dims = TypeOf(a).dims;
+    for (size_t axis = 0; axis < std::min(dims.size(), b.dims.size()); ++axis) {
+      const bool is_any = b.dims[axis].IsVar() && std::ranges::count(sizes, b.dims[axis]->name) > 0;
+      if (is_any) b.dims[axis] = dims[axis];
+    }
     if (!typed_ || SameType(TypeOf(a), b)) return;
     Fail(StrCat(what, " '", graph_.values[a].name, "' is ", PrintType(TypeOf(a)), ", not ",
                 PrintType(b)));
@@ -66,9 +75,7 @@ class Checker {
       }
       for (size_t i = 0; i < node_.outputs.size(); ++i) {
         if (!Has(node_.outputs, i)) continue;
-        ValueType type = TypeOf(node_.outputs[i]);
-        if (node_.attributes.Has(kChosen)) type.dims = TypeOf(branch->outputs[i]).dims;
-        NeedSame(branch->outputs[i], type, name);
+        NeedSame(branch->outputs[i], TypeOf(node_.outputs[i]), name, VariablesIn(node_, kSizes));
       }
     }
   }
@@ -96,6 +103,7 @@ class Checker {
   }
 
   void CheckCarried(const Region& body, const RepeatForm& form) {
+    const std::vector<std::string> inside = VariablesIn(node_, kRoundSizes);
     for (size_t k = 0; k < form.carried; ++k) {
       const ValueId initial = node_.inputs[RepeatForm::kFirstCarried + k];
       if (!initial.valid()) {
@@ -103,9 +111,11 @@ class Checker {
         continue;
       }
       const ValueType& type = TypeOf(body.inputs[k]);
-      NeedSame(initial, type, "the first");
-      NeedSame(body.outputs[form.first_next + k], type, "the next");
-      if (Has(node_.outputs, k)) NeedSame(node_.outputs[k], type, "the last");
+      const ValueId next = body.outputs[form.first_next + k];
+      NeedSame(initial, type, "the first", inside);
+      NeedSame(next, type, "the next", inside);
+      if (!Has(node_.outputs, k)) continue;
+      NeedSame(next, TypeOf(node_.outputs[k]), "the last", VariablesIn(node_, kSizes));
     }
   }
 
@@ -154,7 +164,69 @@ LivePorts PortsOfRepeat(const Graph& graph, const Node& node,
 bool IsIf(const Node& node) { return node.op == "If"; }
 
 bool IsRepeat(const Node& node) { return node.op == "Repeat"; }
+
 bool DefinesSizes(const Node& node) { return node.op == kDefineSizes; }
+
+std::vector<std::string> VariablesIn(const Node& node, const char* attribute) {
+  if (!node.attributes.Has(attribute)) return {};
+  return absl::StrSplit(node.attributes.String(attribute), ' ', absl::SkipEmpty());
+}
+
+void AddVariable(Node& node, const char* attribute, std::string_view var) {
+  std::vector<std::string> vars = VariablesIn(node, attribute);
+  if (std::ranges::count(vars, var) > 0) return;
+  vars.emplace_back(var);
+  node.attributes.Set(attribute, StrJoin(vars, " "));
+}
+
+bool GivesSizes(const Node& node) { return DefinesSizes(node) || node.attributes.Has(kSizes); }
+
+SizeEdge EdgeTo(const Graph& graph, const std::vector<std::string>& vars,
+                const std::vector<ValueId>& to, const std::vector<ValueId>& from) {
+  SizeEdge edge;
+  std::set<std::string> done;
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (!to[i].valid()) continue;
+    const Shape &dims = graph.values[to[i]].type.dims, &given = graph.values[from[i]].type.dims;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      const bool is_listed = dims[axis].IsVar() && std::ranges::count(vars, dims[axis]->name) > 0;
+      if (!is_listed || !done.insert(dims[axis]->name).second) continue;
+      edge.elements.push_back(dims[axis]);
+      edge.values.push_back(given[axis]);
+    }
+  }
+  return edge;
+}
+
+namespace {
+
+// To the last symbol that it names.
+void AddCheckOver(std::vector<Symbol>& symbols, const SizeCheck& check) {
+  const std::set<std::string> vars = FreeVars(check.holds);
+  for (size_t i = symbols.size(); i-- > 0;) {
+    if (vars.contains(symbols[i].var)) return symbols[i].checks.push_back(check);
+  }
+}
+
+}  // namespace
+
+std::vector<Symbol> SymbolsAt(const Graph& graph, const Node& node) {
+  std::vector<Symbol> symbols = graph.symbols;
+  const std::vector<std::string> given = VariablesIn(node, kGiven);
+  std::vector<SizeCheck> checked;
+  for (Symbol& symbol : symbols) {
+    if (!symbol.computed || !symbol.value.valid()) continue;
+    const bool is_given = std::ranges::count(given, symbol.var) > 0;
+    if (is_given) {
+      checked.insert(checked.end(), symbol.checks.begin(), symbol.checks.end());
+      checked.push_back({.holds = Le(Var(symbol.var), symbol.value)});
+    }
+    if (!is_given) symbol.value = {};
+    symbol.checks.clear();
+  }
+  for (const SizeCheck& check : checked) AddCheckOver(symbols, check);
+  return symbols;
+}
 
 RepeatForm FormOf(const Graph& graph, const Node& repeat) {
   const Region& body = graph.regions[repeat.regions.at(kBody)];
@@ -172,8 +244,8 @@ Expr TripOf(const Graph& graph, const Node& repeat) {
   if (value.constant) return Expr(value.constant->IntAt(0));
   // What is stacked has as many elements as the symbol says that stands for them.
   const Expr trip_count = value.elements->front();
-  const Expr rounds =
-      NamedSize(Simplify(Max(trip_count, 0), BoundsOf(graph.symbols)), graph.symbols);
+  const std::vector<Symbol> symbols = SymbolsAt(graph, repeat);
+  const Expr rounds = NamedSize(Simplify(Max(trip_count, 0), BoundsOf(symbols)), symbols);
   return rounds.IsVar() ? rounds : trip_count;
 }
 

@@ -10,20 +10,25 @@
 //   }
 //
 // If: `cond` is bool []; its regions have no inputs and as many outputs as the node, of its types.
-// Dims may differ where attribute `chosen` names the variable of a symbol that is 1 where the
-// condition holds, and 0 elsewhere: an output then has the dims that it selects.
 // Repeat(trip, cond, carried...): ours, made of Loop and Scan. `trip` is i64 [], `cond` bool [];
 // either may be absent, not both. The body runs while there is a trip left and the condition, which
 // it gives anew as its first output where `cond` is present, holds. Its inputs are the carried
 // values, its outputs the next ones, then those that the node stacks, [trip, dims...] each, which
-// needs a count; where `cond` ends it before, the rest is not written. Types of carried values are
-// the same in all iterations.
+// needs a count; where `cond` ends it before, the rest is not written.
 //
 //   %n: i64[] elements(n) = DefineSizes(%count)               n is count's element from here on
+//   %h: i64[1] elements(m) = DefineSizes()                    so is m, which has a value, m + 1 say
 //
 // DefineSizes(values): ours. Each element of a small integer tensor becomes a symbol (`computed`),
-// which the elements of the result name: sizes of what comes behind it. It stands in the main
-// region, and is kept whether or not its result is read.
+// which the elements of the result name: sizes of what comes behind it in its region. Without an
+// operand the symbols have values, which are worked out there, and checks, which are looked at there:
+// of a branch or body only where that runs. It is kept whether or not its result is read.
+//
+// A dim may be another one on each way to a value. Attribute `sizes` of an If or a Repeat lists the
+// variables of symbols (`computed`, known behind the node) that are dims of its results: each has the
+// value that this dim has in what the branch taken, or the last round, gives. Attribute `round_sizes`
+// of a Repeat lists those that are dims of its body's inputs, known in the body: of the initial
+// values in the first round, of what the round before gives in any other.
 //
 // In a typed graph every output of a region is the output of a node in that region, each another
 // one: rebuilding puts an Identity where a branch or a body only passes a value on.
@@ -43,8 +48,30 @@ bool IsRepeat(const Node& node);
 inline constexpr std::string_view kDefineSizes = "DefineSizes";
 bool DefinesSizes(const Node& node);
 
-// Attribute of an If whose branches give different sizes.
-inline constexpr const char kChosen[] = "chosen";
+// Attributes of control flow, variables each with a space in between.
+inline constexpr const char kSizes[] = "sizes";
+inline constexpr const char kRoundSizes[] = "round_sizes";
+std::vector<std::string> VariablesIn(const Node& node, const char* attribute);
+void AddVariable(Node& node, const char* attribute, std::string_view var);
+// Symbols are known behind the node that were not before.
+bool GivesSizes(const Node& node);
+
+// What symbols are on one way to a value.
+struct SizeEdge {
+  std::vector<Expr> elements = {};  // variables
+  std::vector<Expr> values = {};
+};
+// Of the symbols listed that are dims of `to`, the dims of `from` at those places; the two lists of
+// values go together.
+SizeEdge EdgeTo(const Graph& graph, const std::vector<std::string>& vars,
+                const std::vector<ValueId>& to, const std::vector<ValueId>& from);
+
+// Attribute of any node: symbols of a DefineSizes without operand, in whose checks it trusts.
+inline constexpr const char kGiven[] = "given";
+// The symbols as the node sees them. Of those that a DefineSizes without operand works out it knows
+// the values of the given ones alone, and what has been checked there as checks of what it is over.
+std::vector<Symbol> SymbolsAt(const Graph& graph, const Node& node);
+
 // Attribute of a Repeat that is not typed yet: per stacked output, the axis along which it stacks.
 inline constexpr const char kStackAxes[] = "stack_axes";
 

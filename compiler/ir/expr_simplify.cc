@@ -27,7 +27,67 @@ bool HasElements(const Expr& e, const Bounds& bounds) {
   return found;
 }
 
-void Bounds::AddFact(const Expr& condition) { facts_.push_back(condition); }
+void Bounds::AddFact(const Expr& condition, std::set<std::string> known_with) {
+  facts_.push_back({condition, FreeVars(condition), std::move(known_with)});
+}
+
+void Bounds::AddKnownBefore(std::string_view name, std::string_view earlier) {
+  known_before_.emplace(name, earlier);
+}
+
+std::set<std::string> Bounds::KnownWith(const std::set<std::string>& vars) const {
+  std::set<std::string> known = vars;
+  std::vector<std::string> work(vars.begin(), vars.end());
+  while (!work.empty()) {
+    const auto [begin, end] = known_before_.equal_range(work.back());
+    work.pop_back();
+    for (auto earlier = begin; earlier != end; ++earlier) {
+      if (known.insert(earlier->second).second) work.push_back(earlier->second);
+    }
+  }
+  return known;
+}
+
+void Bounds::CloseOverRanges(std::set<std::string>& vars) const {
+  std::vector<std::string> work(vars.begin(), vars.end());
+  while (!work.empty()) {
+    const Range* range = Find(work.back());
+    work.pop_back();
+    if (range == nullptr) continue;
+    for (const Expr& end : {range->min, range->max}) {
+      if (!end.valid() || end.IsConst()) continue;
+      for (const std::string& var : FreeVars(end)) {
+        if (vars.insert(var).second) work.push_back(var);
+      }
+    }
+  }
+}
+
+std::vector<Expr> Bounds::FactsAbout(const Expr& e) const {
+  if (facts_.empty()) return {};
+  std::set<std::string> vars = FreeVars(e);
+  CloseOverRanges(vars);
+  const std::set<std::string> known = KnownWith(vars);
+  std::vector<bool> about(facts_.size());
+  const auto is_about = [&](const Fact& fact) {
+    if (!std::ranges::includes(known, fact.known_with)) return false;
+    return std::ranges::any_of(fact.vars, [&](const std::string& v) { return vars.contains(v); });
+  };
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (size_t i = 0; i < facts_.size(); ++i) {
+      if (about[i] || !is_about(facts_[i])) continue;
+      about[i] = grows = true;
+      vars.insert(facts_[i].vars.begin(), facts_[i].vars.end());
+      CloseOverRanges(vars);
+    }
+  }
+  std::vector<Expr> facts;
+  for (size_t i = 0; i < facts_.size(); ++i) {
+    if (about[i]) facts.push_back(facts_[i].holds);
+  }
+  return facts;
+}
 
 const Bounds::Range* Bounds::Find(std::string_view name) const {
   auto found = ranges_.find(name);
@@ -45,7 +105,7 @@ Expr Simplify(const Expr& e, const Bounds& bounds) {
   if (e.IsConst()) return e;
   Expr result = e;
   for (int round = 0; round < kMaxRounds; ++round) {
-    Expr next = Simplifier(bounds).Simplify(result);
+    Expr next = Simplifier(bounds, result).Simplify(result);
     if (Same(next, result)) break;
     result = next;
   }
@@ -53,7 +113,7 @@ Expr Simplify(const Expr& e, const Bounds& bounds) {
 }
 
 Interval RangeOf(const Expr& e, const Bounds& bounds) {
-  Simplifier simplifier(bounds);
+  Simplifier simplifier(bounds, e);
   return simplifier.Range(simplifier.Simplify(e));
 }
 

@@ -37,18 +37,34 @@ class Bounds {
   void Add(std::string_view name, const Expr& min, const Expr& max);
   // A variable that holds what was computed from elements of tensors.
   void AddElement(std::string_view name, const Interval& range);
-  void AddFact(const Expr& condition);
+  // `known_with`: variables without which it need not hold. It is a fact about expressions that name
+  // them, or what is known no earlier.
+  void AddFact(const Expr& condition, std::set<std::string> known_with = {});
+  // Wherever `name` is known, so is `earlier`.
+  void AddKnownBefore(std::string_view name, std::string_view earlier);
 
   const Range* Find(std::string_view name) const;
   bool IsElement(std::string_view name) const { return elements_.contains(name); }
   // Position in the order of Add; variables with a higher one are eliminated first. -1 if unknown.
   int Rank(std::string_view name) const;
-  const std::vector<Expr>& facts() const { return facts_; }
+  // The facts that can say something of `e`, in the order of AddFact: those over its variables, over
+  // what the ends of their ranges name, and over what such facts name in turn.
+  std::vector<Expr> FactsAbout(const Expr& e) const;
 
  private:
+  struct Fact {
+    Expr holds;
+    std::set<std::string> vars;
+    std::set<std::string> known_with;
+  };
+  // Adds to `vars` what the ends of their ranges name, and what those name.
+  void CloseOverRanges(std::set<std::string>& vars) const;
+  std::set<std::string> KnownWith(const std::set<std::string>& vars) const;
+
   std::map<std::string, std::pair<int, Range>, std::less<>> ranges_;
   std::set<std::string, std::less<>> elements_;
-  std::vector<Expr> facts_;
+  std::vector<Fact> facts_;
+  std::multimap<std::string, std::string, std::less<>> known_before_;
 };
 
 // Whether elements of tensors take part in an i64: loads, casts, variables that hold such values.

@@ -43,13 +43,6 @@ class Captures {
 
 }  // namespace
 
-bool OnlyDefinesSizes(const FusedKernel& fused) {
-  return fused.control.valid() &&
-         std::ranges::none_of(fused.kernel.tensors, [](const KernelTensor& tensor) {
-           return tensor.role == TensorRole::kOutput;
-         });
-}
-
 std::vector<ValueId> CapturedValues(const Graph& graph, const Node& node) {
   Captures captures(graph);
   captures.AddNode(node);

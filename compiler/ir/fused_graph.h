@@ -27,11 +27,9 @@ struct FusedKernel {
   std::string op = {};  // of the last node in it, for names
   // Results that are small floats because the model casts to them, not because it computes in them.
   std::set<ValueId> rounded = {};
-  NodeId control = {};  // the node with regions; its bodies are those of the fused graph
+  NodeId control = {};       // the node with regions; its bodies are those of the fused graph
+  bool gives_sizes = false;  // behind the control node symbols are known that were not before
 };
-
-// It has no results in memory: its control node gives symbols their values.
-bool OnlyDefinesSizes(const FusedKernel& fused);
 
 // `value` is the storage of `base` from an element offset on, or a box in it: its readers, and the
 // kernel that makes it where there is one, reach it in the memory of `base`.

@@ -30,7 +30,7 @@ void MarkNodes(const Graph& graph, RegionId id, IdVector<ValueId, char>& needed)
   const Region& region = graph.regions[id];
   for (auto it = region.nodes.rbegin(); it != region.nodes.rend(); ++it) {
     const Node& node = graph.nodes[*it];
-    if (DefinesSizes(node)) MarkAll(node.outputs, needed);
+    if (GivesSizes(node)) MarkAll(node.outputs, needed);
     if (AnyNeeded(node.outputs, needed)) MarkNode(graph, node, needed);
   }
 }

@@ -86,10 +86,14 @@ class Verifier {
 
   // Values that become visible in a region are hidden again at its end: `visible_` is a stack of
   // scopes.
-  void CheckRegion(RegionId id) {
+  // `known`: symbols that its inputs name.
+  void CheckRegion(RegionId id, const std::vector<std::string>& known = {}) {
     if (!entered_.insert(id).second) return Fail("a region is used twice");
     const Region& region = graph_.regions[id];
     std::vector<ValueId> scope;
+    const std::set<std::string> unknown_outside = unknown_;
+    for (const std::string& var : known) unknown_.erase(var);
+    if (!known.empty()) LearnWhatFollows();
     for (ValueId input : region.inputs) Define(input, "an input", scope);
     for (NodeId node : region.nodes) {
       if (!graph_.nodes.Contains(node)) {
@@ -103,6 +107,7 @@ class Verifier {
     for (ValueId output : region.outputs) Use(output, "a region's output");
     if (need_types_ && id != graph_.main) CheckOwnOutputs(region);
     for (ValueId value : scope) visible_[value] = 0;
+    unknown_ = unknown_outside;
   }
 
   // Outputs of branches and bodies (control_flow.h).
@@ -129,12 +134,14 @@ class Verifier {
     }
     for (const auto& [name, region] : node.regions) {
       if (graph_.regions.Contains(region)) {
-        CheckRegion(region);
+        CheckRegion(region, VariablesIn(node, kRoundSizes));
       } else {
         Fail(StrCat(place, ": region '", name, "' does not exist"));
       }
     }
     if (DefinesSizes(node)) LearnSizes(node, place);
+    for (const std::string& var : VariablesIn(node, kSizes)) unknown_.erase(var);
+    if (GivesSizes(node)) LearnWhatFollows();
     for (ValueId output : node.outputs) {
       if (output.valid()) Define(output, place, scope);
     }
@@ -148,12 +155,19 @@ class Verifier {
   void LearnSizes(const Node& node, const std::string& place) {
     const bool has_result = node.outputs.size() == 1 && graph_.values.Contains(node.outputs[0]) &&
                             graph_.values[node.outputs[0]].elements;
-    if (!has_result || node.inputs.size() != 1) return Fail(StrCat(place, ": names no elements"));
+    if (!has_result || node.inputs.size() > 1) return Fail(StrCat(place, ": names no elements"));
     for (const Expr& element : *graph_.values[node.outputs[0]].elements) {
       for (const std::string& var : FreeVars(element)) unknown_.erase(var);
+      const Symbol* symbol = element.IsVar() ? FindSymbol(graph_.symbols, element->name) : nullptr;
+      const bool has_value = symbol != nullptr && symbol->value.valid();
+      if (node.inputs.empty() && !has_value) Fail(StrCat(place, ": its sizes have no value"));
     }
+  }
+
+  void LearnWhatFollows() {
     for (const Symbol& symbol : graph_.symbols) {
-      if (symbol.value.valid() && !NamesUnknown(symbol.value)) unknown_.erase(symbol.var);
+      const bool follows = symbol.value.valid() && !symbol.computed;
+      if (follows && !NamesUnknown(symbol.value)) unknown_.erase(symbol.var);
     }
   }
 

@@ -82,8 +82,20 @@ struct ProgramKernel {
 // up to kEnd where it is not. kLoop, kEnd: the steps between run `trip` times, and only as long as
 // the argument, one bool or none, is true in front of a round.
 // kSizes: the elements of the argument, integers that the host can read, give symbols their values,
-// and with them those that follow (program_sizes.h); outside of branches and loops.
-enum class StepKind : uint8_t { kLaunch, kCopy, kCheck, kSizes, kIf, kElse, kLoop, kEnd };
+// and with them those that follow (program_sizes.h), until the end of the branch or round. Without
+// an argument they have one: that which kSetSizes has given them, or that of the symbol.
+// kSetSizes: symbols that a kSizes to come makes known take values, all at once.
+enum class StepKind : uint8_t {
+  kLaunch,
+  kCopy,
+  kCheck,
+  kSizes,
+  kSetSizes,
+  kIf,
+  kElse,
+  kLoop,
+  kEnd
+};
 
 struct Step {
   StepKind kind = StepKind::kLaunch;
@@ -97,6 +109,7 @@ struct Step {
   Expr trip = {};            // kLoop: over the symbols; invalid where only the argument ends it
   std::string counter = {};  // kLoop: variable of the rounds done so far, for offsets of views
   std::vector<Expr> elements = {};  // kSizes: what those of its argument are, over symbols
+  std::vector<Expr> values = {};    // kSetSizes: of its elements, which are variables
 };
 
 struct Program {

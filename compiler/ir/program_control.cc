@@ -37,7 +37,8 @@ bool IsControl(const Step& step) {
     case StepKind::kLaunch:
     case StepKind::kCopy:
     case StepKind::kCheck:
-    case StepKind::kSizes: break;
+    case StepKind::kSizes:
+    case StepKind::kSetSizes: break;
   }
   return false;
 }

@@ -265,8 +265,8 @@ class Parser {
 
   absl::Status ParseStep() {
     Step step;
-    for (StepKind kind : {StepKind::kCopy, StepKind::kCheck, StepKind::kSizes, StepKind::kIf,
-                          StepKind::kElse, StepKind::kLoop, StepKind::kEnd}) {
+    for (StepKind kind : {StepKind::kCopy, StepKind::kCheck, StepKind::kSizes, StepKind::kSetSizes,
+                          StepKind::kIf, StepKind::kElse, StepKind::kLoop, StepKind::kEnd}) {
       if (step.kind == StepKind::kLaunch && scanner_.TryConsume(StepKindName(kind))) {
         step.kind = kind;
       }
@@ -307,6 +307,10 @@ class Parser {
     if (scanner_.TryConsume("elements")) {
       AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
       AOTC_ASSIGN_OR_RETURN(step.elements, ExpectDims(scanner_, ")"));
+    }
+    if (scanner_.TryConsume("values")) {
+      AOTC_RETURN_IF_ERROR(scanner_.Expect("("));
+      AOTC_ASSIGN_OR_RETURN(step.values, ExpectDims(scanner_, ")"));
     }
     if (scanner_.TryConsume("counter")) {
       AOTC_ASSIGN_OR_RETURN(step.counter, scanner_.ExpectIdentifier());

@@ -25,6 +25,13 @@ void AddVars(const std::vector<Expr>& list, std::set<std::string>& vars) {
 
 absl::Status CheckSizeStep(const Program& program, size_t index) {
   const Step& step = program.steps[index];
+  if (step.kind == StepKind::kSetSizes) {
+    const bool all_vars =
+        std::ranges::all_of(step.elements, [](const Expr& e) { return e.IsVar(); });
+    const bool fits = step.args.empty() && step.values.size() == step.elements.size() && all_vars;
+    return fits ? absl::OkStatus() : Wrong(index, "sets no sizes");
+  }
+  if (step.args.empty()) return absl::OkStatus();
   if (step.args.size() != 1) return Wrong(index, "sizes come from one argument");
   const Buffer& buffer = program.buffers[step.args[0]];
   const Expr count = ElementCount(buffer.shape);
@@ -38,13 +45,14 @@ absl::Status CheckSizeStep(const Program& program, size_t index) {
 
 SizeSteps::SizeSteps(const Program& program) {
   for (size_t i = 0; i < program.steps.size(); ++i) {
+    if (program.steps[i].kind != StepKind::kSizes) continue;
     std::set<std::string> vars;
     AddVars(program.steps[i].elements, vars);
     for (const std::string& var : vars) steps_.emplace(var, static_cast<int>(i));
   }
   if (steps_.empty()) return;
   for (const Symbol& symbol : program.symbols) {
-    if (!symbol.value.valid()) continue;
+    if (!symbol.value.valid() || symbol.computed) continue;
     const int step = StepOf(symbol.value);
     if (step != kBeforeAnyStep) steps_.emplace(symbol.var, step);
   }
@@ -71,6 +79,7 @@ int SizeSteps::StepOf(const Shape& shape) const {
 std::set<std::string> SizesOf(const Program& program, const Step& step) {
   std::set<std::string> vars;
   AddVars(step.trip, vars);
+  AddVars(step.values, vars);
   if (step.kind == StepKind::kLaunch) {
     const ProgramKernel& kernel = program.kernels[step.kernel];
     for (const Symbol& symbol : kernel.kernel.symbols) vars.insert(symbol.var);
@@ -92,20 +101,26 @@ std::set<std::string> SizesOf(const Program& program, const Step& step) {
 
 absl::Status CheckSizes(const Program& program) {
   const SizeSteps known(program);
-  int depth = 0;
+  // Steps that have defined sizes, of each branch or loop that is open.
+  std::vector<std::set<int>> open(1);
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (step.kind == StepKind::kEnd) --depth;
-    if (OpensBlock(step)) ++depth;
-    if (step.kind == StepKind::kSizes) {
-      if (depth > 0) return Wrong(i, "sizes within a branch or loop");
+    const auto index = static_cast<int>(i);
+    if (step.kind == StepKind::kElse || step.kind == StepKind::kEnd) open.pop_back();
+    if (step.kind == StepKind::kElse || OpensBlock(step)) open.emplace_back();
+    if (step.kind == StepKind::kSizes || step.kind == StepKind::kSetSizes) {
       AOTC_RETURN_IF_ERROR(CheckSizeStep(program, i));
     }
     if (known.empty()) continue;
     for (const std::string& var : SizesOf(program, step)) {
-      if (known.StepOf(var) < static_cast<int>(i)) continue;
-      return Wrong(i, "needs '", var, "', which is known behind step ", known.StepOf(var));
+      const int defined = known.StepOf(var);
+      const bool is_known =
+          defined == kBeforeAnyStep || std::ranges::any_of(open, [&](const std::set<int>& steps) {
+            return steps.contains(defined);
+          });
+      if (!is_known) return Wrong(i, "needs '", var, "', which is known behind step ", defined);
     }
+    if (step.kind == StepKind::kSizes) open.back().insert(index);
   }
   return absl::OkStatus();
 }

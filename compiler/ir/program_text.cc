@@ -123,6 +123,7 @@ class Printer {
     if (!step.elements.empty()) {
       StrAppend(&text, " elements(", PrintExprList(step.elements), ")");
     }
+    if (!step.values.empty()) StrAppend(&text, " values(", PrintExprList(step.values), ")");
     if (!step.counter.empty()) StrAppend(&text, " counter ", step.counter);
     if (step.trip.valid()) StrAppend(&text, " to ", PrintExpr(step.trip));
     if (!step.barrier) text += " no_barrier";
@@ -156,6 +157,7 @@ std::string_view StepKindName(StepKind kind) {
     case StepKind::kCopy: return "copy";
     case StepKind::kCheck: return "check";
     case StepKind::kSizes: return "sizes";
+    case StepKind::kSetSizes: return "set_sizes";
     case StepKind::kIf: return "if";
     case StepKind::kElse: return "else";
     case StepKind::kLoop: return "loop";

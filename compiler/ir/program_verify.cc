@@ -240,7 +240,8 @@ class Verifier {
     switch (step.kind) {
       case StepKind::kLaunch: return CheckLaunch(index, step);
       case StepKind::kCopy: return CheckCopy(index, step);
-      case StepKind::kSizes: return absl::OkStatus();  // CheckSizes
+      case StepKind::kSizes:
+      case StepKind::kSetSizes: return absl::OkStatus();  // CheckSizes
       default: break;
     }
     const bool is_flag = step.args.size() == 1 &&

@@ -11,8 +11,16 @@ namespace aotc {
 Bounds BoundsOf(const std::vector<Symbol>& symbols) {
   Bounds bounds;
   for (const Symbol& symbol : symbols) bounds.Add(symbol.var, symbol.min, symbol.max);
+  const std::set<std::string> late = LateSymbols(symbols);
   for (const Symbol& symbol : symbols) {
-    for (const SizeCheck& check : symbol.checks) bounds.AddFact(check.holds);
+    for (const SizeCheck& check : symbol.checks) {
+      std::set<std::string> known_with = FreeVars(check.holds);
+      known_with.insert(symbol.var);
+      std::erase_if(known_with, [&](const std::string& var) { return !late.contains(var); });
+      bounds.AddFact(check.holds, std::move(known_with));
+    }
+    if (!late.contains(symbol.var) || !symbol.value.valid()) continue;
+    for (const std::string& var : FreeVars(symbol.value)) bounds.AddKnownBefore(symbol.var, var);
   }
   return bounds;
 }
@@ -24,6 +32,7 @@ const Symbol* FindSymbol(const std::vector<Symbol>& symbols, std::string_view va
 
 std::set<std::string> LateSymbols(const std::vector<Symbol>& symbols) {
   std::set<std::string> late;
+  if (std::ranges::none_of(symbols, &Symbol::computed)) return late;
   for (const Symbol& symbol : symbols) {
     const bool follows = symbol.value.valid() &&
                          std::ranges::any_of(FreeVars(symbol.value), [&](const std::string& var) {

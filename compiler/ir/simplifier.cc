@@ -41,9 +41,9 @@ int CostOf(const Sum& sum) {
 
 }  // namespace
 
-Simplifier::Simplifier(const Bounds& bounds) : bounds_(bounds) {
+Simplifier::Simplifier(const Bounds& bounds, const Expr& subject) : bounds_(bounds) {
   contexts_.push_back(std::make_unique<Context>());
-  for (const Expr& fact : bounds.facts()) {
+  for (const Expr& fact : bounds.FactsAbout(subject)) {
     AddFact(Simplify(fact));
     // What was simplified without the fact may be simpler with it.
     context().simplified.clear();

@@ -53,7 +53,8 @@ struct Division {
 
 class Simplifier {
  public:
-  explicit Simplifier(const Bounds& bounds);
+  // With the facts about `subject`: what is simplified afterwards consists of its variables.
+  Simplifier(const Bounds& bounds, const Expr& subject);
 
   Expr Simplify(const Expr& e);
   // Range of an integer or bool expression, which need not be simplified.

@@ -50,6 +50,7 @@ class ProgramBuilder {
     }
     for (const Alias& alias : fused.aliases) Share(alias);
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), main.outputs, program_.outputs));
+    DropSizesOfNoStep(program_);
     return std::move(program_);
   }
 
@@ -100,7 +101,7 @@ class ProgramBuilder {
     return absl::OkStatus();
   }
 
-  // The target, or the part of it that a branch fills which gives less than the other.
+  // The target, or the part of it that the value fills.
   BufferId RoomFor(ValueId value, BufferId target) {
     const Shape& dims = graph_.values[value].type.dims;
     const bool fills =
@@ -161,28 +162,47 @@ class ProgramBuilder {
   }
 
   absl::Status AddSizes(const Node& node, const std::vector<std::string>& sources) {
-    const BufferId values = OnHost(node.inputs[0]);
-    program_.steps.push_back({.kind = StepKind::kSizes,
-                              .args = {values},
-                              .sources = sources,
-                              .elements = *graph_.values[node.outputs[0]].elements});
+    Step step{.kind = StepKind::kSizes,
+              .sources = sources,
+              .elements = *graph_.values[node.outputs[0]].elements};
+    if (!node.inputs.empty()) step.args = {OnHost(node.inputs[0])};
+    program_.steps.push_back(std::move(step));
     return absl::OkStatus();
+  }
+
+  // One of the ways to symbols that LearnSet makes known.
+  void SetSizes(SizeEdge edge) {
+    if (edge.elements.empty()) return;
+    program_.steps.push_back({.kind = StepKind::kSetSizes,
+                              .elements = std::move(edge.elements),
+                              .values = std::move(edge.values)});
+  }
+
+  void LearnSet(const std::vector<std::string>& vars, const std::vector<std::string>& sources) {
+    if (vars.empty()) return;
+    Step step{.kind = StepKind::kSizes, .sources = sources};
+    for (const std::string& var : vars) step.elements.push_back(Var(var));
+    program_.steps.push_back(std::move(step));
   }
 
   absl::Status AddIf(const Node& node, const std::vector<std::string>& sources,
                      std::vector<FusedGraph> bodies) {
     const std::vector<BufferId> results = ResultBuffers(node);
     const BufferId flag = OnHost(node.inputs[0]);
+    const std::vector<std::string> sizes = VariablesIn(node, kSizes);
     // By name: else_branch comes first.
     const auto branch = [&](size_t body, const char* name) {
       const Region& region = graph_.regions[node.regions.at(name)];
-      return AddBody(std::move(bodies[body]), region.outputs, results);
+      const absl::Status status = AddBody(std::move(bodies[body]), region.outputs, results);
+      SetSizes(EdgeTo(graph_, sizes, node.outputs, region.outputs));
+      return status;
     };
     program_.steps.push_back({.kind = StepKind::kIf, .args = {flag}, .sources = sources});
     AOTC_RETURN_IF_ERROR(branch(1, "then_branch"));
     program_.steps.push_back({.kind = StepKind::kElse, .sources = sources});
     AOTC_RETURN_IF_ERROR(branch(0, "else_branch"));
     program_.steps.push_back({.kind = StepKind::kEnd, .sources = sources});
+    LearnSet(sizes, sources);
     return absl::OkStatus();
   }
 
@@ -198,12 +218,26 @@ class ProgramBuilder {
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       const bool wanted = results[i].valid();
       carried.push_back(wanted ? results[i] : buffers_.Add(body.inputs[i], BufferKind::kArena));
-      buffers_.Put(body.inputs[i], carried.back());
-      AddCopy(buffers_.Read(node.inputs[RepeatForm::kFirstCarried + i]), carried.back());
+      buffers_.Put(body.inputs[i], RoomFor(body.inputs[i], carried.back()));
+      const ValueId initial = node.inputs[RepeatForm::kFirstCarried + i];
+      AddCopy(buffers_.Read(initial), RoomFor(initial, carried.back()));
     }
+    const auto set_sizes = [&](const std::vector<ValueId>& values) {
+      SizeEdge edge = EdgeTo(graph_, VariablesIn(node, kRoundSizes), body.inputs, values);
+      const std::vector<ValueId> last(
+          node.outputs.begin(), node.outputs.begin() + static_cast<std::ptrdiff_t>(form.carried));
+      const SizeEdge behind = EdgeTo(graph_, VariablesIn(node, kSizes), last, values);
+      edge.elements.insert(edge.elements.end(), behind.elements.begin(), behind.elements.end());
+      edge.values.insert(edge.values.end(), behind.values.begin(), behind.values.end());
+      SetSizes(std::move(edge));
+    };
+    set_sizes({node.inputs.begin() + RepeatForm::kFirstCarried, node.inputs.end()});
     const Expr trip = TripOf(graph_, node);
     const bool never = trip.valid() && RangeOf(trip, BoundsOf(program_.symbols)).max <= 0;
-    if (never) return absl::OkStatus();
+    if (never) {
+      LearnSet(VariablesIn(node, kSizes), sources);
+      return absl::OkStatus();
+    }
     Step loop{.kind = StepKind::kLoop, .sources = sources};
     std::vector<ValueId> made;  // by a round, besides the carried values
     std::vector<BufferId> targets;
@@ -224,10 +258,15 @@ class ProgramBuilder {
       targets.push_back(buffers_.AddView(scanned, results[i], Var(loop.counter) * elements));
     }
     program_.steps.push_back(std::move(loop));
+    LearnSet(VariablesIn(node, kRoundSizes), sources);
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), made, targets));
-    const auto new_values = body.outputs.begin() + static_cast<std::ptrdiff_t>(form.first_next);
-    Carry({new_values, new_values + static_cast<std::ptrdiff_t>(carried.size())}, carried);
+    const auto first_next = body.outputs.begin() + static_cast<std::ptrdiff_t>(form.first_next);
+    const std::vector<ValueId> next(first_next,
+                                    first_next + static_cast<std::ptrdiff_t>(carried.size()));
+    Carry(next, carried);
+    set_sizes(next);
     program_.steps.push_back({.kind = StepKind::kEnd, .sources = sources});
+    LearnSet(VariablesIn(node, kSizes), sources);
     return absl::OkStatus();
   }
 
@@ -243,9 +282,29 @@ class ProgramBuilder {
         AddCopy(from, safe);
         from = safe;
       }
-      copies.emplace_back(from, carried[i]);
+      copies.emplace_back(from, RoomFor(values[i], carried[i]));
     }
     for (const auto& [from, to] : copies) AddCopy(from, to);
+  }
+
+  // Of branches and bodies that are not there.
+  static void DropSizesOfNoStep(Program& program) {
+    std::set<std::string> defined;
+    for (const Step& step : program.steps) {
+      for (const Expr& e : step.elements) defined.merge(FreeVars(e));
+    }
+    std::set<std::string> gone;
+    const auto names_gone = [&](const Expr& e) {
+      return !gone.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
+        return gone.contains(var);
+      });
+    };
+    for (Symbol& symbol : program.symbols) {
+      const bool has_step = !symbol.computed || defined.contains(symbol.var);
+      if (!has_step || (symbol.value.valid() && names_gone(symbol.value))) gone.insert(symbol.var);
+      std::erase_if(symbol.checks, [&](const SizeCheck& check) { return names_gone(check.holds); });
+    }
+    std::erase_if(program.symbols, [&](const Symbol& s) { return gone.contains(s.var); });
   }
 
   // A variable that is no buffer and no symbol.

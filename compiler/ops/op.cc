@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -30,12 +31,23 @@ std::string WhyUnknown(const Graph& graph, ValueId value) {
   return StrCat("which ", Describe(node.locations[0]), " computes at run time");
 }
 
+// What a node of a branch or body knows of the symbols besides; nothing where there is nothing that
+// not all nodes know.
+std::optional<std::vector<Symbol>> OwnSymbols(const Graph& graph, const Node& node) {
+  const bool differ = std::ranges::any_of(
+      graph.symbols, [](const Symbol& symbol) { return symbol.computed && symbol.value.valid(); });
+  return differ ? std::optional(SymbolsAt(graph, node)) : std::nullopt;
+}
+
 bool HasArithmetic(DType type) { return type == DType::kBool || IsInteger(type) || IsFloat(type); }
 
 }  // namespace
 
 OpContext::OpContext(const Graph& graph, const Node& node)
-    : graph_(graph), node_(node), builder_(KernelName(node), BoundsOf(graph.symbols)) {}
+    : graph_(graph),
+      node_(node),
+      own_symbols_(OwnSymbols(graph, node)),
+      builder_(KernelName(node), bounds()) {}
 
 bool OpContext::HasInput(size_t index) const { return aotc::HasInput(node_, index); }
 
@@ -145,7 +157,7 @@ absl::Status OpContext::Require(const Expr& condition, const std::string& text) 
   if (holds == true) return absl::OkStatus();
   if (holds == false) return absl::InvalidArgumentError(text);
   const Expr simple = Simplify(condition);
-  for (const Symbol& symbol : graph_.symbols) {
+  for (const Symbol& symbol : symbols()) {
     for (const SizeCheck& check : symbol.checks) {
       if (Same(check.holds, simple)) return absl::OkStatus();
     }
@@ -161,7 +173,7 @@ absl::Status OpContext::RequireEqual(const Expr& a, const Expr& b, const std::st
 
 Expr OpContext::Size(const Expr& size, size_t output, int axis, const Expr& most) {
   const Bounds known = bounds();
-  const Expr named = NamedSize(Simplify(size, known), graph_.symbols);
+  const Expr named = NamedSize(Simplify(size, known), symbols());
   if (named.IsConst() || !IsOpenSize(named, known) || !IsOfRun(named)) return named;
   open_sizes_.push_back({.output = output, .axis = axis, .size = named, .most = most});
   return named;
@@ -176,7 +188,7 @@ Kernel OpContext::Finish() {
   std::vector<std::string> names;  // of all operands, before unused ones are dropped
   for (const Tensor& operand : operand_tensors_)
     names.push_back(builder_.tensor(operand.id()).name);
-  Kernel kernel = builder_.Finish(graph_.symbols);
+  Kernel kernel = builder_.Finish(symbols());
   std::set<std::string> used;
   for (TensorId id : kernel.params) used.insert(kernel.tensors[id].name);
   std::vector<size_t> kept;

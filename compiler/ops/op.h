@@ -73,7 +73,7 @@ class OpContext {
   // Attribute "axis"-like value in [-rank, rank) made non-negative.
   absl::StatusOr<int> Axis(std::string_view name, int64_t fallback, int rank) const;
   absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) const;
-  Bounds bounds() const { return BoundsOf(graph_.symbols); }
+  Bounds bounds() const { return BoundsOf(symbols()); }
   // An error with that text where the condition on sizes holds in no run. Where it does not hold in
   // all, it becomes a check of the run, and a fact for the kernel that is then built anew.
   absl::Status Require(const Expr& condition, const std::string& text);
@@ -99,9 +99,14 @@ class OpContext {
 
  private:
   std::string DescribeInput(size_t index) const;
+  // Those of the graph, as the node sees them.
+  const std::vector<Symbol>& symbols() const {
+    return own_symbols_ ? *own_symbols_ : graph_.symbols;
+  }
 
   const Graph& graph_;
   const Node& node_;
+  const std::optional<std::vector<Symbol>> own_symbols_;  // where they differ
   TensorBuilder builder_;
   std::vector<size_t> operands_;
   std::vector<Tensor> operand_tensors_;  // of operands_

@@ -1,6 +1,7 @@
 #include "compiler/plan/order_steps.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -177,7 +178,8 @@ std::vector<std::vector<int>> StepDependencies(const Program& program) {
   IdVector<BufferId, History> history(program.buffers.size());
   std::vector<std::vector<int>> dependencies;
   const SizeSteps known(program);
-  int last_sizes = kBeforeAnyStep;  // such steps stay in their order
+  int last_sizes = kBeforeAnyStep;           // such steps stay in their order
+  std::map<std::string, std::set<int>> use;  // steps that have used a size so far
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const std::vector<BufferAccess> accesses = StepAccesses(program, program.steps[i]);
     std::set<int> before;
@@ -188,13 +190,20 @@ std::vector<std::vector<int>> StepDependencies(const Program& program) {
       history[BaseOf(program, access.buffer)].Add(program, access, static_cast<int>(i));
     }
     if (!known.empty()) {
-      for (const std::string& var : SizesOf(program, program.steps[i])) {
-        before.insert(known.StepOf(var));
+      const Step& step = program.steps[i];
+      for (const std::string& var : SizesOf(program, step)) {
+        // What a round begins with is known from its first step on, which may stand behind this one.
+        if (known.StepOf(var) < static_cast<int>(i)) before.insert(known.StepOf(var));
+        use[var].insert(static_cast<int>(i));
       }
-      if (program.steps[i].kind == StepKind::kSizes) {
+      if (step.kind == StepKind::kSizes || step.kind == StepKind::kSetSizes) {
         before.insert(std::exchange(last_sizes, static_cast<int>(i)));
       }
+      if (step.kind == StepKind::kSetSizes) {
+        for (const Expr& size : step.elements) before.merge(std::set<int>(use[size->name]));
+      }
       before.erase(kBeforeAnyStep);
+      before.erase(static_cast<int>(i));
     }
     dependencies.emplace_back(before.begin(), before.end());
   }

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_control.h"
+#include "compiler/ir/program_sizes.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "tests/interpreter/run_loops.h"
@@ -123,8 +124,14 @@ class Machine {
 
   absl::Status RunBranch(const Construct& branch) {
     const int middle = branch.middle.value_or(branch.end);
-    if (Flag(program_.steps[branch.begin])) return RunSteps(branch.begin + 1, middle);
-    return branch.middle ? RunSteps(middle + 1, branch.end) : absl::OkStatus();
+    absl::Status status;
+    if (Flag(program_.steps[branch.begin])) {
+      status = RunSteps(branch.begin + 1, middle);
+    } else if (branch.middle) {
+      status = RunSteps(middle + 1, branch.end);
+    }
+    ForgetSizes(branch, true);
+    return status;
   }
 
   absl::Status RunLoop(const Construct& loop) {
@@ -134,7 +141,9 @@ class Machine {
       if (!step.args.empty() && !Flag(step)) break;
       symbols_[step.counter] = round;
       AOTC_RETURN_IF_ERROR(RunSteps(loop.begin + 1, loop.end));
+      ForgetSizes(loop, false);
     }
+    ForgetSizes(loop, true);
     return absl::OkStatus();
   }
 
@@ -145,6 +154,12 @@ class Machine {
       return absl::InvalidArgumentError("an index is out of range");
     }
     if (step.kind == StepKind::kSizes) return LearnSizes(step);
+    if (step.kind == StepKind::kSetSizes) {
+      std::vector<int64_t> values;
+      for (const Expr& value : step.values) values.push_back(Evaluate(value));
+      for (size_t e = 0; e < values.size(); ++e) symbols_[step.elements[e]->name] = values[e];
+      return absl::OkStatus();
+    }
     const ProgramKernel& kernel = program_.kernels[step.kernel];
     for (const KernelVariant& variant : kernel.variants) {
       const bool other = !options_.isa.empty() && !variant.feature.empty() &&
@@ -156,6 +171,10 @@ class Machine {
 
   // Elements are plain symbols; what follows from them is worked out.
   absl::Status LearnSizes(const Step& step) {
+    if (step.args.empty()) {
+      for (const Expr& element : step.elements) symbols_.try_emplace(element->name, 0);
+      return WorkOutSizes(program_.symbols, symbols_);
+    }
     const Buffer& buffer = program_.buffers[step.args[0]];
     const auto count = static_cast<int64_t>(step.elements.size());
     const Memory memory = MemoryOf(step.args[0], count);
@@ -164,6 +183,17 @@ class Machine {
       if (element.IsVar()) symbols_[element->name] = LoadIntElement(buffer.dtype, memory.data, e);
     }
     return WorkOutSizes(program_.symbols, symbols_);
+  }
+
+  // What is known within a construct alone; `set`: what the next round begins with, too.
+  void ForgetSizes(const Construct& construct, bool set) {
+    const SizeSteps known(program_);
+    for (const Symbol& symbol : program_.symbols) {
+      const int step = known.StepOf(symbol.var);
+      if (!symbol.computed || step < construct.begin || step > construct.end) continue;
+      const bool is_set = program_.steps[step].args.empty() && !symbol.value.valid();
+      if (set || !is_set) symbols_.erase(symbol.var);
+    }
   }
 
   absl::Status Copy(BufferId from, BufferId to) {

@@ -14,15 +14,28 @@ std::string FindingsOf(std::string_view text) {
   return result.diagnostics.Render();
 }
 
-TEST(InferLoop, CarriedValuesKeepTheirTypes) {
+TEST(InferLoop, CarriedValuesThatGrowHaveABound) {
   const std::string text = FindingsOf(R"air(graph @main(%x: f32[3], %m: i64[]) -> (%y) {
   %y = Loop(%m, _, %x) loc("grows (Loop, opset 17)")
     region body(%i, %go, %v) -> (%go, %w) {
       %w = Concat(%v, %x) {axis=0}
     }
 })air");
-  EXPECT_THAT(text, HasSubstr("node 'grows' (Loop, opset 17): what it carries from 'w' to 'v' is "
-                              "f32[6] after an iteration and f32[3] before; hint: "));
+  EXPECT_THAT(text, HasSubstr("node 'grows' (Loop, opset 17): only a run knows how large 'y:0' "
+                              "becomes, which is y_0 + 3 after an iteration; hint: give the most "
+                              "that it may be, such as --bound y:0=64"));
+}
+
+TEST(InferLoop, CarriedValuesKeepTheirRanks) {
+  const std::string text = FindingsOf(R"air(graph @main(%x: f32[3], %m: i64[]) -> (%y) {
+  const %zero: i64[1] = [0]
+  %y = Loop(%m, _, %x) loc("rises (Loop, opset 17)")
+    region body(%i, %go, %v) -> (%go, %w) {
+      %w = Unsqueeze(%v, %zero)
+    }
+})air");
+  EXPECT_THAT(text, HasSubstr("node 'rises' (Loop, opset 17): what it carries from 'w' to 'v' is "
+                              "f32[1, 3] after an iteration and f32[3] before; hint: "));
 }
 
 TEST(InferLoop, WhatIsStackedHasABound) {

@@ -137,12 +137,23 @@ TEST(RunSizes, OthersAreComputedOfThem) {
               HasSubstr("another number of elements"));
 }
 
-TEST(RunSizes, ABranchHasNone) {
-  EXPECT_THAT(ErrorOf(R"air(graph @main(%x: f32[4], %s: i64[1], %c: bool[]) -> (%y) {
+TEST(RunSizes, ABranchHasItsOwn) {
+  const Graph graph = Inferred(R"air(graph @main(%x: f32[4, 6], %s: i64[2], %c: bool[]) -> (%y) {
       %y = If(%c)
-        region then_branch() -> (%a) { %a = Tile(%x, %s) }
-        region else_branch() -> (%b) { %b = Relu(%x) } })air"),
-              HasSubstr("within a branch or body"));
+        region then_branch() -> (%a) { %a = Reshape(%x, %s) }
+        region else_branch() -> (%b) { %b = Relu(%x) } })air");
+  EXPECT_EQ(OutputType(graph), "f32[y_0, y_1]");
+  const auto dims_of = [&](bool taken, int64_t rows) -> absl::StatusOr<std::vector<int64_t>> {
+    const absl::StatusOr<std::vector<Constant>> results = EvaluateGraph(
+        graph, {Constant::SplatInt(DType::kF32, {4, 6}, 1), Constant::Ints({rows, -1}),
+                Constant::SplatInt(DType::kBool, {}, taken ? 1 : 0)});
+    if (!results.ok()) return results.status();
+    return (*results)[0].dims();
+  };
+  EXPECT_THAT(*dims_of(true, 8), ElementsAre(8, 3));
+  EXPECT_FALSE(dims_of(true, 5).ok());
+  // What is wrong with the other branch is not looked at.
+  EXPECT_THAT(*dims_of(false, 5), ElementsAre(4, 6));
 }
 
 TEST(RunSizes, AreWorkedOutInTheirOrder) {

@@ -127,7 +127,8 @@ class CpuHostWriter {
     switch (step.kind) {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
-      case StepKind::kSizes: Learn(static_cast<int>(index)); return absl::OkStatus();
+      case StepKind::kSizes: Learn(index); return absl::OkStatus();
+      case StepKind::kSetSizes: EmitSetSizes(context_, step, "sizes.", w_); return absl::OkStatus();
       case StepKind::kCheck: break;
       default: Control(step); return absl::OkStatus();
     }
@@ -137,16 +138,15 @@ class CpuHostWriter {
   }
 
   // Each worker learns them for itself, and all come to the same end.
-  void Learn(int index) {
+  void Learn(size_t index) {
     w_.Emit(R"(
       {
-        const aotc_status status = $learn$(&sizes, $given$, self->out);
+        const aotc_status status = $learn$;
         if (worker == 0) self->status = status == AOTC_OK ? self->status : status;
         if (status != AOTC_OK) return;
         if (worker == 0) self->learned = sizes;
       })",
-            {{"learn", LearnFunction(index)},
-             {"given", BufferPointer(context_, program_.steps[index].args[0], false)}});
+            {{"learn", CallLearn(context_, index, "&sizes", "self->out")}});
   }
 
   void Barrier() { w_.Line("aotc_barrier_wait(&self->barrier, workers);"); }

@@ -128,7 +128,8 @@ class CudaHostWriter {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
       case StepKind::kCheck: return Check(index);
-      case StepKind::kSizes: Learn(static_cast<int>(index)); return absl::OkStatus();
+      case StepKind::kSizes: Learn(index); return absl::OkStatus();
+      case StepKind::kSetSizes: EmitSetSizes(context_, step, "dims.", w_); return absl::OkStatus();
       default: break;
     }
     const std::string flag =
@@ -137,9 +138,8 @@ class CudaHostWriter {
     return absl::OkStatus();
   }
 
-  void Learn(int index) {
-    const std::string given = BufferPointer(context_, program_.steps[index].args[0], false);
-    w_.Line(StrCat("status = ", LearnFunction(index), "(&dims, ", given, ", out);"));
+  void Learn(size_t index) {
+    w_.Line(StrCat("status = ", CallLearn(context_, index, "&dims", "out"), ";"));
     w_.Line("if (status != AOTC_OK) return status;");
   }
 

@@ -1,0 +1,48 @@
+// The sizes of a run, from those that are known.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compiler/eval/evaluate.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+
+absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values) {
+  // What a tensor states that is still to be computed, and what follows from it, comes later.
+  std::set<std::string> unknown;
+  const auto names_unknown = [&](const Expr& e) {
+    return !unknown.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
+      return unknown.contains(var);
+    });
+  };
+  for (const Symbol& symbol : symbols) {
+    const bool is_to_come = symbol.computed && !values.contains(symbol.var);
+    if (is_to_come || (symbol.value.valid() && names_unknown(symbol.value))) {
+      unknown.insert(symbol.var);
+      continue;
+    }
+    const auto given = values.find(symbol.var);
+    if (symbol.clamps && given != values.end()) {
+      given->second = std::clamp(given->second, symbol.min, symbol.max);
+    }
+    if (symbol.value.valid()) {
+      const std::optional<int64_t> value = EvaluateInt(symbol.value, values);
+      if (!value || *value < symbol.min || *value > symbol.max) {
+        return absl::OutOfRangeError(
+            StrCat("'", symbol.name, "' is not within ", symbol.min, " .. ", symbol.max));
+      }
+      values[symbol.var] = *value;
+    }
+    for (const SizeCheck& check : symbol.checks) {
+      if (names_unknown(check.holds)) continue;
+      if (EvaluateInt(check.holds, values).value_or(0) == 0) {
+        return absl::OutOfRangeError(check.text);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace aotc
