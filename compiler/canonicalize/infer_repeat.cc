@@ -260,7 +260,7 @@ void RepeatInference::TypeOutputs(NodeId copy) {
     const bool is_read = rebuilder_.graph().nodes[copy].outputs[form_.carried + j].valid();
     const std::optional<Expr> rounds = is_read && count_ ? MostRounds(copy, j) : std::nullopt;
     if (!rounds) continue;
-    if (MayEndEarly() && !rounds_.valid()) LearnRounds(copy, *rounds);
+    if (MayEndEarly() && !rounds_.valid()) LearnRounds(copy, j, *rounds);
     TypeStacked(copy, j, *rounds);
   }
 }
@@ -275,11 +275,13 @@ std::optional<Expr> RepeatInference::MostRounds(NodeId copy, size_t j) {
   return std::nullopt;
 }
 
-void RepeatInference::LearnRounds(NodeId copy, const Expr& most) {
+void RepeatInference::LearnRounds(NodeId copy, size_t j, const Expr& most) {
   Graph& graph = rebuilder_.graph();
   const ValueId rounds = graph.nodes[copy].outputs[0];
   const int64_t end = std::max<int64_t>(RangeOf(most, BoundsOf(graph.symbols)).max, 0);
-  const Expr size = AddSymbol(graph, {.name = graph.values[rounds].name,
+  const ValueId stacked = graph.nodes[copy].outputs[form_.carried + j];
+  const std::string name = graph.values[most_rounds_ ? stacked : rounds].name;
+  const Expr size = AddSymbol(graph, {.name = most_rounds_ ? StrCat(name, ":0") : name,
                                       .min = 0,
                                       .max = most_rounds_.value_or(end),
                                       .computed = true});

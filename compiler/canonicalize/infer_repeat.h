@@ -62,7 +62,7 @@ class RepeatInference {
   void MoveStackedAxis(ValueId old_output, int64_t axis);
   // Of what is stacked, as much as there were rounds where the condition may end the loop early.
   bool MayEndEarly() const { return cond_.valid() && node_.attributes.Has("counter"); }
-  void LearnRounds(NodeId copy, const Expr& most);
+  void LearnRounds(NodeId copy, size_t j, const Expr& most);
   // Of a loop without a count that stacks.
   void BoundRounds();
   void Shorten(ValueId old_output);

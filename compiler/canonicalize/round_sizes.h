@@ -3,12 +3,13 @@
 //   RoundSizes growth(sizes, rebuilder, node);
 //   growth.EnterRound(k, dims);                       // [1, 3] becomes [z_0, 3] in the body
 //   growth.LimitNext(body, k);                        // what a round gives is at most z:0's bound
-//   growth.LeaveRounds(copy, k, next, count, dims);   // [z_0, 3] becomes [z_0_2, 3] behind the loop
+//   growth.LeaveRounds(copy, k, next, count, dims);   // [z_0, 3] becomes [z_0_2, 3] behind it
 //
-// A dim that data decide, where the body's declares the number that the first value has, has to stay
-// that number, which is checked in each round. That a dim changes is only seen once a body has been typed with one that does not: the graph is
-// walked again then, with a symbol in its place, and once more when its bound has been found, from
-// --bound, from what a round adds, or from what the model declares.
+// A dim that data decide, where the body's declares the number that the first value has, has to
+// stay that number, which is checked in each round. That a dim changes is only seen once a body has
+// been typed with one that does not: the graph is walked again then, with a symbol in its place,
+// and once more when its bound has been found, from --bound, from what a round adds, or from what
+// the model declares.
 #ifndef AOTC_COMPILER_CANONICALIZE_ROUND_SIZES_H_
 #define AOTC_COMPILER_CANONICALIZE_ROUND_SIZES_H_
 
@@ -40,8 +41,8 @@ class RoundSizes {
   // Where a size may pass its bound, a symbol within that takes its place at the end of the round:
   // what the body gives is as much as there is room for. Output k of the body, a carried value.
   void LimitNext(RegionId body, size_t k);
-  // Output `index` of the body, which is stacked to one of the node: what the model declares of that
-  // has to hold.
+  // Output `index` of the body, which is stacked to one of the node: what the model declares of
+  // that has to hold.
   void LimitStacked(RegionId body, size_t index, ValueId old_result);
   // From the dims in the body, which those that a round gives are not, the ones behind the loop,
   // which has at most `count` rounds. Error: a size without a bound.

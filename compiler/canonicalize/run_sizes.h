@@ -1,6 +1,6 @@
 // Sizes that only a run knows, as symbols of the graph.
 //
-//   *SettleSizes(graph, node, kernel, {.region = graph.main}, diagnostics);    // true: build the kernel again
+//   *SettleSizes(graph, node, kernel, {.region = graph.main}, diagnostics);    // true: build again
 //
 // * What an op requires of sizes, and cannot prove, is a check of the last symbol that it names.
 // * A size of an output that may be anything becomes a symbol, with the bound that is derived, else
@@ -26,10 +26,10 @@ struct SizeScope {
   RegionId region = {};
   bool bounded = true;  // the symbols have the ranges that they will have in a run
 };
-// Gives the graph the checks and symbols that a kernel of a node asks for. In a branch or body these
-// belong to that: to sizes that become known in it, else to a DefineSizes in front of the node. True
-// where there were any: the kernel has to be built again. Error: a size without a bound, where the
-// symbols have bounds.
+// Gives the graph the checks and symbols that a kernel of a node asks for. In a branch or body
+// these belong to that: to sizes that become known in it, else to a DefineSizes in front of the
+// node. True where there were any: the kernel has to be built again. Error: a size without a bound,
+// where the symbols have bounds.
 absl::StatusOr<bool> SettleSizes(Graph& graph, NodeId node, const NodeKernel& kernel,
                                  SizeScope scope, Diagnostics& diagnostics);
 

@@ -141,8 +141,8 @@ void DefineSizesAt(Graph& graph, RegionId region, size_t position, ValueId value
                .computed = true});
 }
 
-// Behind the node of the region that gives the value of that name, or in front of all where it is an
-// input of the region. False where it is neither.
+// Behind the node of the region that gives the value of that name, or in front of all where it is
+// an input of the region. False where it is neither.
 bool DefineSizesIn(Graph& graph, RegionId region, const std::string& name,
                    const SizeSource& source) {
   const auto is_named = [&](ValueId id) { return id.valid() && graph.values[id].name == name; };

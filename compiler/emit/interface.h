@@ -56,8 +56,8 @@ struct ElementPort {
   int check = -1;  // of its range; -1 where the symbol clamps
 };
 
-// What is worked out or looked at once the symbols before it are known: a symbol and its range, or a
-// condition that has to hold.
+// What is worked out or looked at once the symbols before it are known: a symbol and its range, or
+// a condition that has to hold.
 struct SizeStep {
   int step = -1;  // of the program, behind which they are; -1: before the first
   Symbol symbol = {};

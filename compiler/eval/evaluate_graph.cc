@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/eval/definitions.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
@@ -352,27 +353,12 @@ absl::Status GraphEvaluator::Run(bool keep_all) {
   return absl::OkStatus();
 }
 
-// It has regions and is defined by other ops: a Loop, a Scan or a FlexAttention.
-bool IsDefinedByOthers(const Node& node) {
-  const OpDef* op = node.regions.empty() ? nullptr : FindOp(node.op);
-  return op != nullptr && op->expand != nullptr;
-}
-
-// The graph with those ops in their place.
-absl::StatusOr<Graph> WithDefinitions(const Graph& graph) {
-  return RebuildGraph(graph, [](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
-    if (!IsDefinedByOthers(node)) return false;
-    AOTC_RETURN_IF_ERROR(FindOp(node.op)->expand(rebuilder, node));
-    return true;
-  });
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
                                                     const std::vector<Constant>& inputs,
                                                     const SymbolValues& symbols) {
-  if (std::ranges::any_of(graph.nodes, IsDefinedByOthers)) {
+  if (NeedsDefinitions(graph)) {
     AOTC_ASSIGN_OR_RETURN(const Graph defined, WithDefinitions(graph));
     return EvaluateGraph(defined, inputs, symbols);
   }
@@ -386,7 +372,7 @@ absl::StatusOr<std::vector<Constant>> EvaluateGraph(const Graph& graph,
 
 absl::StatusOr<std::map<std::string, Constant>> EvaluateAllValues(
     const Graph& graph, const std::vector<Constant>& inputs, const SymbolValues& symbols) {
-  if (std::ranges::any_of(graph.nodes, IsDefinedByOthers)) {
+  if (NeedsDefinitions(graph)) {
     AOTC_ASSIGN_OR_RETURN(const Graph defined, WithDefinitions(graph));
     return EvaluateAllValues(defined, inputs, symbols);
   }

@@ -21,14 +21,14 @@
 //
 // DefineSizes(values): ours. Each element of a small integer tensor becomes a symbol (`computed`),
 // which the elements of the result name: sizes of what comes behind it in its region. Without an
-// operand the symbols have values, which are worked out there, and checks, which are looked at there:
-// of a branch or body only where that runs. It is kept whether or not its result is read.
+// operand the symbols have values, which are worked out there, and checks, which are looked at
+// there: of a branch or body only where that runs. It is kept whether or not its result is read.
 //
 // A dim may be another one on each way to a value. Attribute `sizes` of an If or a Repeat lists the
-// variables of symbols (`computed`, known behind the node) that are dims of its results: each has the
-// value that this dim has in what the branch taken, or the last round, gives. Attribute `round_sizes`
-// of a Repeat lists those that are dims of its body's inputs, known in the body: of the initial
-// values in the first round, of what the round before gives in any other.
+// variables of symbols (`computed`, known behind the node) that are dims of its results: each has
+// the value that this dim has in what the branch taken, or the last round, gives. Attribute
+// `round_sizes` of a Repeat lists those that are dims of its body's inputs, known in the body: of
+// the initial values in the first round, of what the round before gives in any other.
 //
 // In a typed graph every output of a region is the output of a node in that region, each another
 // one: rebuilding puts an Identity where a branch or a body only passes a value on.

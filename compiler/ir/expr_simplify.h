@@ -37,8 +37,8 @@ class Bounds {
   void Add(std::string_view name, const Expr& min, const Expr& max);
   // A variable that holds what was computed from elements of tensors.
   void AddElement(std::string_view name, const Interval& range);
-  // `known_with`: variables without which it need not hold. It is a fact about expressions that name
-  // them, or what is known no earlier.
+  // `known_with`: variables without which it need not hold. It is a fact about expressions that
+  // name them, or what is known no earlier.
   void AddFact(const Expr& condition, std::set<std::string> known_with = {});
   // Wherever `name` is known, so is `earlier`.
   void AddKnownBefore(std::string_view name, std::string_view earlier);
@@ -47,8 +47,8 @@ class Bounds {
   bool IsElement(std::string_view name) const { return elements_.contains(name); }
   // Position in the order of Add; variables with a higher one are eliminated first. -1 if unknown.
   int Rank(std::string_view name) const;
-  // The facts that can say something of `e`, in the order of AddFact: those over its variables, over
-  // what the ends of their ranges name, and over what such facts name in turn.
+  // The facts that can say something of `e`, in the order of AddFact: those over its variables,
+  // over what the ends of their ranges name, and over what such facts name in turn.
   std::vector<Expr> FactsAbout(const Expr& e) const;
 
  private:

@@ -192,7 +192,8 @@ std::vector<std::vector<int>> StepDependencies(const Program& program) {
     if (!known.empty()) {
       const Step& step = program.steps[i];
       for (const std::string& var : SizesOf(program, step)) {
-        // What a round begins with is known from its first step on, which may stand behind this one.
+        // What a round begins with is known from its first step on, which may stand behind this
+        // one.
         if (known.StepOf(var) < static_cast<int>(i)) before.insert(known.StepOf(var));
         use[var].insert(static_cast<int>(i));
       }

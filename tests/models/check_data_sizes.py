@@ -5,11 +5,11 @@
     tests/models/check_data_sizes.py --sample 6 --seed 7 --draws 20
     tests/models/check_data_sizes.py --probe joined --target cpu
 
-Each probe (data_net.py, data_control_net.py, data_region_net.py) is compiled and run with data of which no, few, many
-and all elements are chosen; numbers and dims are onnxruntime's. Where a bound is given that data
-can pass, such data are a status whose sentence names the tensor, and room for less than a run gives
-is a status too. What is generated is built so that undefined behaviour ends the test. Exit status
-0: all holds.
+Each probe (data_net.py, data_control_net.py, data_region_net.py) is compiled and run with data of
+which no, few, many and all elements are chosen; numbers and dims are onnxruntime's. Where a bound
+is given that data can pass, such data are a status whose sentence names the tensor, and room for
+less than a run gives is a status too. What is generated is built so that undefined behaviour ends
+the test. Exit status 0: all holds.
 """
 import argparse
 import concurrent.futures

@@ -1,5 +1,5 @@
-"""Probes of check_data_sizes.py whose sizes are known in a branch or a body, or change in a loop; to
-be imported for them.
+"""Probes of check_data_sizes.py whose sizes are known in a branch or a body, or change in a loop;
+to be imported for them.
 """
 import numpy as np
 from onnx import parser
@@ -61,7 +61,8 @@ def nested_branches(p):
 def sizes_of_a_round(p):
     """Each round chooses other rows."""
     x, flags = p.data(4, 5), p.flags(6, 4)
-    body = region(f"""body (int64 i, bool go, float[5] old) => (bool go_on, float[5] new, int64 m) {{
+    body = region(f"""body (int64 i, bool go, float[5] old) =>
+        (bool go_on, float[5] new, int64 m) {{
         go_on = Identity(go)
         mask = Gather<axis = 0>({flags}, i)
         rows = Compress<axis = 0>({x}, mask)
@@ -149,7 +150,8 @@ def collected(p):
 def while_loop(p):
     """A loop without a count, which stacks: its condition alone ends it."""
     x, limit = p.data(3), p.data(1)
-    body = region(f"""body (int64 i, bool go, float[3] old) => (bool go_on, float[3] new, float[3] s) {{
+    body = region(f"""body (int64 i, bool go, float[3] old) =>
+        (bool go_on, float[3] new, float[3] s) {{
         size = Abs({x})
         new = Add(old, size)
         sum = ReduceMax<keepdims = 0>(new)
@@ -167,7 +169,8 @@ def while_loop(p):
 def loop_in_loop(p):
     """An inner loop of as many rounds as the outer one has had, whose state grows."""
     x = p.data(1, 2)
-    body = region(f"""body (int64 i, bool go, float[2] old) => (bool go_on, float[2] new, float s) {{
+    body = region(f"""body (int64 i, bool go, float[2] old) =>
+        (bool go_on, float[2] new, float s) {{
         go_on = Identity(go)
         inner = Loop(i, go, {x}) <
             body = b (int64 j, bool g, float[n, 2] o) => (bool g2, float[m, 2] q) {{
