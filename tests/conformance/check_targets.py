@@ -4,6 +4,9 @@
     tests/conformance/check_targets.py                       # all, both targets; counts asserted
     tests/conformance/check_targets.py --sample 20           # 20 of some opsets, drawn by --seed
     tests/conformance/check_targets.py --target cuda test_abs test_tile
+    tests/conformance/check_targets.py --renamed 7           # under strange names, see renaming.py
+    tests/conformance/check_targets.py --other-data 7        # see other_data.py
+    tests/conformance/check_targets.py --converted 7         # to other opsets, see converted.py
 
 The tests of one opset are components of one model, which costs one compilation. Where a batch
 fails, its halves are tried, to name the tests that fail. The CUDA target is built for the host with
@@ -19,8 +22,12 @@ import sys
 
 import onnx
 
+import converted
 import merge_models
 import node_cases
+import other_data
+import renaming
+import run_batch
 from build_output import (Failure, build_library, command, compile_model, model_name,
                           quiet_environment, target_of_aotc)
 from model_list import build_folder
@@ -31,31 +38,44 @@ COMPILER = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror")
 JOBS = 2
 SAMPLED_OPSETS = 3
 LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
+LEAST_CONVERTED = 300  # conversions that pass, of all tests
 
 
-def attempt(target, cases, folder):
-    """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
+def write_batch(cases, folder, renamed):
+    """The path of the model of all cases, and a flag for each size that only a run knows. The names
+    that values got by the seed `renamed` lie beside it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "batch.onnx"
-    onnx.save(merge_models.merge([case.load().model for case in cases]), path)
-    bounds = [flag for number, case in enumerate(cases)
-              for flag in case.bounds(merge_models.prefix_of(number))]
+    merged = merge_models.merge([case.load().model for case in cases])
+    names = {} if renamed is None else renaming.rename(merged, renamed)
+    (folder / run_batch.NAMES).write_text(json.dumps(names))
+    onnx.save(merged, folder / "batch.onnx")
+    bounds = [(merge_models.prefix_of(number) + name, axis, most)
+              for number, case in enumerate(cases) for name, axis, most in case.bounds()]
+    return folder / "batch.onnx", [f"--bound={names.get(name, name)}:{axis}={most}"
+                                   for name, axis, most in bounds]
+
+
+def attempt(target, cases, folder, renamed):
+    """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
+    path, bounds = write_batch(cases, folder, renamed)
     outdir = compile_model(path, target, folder, {}, FLAGS[target] + bounds)
     library = folder / "batch.so"
     build_library(outdir, target, library, 1, COMPILER)
-    words = [sys.executable, node_cases.FOLDER / "run_batch.py", library, model_name(outdir)]
+    words = [sys.executable, run_batch.__file__, library, model_name(outdir)]
     return json.loads(command([*words, *map(str, cases)], env=quiet_environment()))
 
 
-def failing(target, cases, folder):
+def failing(target, cases, folder, renamed=None):
     """Name -> text of each case that fails: halves of what cannot be compiled or run together."""
     try:
-        return attempt(target, cases, folder)
+        return attempt(target, cases, folder, renamed)
     except Failure as failure:
         if len(cases) == 1:
             return {cases[0].name: str(failure)}
         half = len(cases) // 2
-        found = {**failing(target, cases[:half], folder), **failing(target, cases[half:], folder)}
+        found = {**failing(target, cases[:half], folder, renamed),
+                 **failing(target, cases[half:], folder, renamed)}
         return found or {cases[0].name: f"only with others: {failure}"}
 
 
@@ -77,13 +97,14 @@ def sample(cases, count, seed):
             for case in generator.sample(group, count)]
 
 
-def check_batches(target, batches):
+def check_batches(target, batches, renamed=None, kind="node_tests"):
     """Name -> text of the cases that fail."""
-    root = build_folder() / "node_tests" / target
+    root = build_folder() / kind / target
     shutil.rmtree(root, ignore_errors=True)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        runs = [pool.submit(failing, target, batch, root / f"batch_{number}")
+        runs = [pool.submit(failing, target, batch, root / f"batch_{number}",
+                            renamed and renamed + number)
                 for number, batch in enumerate(batches)]
         for run in concurrent.futures.as_completed(runs):
             found.update(run.result())
@@ -95,11 +116,12 @@ def check_target(target, cases, options):
     excluded = {words[0]: words[2] for words in node_cases.read_table("excluded_targets.txt", 3)
                 if target_of_aotc(target) in words[1].split(",")}
     compiled = [case for case in cases if case.name not in excluded]
-    found = check_batches(target, batches_of(compiled, options.batch))
+    found = check_batches(target, batches_of(compiled, options.batch), options.renamed,
+                          options.kind)
     for name, text in sorted(found.items()):
         print(f"{name}, {target}: {text[:1500]}", flush=True)
     passed = len(compiled) - len(found)
-    print(f"node tests on {target}: {passed} passed, {len(found)} failed, "
+    print(f"{options.kind} on {target}: {passed} passed, {len(found)} failed, "
           f"{len(cases) - len(compiled)} excluded", flush=True)
     findings = len(found)
     if options.whole:
@@ -128,9 +150,19 @@ def parse_arguments():
     parser.add_argument("--sample", type=int, metavar="N",
                         help=f"N tests of each of {SAMPLED_OPSETS} opsets")
     parser.add_argument("--seed", type=int, default=1)
+    variant = parser.add_mutually_exclusive_group()
+    variant.add_argument("--renamed", type=int, metavar="SEED", help="under strange names")
+    variant.add_argument("--other-data", type=int, metavar="SEED",
+                         help="tests whose sizes depend on data, with data drawn by SEED")
+    variant.add_argument("--converted", type=int, metavar="SEED",
+                         help="tests moved to other opsets, drawn by SEED")
     parser.add_argument("--batch", type=int, default=40, help="tests per model")
     options = parser.parse_args()
-    options.whole = not options.name and options.sample is None
+    kinds = {"renamed_node_tests": options.renamed, "node_tests_of_other_data": options.other_data,
+             "converted_node_tests": options.converted}
+    options.kind = next((kind for kind, seed in kinds.items() if seed is not None), "node_tests")
+    is_drawn = options.other_data is not None or options.converted is not None
+    options.whole = not options.name and options.sample is None and not is_drawn
     return options
 
 
@@ -139,7 +171,14 @@ def main():
     cases = node_cases.read_all()
     if options.name:
         cases = [case for case in cases if case.name in options.name]
-    if options.sample:
+    if options.other_data is not None:
+        cases = other_data.cases_of(cases, options.other_data, options.sample)
+    elif options.converted is not None:
+        cases = converted.cases_of(cases, options.converted, options.sample)
+        if not options.name and not options.sample and len(cases) < LEAST_CONVERTED:
+            print(f"{len(cases)} conversions, and not {LEAST_CONVERTED}")
+            return 1
+    elif options.sample:
         cases = sample(cases, options.sample, options.seed)
     findings = sum(check_target(target, cases, options) for target in options.target or TARGETS)
     return 1 if findings or not cases else 0

@@ -43,10 +43,12 @@ class Case:
             tensors.append(tensor)
         return tensors
 
-    def bounds(self, prefix):
-        """--bound of twice what each axis of an output has, for sizes that only a run knows."""
+    def bounds(self):
+        """(output, axis, most) of each axis of an output, for sizes that only a run knows: twice
+        what it has in the data.
+        """
         outputs = self.read_data("output", onnx.load(DATA / self.name / "model.onnx").graph.output)
-        return [f"--bound={prefix}{tensor.name}:{axis}={2 * dim}" for tensor in outputs
+        return [(tensor.name, axis, 2 * dim) for tensor in outputs
                 for axis, dim in enumerate(tensor.dims)]
 
     def load(self):

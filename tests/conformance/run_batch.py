@@ -4,14 +4,23 @@
     tests/conformance/run_batch.py model.so model test_abs test_tile:1
 """
 import json
+import pathlib
 import sys
 
-import node_cases
+import converted
+import other_data
 from build_output import Failure
 from check_model import require_steady
 from compare_outputs import difference
 from merge_models import prefix_of
 from model_table import CompiledModel
+
+NAMES = "names.json"  # beside the library: new names of values, by old ones
+
+
+def parse(text):
+    """A case by what str() of it gives."""
+    return converted.parse(text) if "^" in text else other_data.parse(text)
 
 
 def run(model, inputs):
@@ -24,13 +33,18 @@ def run(model, inputs):
 def differences(library, name, cases):
     """Name of a case -> what is wrong with an output of it."""
     loaded = [case.load() for case in cases]
-    inputs = {prefix_of(i) + name: array for i, one in enumerate(loaded)
+    names = json.loads((pathlib.Path(library).parent / NAMES).read_text())
+
+    def place(number, name):
+        return names.get(prefix_of(number) + name, prefix_of(number) + name)
+
+    inputs = {place(i, name): array for i, one in enumerate(loaded)
               for name, array in one.inputs.items()}
     model = CompiledModel(library, name)
     results, found = run(model, inputs), {}
     for number, (case, one) in enumerate(zip(cases, loaded)):
         for output, expected in one.expected.items():
-            text = difference(results[prefix_of(number) + output], expected)
+            text = difference(results[place(number, output)], expected)
             if text:
                 found[case.name] = f"output {output}: {text}"
     model.close()
@@ -39,7 +53,7 @@ def differences(library, name, cases):
 
 def main():
     try:
-        found = differences(sys.argv[1], sys.argv[2], list(map(node_cases.parse, sys.argv[3:])))
+        found = differences(sys.argv[1], sys.argv[2], list(map(parse, sys.argv[3:])))
     except Failure as failure:
         sys.exit(str(failure))
     print(json.dumps(found))

@@ -126,8 +126,8 @@ def failing(way, cases, folder):
         return found or {cases[0].name: f"only with others: {failure}"}
 
 
-def check_way(options, way, numbers, families=FAMILIES, folder="operator_tests"):
-    """The number of cases that fail; prints them."""
+def check_way(options, way, numbers, families=FAMILIES, folder="operator_tests", least=0):
+    """The number of cases that fail; prints them. Fewer than `least` cases are a failure too."""
     drawn = [draw_case(options.seed, n, options.family, WAYS[way].form, families) for n in numbers]
     cases = {case.name: case for case in drawn if case is not None}
     root = build_folder() / folder / way
@@ -147,7 +147,9 @@ def check_way(options, way, numbers, families=FAMILIES, folder="operator_tests")
               f"{options.seed} --first {name[1:]} --count 1 --way {way}{family}", flush=True)
     print(f"operators, {way}, seed {options.seed}: {len(cases) - len(found)} hold, {len(found)} "
           f"fail, {len(numbers) - len(cases)} not drawn or refused", flush=True)
-    return len(found)
+    if len(cases) < least:
+        print(f"{way}: {len(cases)} cases, and not {least}", flush=True)
+    return len(found) + (len(cases) < least)
 
 
 def parse_arguments():

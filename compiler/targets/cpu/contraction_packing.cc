@@ -81,7 +81,8 @@ absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
     return std::nullopt;
   };
   column_position = position_of(column);
-  if (!column_position && operands.weights.arg(0).IsInt(0)) column_position = 0;  // one column
+  const bool has_axes = !operands.weights.args().empty();
+  if (!column_position && has_axes && operands.weights.arg(0).IsInt(0)) column_position = 0;  // one
   if (!column_position) return Refuse("the weights' columns are not a plain axis");
   for (const Axis& axis : stage.reduce_axes) {
     if (axis.extent.IsInt(1)) continue;  // its index is 0
@@ -135,6 +136,7 @@ void WeightsAsFloat(Kernel& kernel, TensorId weights) {
 }
 
 absl::Status PackTaps(Kernel& kernel, const Operands& operands) {
+  if (operands.weights.args().empty()) return Refuse("the weights are one number");
   KernelTensor& weights = kernel.tensors[operands.weights->tensor];
   const Axis& taps = kernel.stages[0].reduce_axes.back();
   const Expr& index = operands.weights.args().back();

@@ -104,6 +104,7 @@ class DepthwiseRule {
         return Refuse("the window is large");
     }
     const Expr load = OperandLoad(stage.body[0].arg(0));
+    if (load.args().empty()) return Refuse("the operand that slides is one number");
     for (size_t i = 0; i + 1 < stage.axes.size(); ++i) {
       if (UsesVar(load.args().back(), stage.axes[i].name))
         return Refuse("the columns are not separable");
