@@ -16,23 +16,29 @@ constexpr OpsetRule kRules[] = {
     {"And", 7, opset::LegacyBroadcast},
     {"BatchNormalization", 14, opset::InferenceBatchNormalization},
     {"Bernoulli", kNewestOpset + 1, opset::RandomStreamOfNode},
+    {"Cast", 6, opset::CastToName},
     {"Clip", 11, opset::ClipAttributes},
+    {"Concat", 4, opset::ConcatAxis},
     {"DFT", 20, opset::DftAxis},
     {"Div", 7, opset::LegacyBroadcast},
     {"Dropout", 12, opset::OldDropout},
     {"Dropout", kNewestOpset + 1, opset::RandomStreamOfNode},
     {"Equal", 7, opset::LegacyBroadcast},
+    {"GRU", 3, opset::Refuse},
     {"Gemm", 7, opset::DropBroadcast},
+    {"GlobalLpPool", 2, opset::WholeNorm},
     {"Greater", 7, opset::LegacyBroadcast},
     {"GridSample", 20, opset::GridSampleModes},
     {"GroupNormalization", 21, opset::GroupNormalizationOfGroups},
     {"Hardmax", 13, opset::FlattenedSoftmax},
     {"Less", 7, opset::LegacyBroadcast},
     {"LogSoftmax", 13, opset::FlattenedSoftmax},
+    {"LpPool", 2, opset::WholeNorm},
     {"Mul", 7, opset::LegacyBroadcast},
     {"Multinomial", kNewestOpset + 1, opset::RandomStreamOfNode},
     {"Or", 7, opset::LegacyBroadcast},
     {"PRelu", 7, opset::LegacySlope},
+    {"Pad", 2, opset::RenamedPads},
     {"Pad", 11, opset::PadAttributes},
     {"Pow", 7, opset::LegacyBroadcast},
     {"RandomNormal", kNewestOpset + 1, opset::RandomStreamOfNode},
@@ -55,12 +61,14 @@ constexpr OpsetRule kRules[] = {
     {"Scan", 9, opset::Refuse},
     {"RoiAlign", 16, opset::RoiAlignPlaces},
     {"Scatter", 11, opset::ScatterToScatterElements},
+    {"Selu", 6, opset::ShortSelu},
     {"Slice", 10, opset::SliceAttributes},
     {"Softmax", 13, opset::FlattenedSoftmax},
     {"Split", 13, opset::SplitAttribute},
     {"Split", 18, opset::SplitCount},
     {"Squeeze", 13, opset::AxesAttribute},
     {"Sub", 7, opset::LegacyBroadcast},
+    {"Tile", 6, opset::Refuse},
     {"TopK", 10, opset::TopKAttribute},
     {"Unsqueeze", 13, opset::AxesAttribute},
     {"Upsample", 10, opset::UpsampleToResize},
@@ -148,6 +156,7 @@ void NodeEdit::Finish() {
 
 absl::Status NormalizeNode(Graph& graph, RegionId region, Node node, int opset) {
   std::string op = node.op;  // rules of the op that the model states, even where one renames it
+  node.attributes.Erase("consumed_inputs");  // of opsets before 6, about memory
   NodeEdit edit(graph, region, std::move(node), opset);
   for (const OpsetRule& rule : kRules) {
     if (rule.op == op && opset < rule.until) AOTC_RETURN_IF_ERROR(rule.apply(edit));

@@ -15,7 +15,7 @@
 
 namespace aotc {
 
-inline constexpr int kOldestOpset = 6;
+inline constexpr int kOldestOpset = 1;
 inline constexpr int kNewestOpset = 27;
 
 // A node on its way into a graph: rules change it and put nodes before and after it.

@@ -267,6 +267,52 @@ absl::Status RandomStreamOfNode(NodeEdit& edit) {
   return absl::OkStatus();
 }
 
+absl::Status CastToName(NodeEdit& edit) {
+  // Names of onnx.TensorProto.DataType, whose numbers are those of DType.
+  constexpr std::pair<std::string_view, DType> kNames[] = {
+      {"BOOL", DType::kBool},   {"DOUBLE", DType::kF64}, {"FLOAT", DType::kF32},
+      {"FLOAT16", DType::kF16}, {"INT16", DType::kI16},  {"INT32", DType::kI32},
+      {"INT64", DType::kI64},   {"INT8", DType::kI8},    {"STRING", DType::kString},
+      {"UINT16", DType::kU16},  {"UINT32", DType::kU32}, {"UINT64", DType::kU64},
+      {"UINT8", DType::kU8},
+  };
+  const std::string to = edit.node().attributes.String("to");
+  for (const auto& [name, type] : kNames) {
+    if (name != to) continue;
+    edit.node().attributes.Set("to", static_cast<int64_t>(type));
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(StrCat("'", to, "' is the name of no element type"));
+}
+
+absl::Status ConcatAxis(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  if (!attributes.Has("axis")) attributes.Set("axis", int64_t{1});
+  return absl::OkStatus();
+}
+
+absl::Status WholeNorm(NodeEdit& edit) {
+  const float p = edit.node().attributes.Float("p", 2);
+  if (!(p >= 1 && p <= 64) || p != static_cast<float>(static_cast<int64_t>(p))) {
+    return absl::UnimplementedError("the order of its norm is no whole number from 1 to 64");
+  }
+  edit.node().attributes.Set("p", static_cast<int64_t>(p));
+  return absl::OkStatus();
+}
+
+absl::Status RenamedPads(NodeEdit& edit) {
+  edit.node().attributes.Set("pads", edit.node().attributes.Ints("paddings"));
+  edit.node().attributes.Erase("paddings");
+  return absl::OkStatus();
+}
+
+absl::Status ShortSelu(NodeEdit& edit) {
+  Attributes& attributes = edit.node().attributes;
+  if (!attributes.Has("alpha")) attributes.Set("alpha", 1.6732F);
+  if (!attributes.Has("gamma")) attributes.Set("gamma", 1.0507F);
+  return absl::OkStatus();
+}
+
 absl::Status Refuse(NodeEdit& edit) {
   return absl::UnimplementedError(
       StrCat("the form of opset ", edit.opset(), " has no equivalent in the newest opset"));

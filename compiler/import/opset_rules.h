@@ -53,6 +53,16 @@ absl::Status GroupNormalizationOfGroups(NodeEdit& edit);
 // Random ops: the attribute `seed`, or the name of the node's output where there is none, becomes
 // the number of a stream (ops/random_bits.h).
 absl::Status RandomStreamOfNode(NodeEdit& edit);
+// Cast: the type became a number in 6, from a name.
+absl::Status CastToName(NodeEdit& edit);
+// Concat: the axis has to be given since 4.
+absl::Status ConcatAxis(NodeEdit& edit);
+// LpPool, GlobalLpPool: the order of the norm became an integer in 2. Error: one that is none.
+absl::Status WholeNorm(NodeEdit& edit);
+// Pad: what was called paddings is called pads since 2.
+absl::Status RenamedPads(NodeEdit& edit);
+// Selu: its constants have more digits since 6.
+absl::Status ShortSelu(NodeEdit& edit);
 // Forms of which no equivalent exists.
 absl::Status Refuse(NodeEdit& edit);
 

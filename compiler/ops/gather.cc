@@ -63,10 +63,9 @@ absl::Status GatherElements(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(places, x.rank(), x.rank()));
   AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", 0, x.rank()));
   for (int d = 0; d < x.rank(); ++d) {
-    if (d != axis && Prove(Le(places.dim(d), x.dim(d)), op.bounds()) != true) {
-      return absl::InvalidArgumentError(
-          StrCat("the indices are longer than the data along axis ", d));
-    }
+    if (d == axis) continue;
+    AOTC_RETURN_IF_ERROR(op.Require(Le(places.dim(d), x.dim(d)),
+                                    StrCat("the indices are longer than the data along axis ", d)));
   }
   op.SetOutput(0, op.b().Compute(x.dtype(), places.shape(), [&](const Indices& i) {
     Indices indices = i;

@@ -82,14 +82,13 @@ absl::Status ScatterElements(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(places, data.rank(), data.rank()));
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 0, data.rank()));
   const auto along = static_cast<size_t>(axis);
-  if (!SameShape(places.shape(), updates.shape())) {
-    return absl::InvalidArgumentError("indices and updates have different shapes");
-  }
+  AOTC_RETURN_IF_ERROR(RequireRank(updates, data.rank(), data.rank()));
   for (int d = 0; d < data.rank(); ++d) {
-    if (d != axis && Prove(Le(places.dim(d), data.dim(d)), op.bounds()) != true) {
-      return absl::InvalidArgumentError(
-          StrCat("the indices are longer than the data along axis ", d));
-    }
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(places.dim(d), updates.dim(d),
+                                         "indices and updates have different shapes"));
+    if (d == axis) continue;
+    AOTC_RETURN_IF_ERROR(op.Require(Le(places.dim(d), data.dim(d)),
+                                    StrCat("the indices are longer than the data along axis ", d)));
   }
   auto at = [&](const Indices& i, const Expr& r) {
     Indices indices = i;
