@@ -1,7 +1,9 @@
 // Running sums and products along an axis: CumSum and CumProd.
 //
-// The axis is cut into blocks, so that an element combines its own block and the totals of those
-// before it: about n * sqrt(n) steps, all parallel.
+// The axis is cut into blocks: an element combines those of its own block up to it, and what the
+// blocks before that combine to, which is found in the same way. That takes a constant number of
+// steps for each element, all parallel.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -48,17 +50,6 @@ Tensor BlockTotals(TensorBuilder& b, const Running& run) {
   return b.Reduce(run.combiner, run.identity.dtype(), shape, {Expr(run.block)}, body);
 }
 
-// [..., blocks, ...]: what the blocks before each block combine to.
-Tensor Prefixes(TensorBuilder& b, const Running& run, const Tensor& totals) {
-  auto body = [&](const Indices& i, const Indices& r) {
-    Indices indices = i;
-    indices[run.axis] = r[0];
-    return Select(Lt(r[0], i[run.axis]), totals(indices), run.identity);
-  };
-  Expr blocks = totals.shape()[run.axis];
-  return b.Reduce(run.combiner, run.identity.dtype(), totals.shape(), {blocks}, body);
-}
-
 // [..., n, ...] in the order of combination: elements of the own block up to each place.
 Tensor WithinBlocks(TensorBuilder& b, const Running& run) {
   auto body = [&](const Indices& i, const Indices& r) {
@@ -68,13 +59,31 @@ Tensor WithinBlocks(TensorBuilder& b, const Running& run) {
   return b.Reduce(run.combiner, run.identity.dtype(), run.x.shape(), {Expr(run.block)}, body);
 }
 
-// The side of a square of the length; one block where that is short.
-int64_t BlockFor(const Expr& length) {
-  constexpr int64_t kShort = 16, kUnknown = 32;
-  std::optional<int64_t> known = length.AsInt();
-  if (!known) return kUnknown;
-  if (*known <= kShort) return std::max<int64_t>(*known, 1);
-  return static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(*known))));
+// The side of a square of the length, which makes two levels do, where that is short enough.
+int64_t BlockFor(int64_t longest) {
+  constexpr int64_t kShort = 16, kBlock = 32;
+  if (longest <= kShort) return std::max<int64_t>(longest, 1);
+  if (longest > kBlock * kBlock) return kBlock;
+  return static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(longest))));
+}
+
+// [..., n, ...] in the order of combination: what all up to each place combine to.
+Tensor InOrder(OpContext& op, Running run) {
+  TensorBuilder& b = op.b();
+  const int64_t longest = RangeOf(run.length(), op.bounds()).max;
+  run.block = BlockFor(longest);
+  const Tensor within = WithinBlocks(b, run);
+  if (longest <= run.block) return within;
+  const Tensor before = InOrder(op, {.x = BlockTotals(b, run),
+                                     .axis = run.axis,
+                                     .exclusive = true,
+                                     .combiner = run.combiner,
+                                     .identity = run.identity});
+  return b.Compute(run.identity.dtype(), run.x.shape(), [&](const Indices& i) {
+    Indices block = i;
+    block[run.axis] = FloorDiv(i[run.axis], run.block);
+    return run.combiner == "prod" ? before(block) * within(i) : before(block) + within(i);
+  });
 }
 
 // Running sums of run.x, in place of its elements.
@@ -82,19 +91,12 @@ Tensor Cumulated(OpContext& op, Running run) {
   run.reverse = op.attributes().Int("reverse") != 0;
   run.exclusive = op.attributes().Int("exclusive") != 0;
   run.identity = NumberConst(run.combiner == "prod" ? 1 : 0, ComputeType(run.x.dtype()));
-  run.block = BlockFor(run.length());
-  TensorBuilder& b = op.b();
-  const bool one_block = run.length().AsInt().value_or(INT64_MAX) <= run.block;
-  Tensor within = WithinBlocks(b, run);
-  Tensor before = one_block ? Tensor() : Prefixes(b, run, BlockTotals(b, run));
-  auto body = [&](const Indices& i) {
-    Indices place = i, block = i;
+  const Tensor in_order = InOrder(op, run);
+  return op.b().Compute(run.x.dtype(), run.x.shape(), [&](const Indices& i) {
+    Indices place = i;
     if (run.reverse) place[run.axis] = run.length() - 1 - i[run.axis];
-    if (one_block) return within(place);
-    block[run.axis] = FloorDiv(place[run.axis], run.block);
-    return run.combiner == "prod" ? before(block) * within(place) : before(block) + within(place);
-  };
-  return b.Compute(run.x.dtype(), run.x.shape(), body);
+    return in_order(place);
+  });
 }
 
 // An axis of the run: of a tensor that has it again at the end, and dim 1 in its place.
