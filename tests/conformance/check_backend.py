@@ -125,8 +125,9 @@ def main():
 
 
 # Tests that pass through the table with every input given.
-PLAIN = ("test_(abs|add|and|argmax|averagepool|basic_conv|cast|clip|concat|conv|cumsum|expand|gather"
-         "|gemm|layer|matmul|max|nonzero|pad|reduce|reshape|resize|slice|softmax|tile|topk|unique)")
+PLAIN = ("test_(abs|add|and|argmax|averagepool|basic_conv|cast|clip|concat|conv|cumsum|expand"
+         "|gather|gemm|layer|matmul|max|nonzero|pad|reduce|reshape|resize|slice|softmax|tile|topk"
+         "|unique)")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,19 +13,14 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "random"), str(FOLDER)]
 
 import check_operators  # noqa: E402
-import domain_fused  # noqa: E402
-import domain_models  # noqa: E402
-import domain_quantized  # noqa: E402
-import domain_trees  # noqa: E402
-
-FAMILIES = (*domain_trees.FAMILIES, *domain_models.FAMILIES, *domain_fused.FAMILIES,
-            *domain_quantized.FAMILIES)
+import operator_families  # noqa: E402
 
 
 def main():
     options = check_operators.parse_arguments()
     numbers = range(options.first, options.first + options.count)
-    failed = sum(check_operators.check_way(options, way, numbers, FAMILIES, "domain_tests")
+    failed = sum(check_operators.check_way(options, way, numbers, operator_families.DOMAINS,
+                                           "domain_tests")
                  for way in options.way)
     return 1 if failed else 0
 

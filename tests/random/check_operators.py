@@ -6,170 +6,217 @@ ONNX's evaluator.
     tests/random/check_operators.py --seed 7 --count 2000
     tests/random/check_operators.py --seed 7 --first 123 --count 1 --way cpu     # one again
     tests/random/check_operators.py --family resize --count 200
+    tests/random/check_operators.py --each 100 --least 20000 --least-each 60
+                                                # every operator of docs/operators.md, ways in turn
 
-Cases of one opset are components of one model, which costs one compilation. Way "evaluator" makes
-constants of all operands, so that the compiler folds the operators; symbolic ways make a symbol of
-a dim, which the compiler may refuse. What onnxruntime refuses is not counted. Exit status 0: all
-hold.
+Way "evaluator" makes constants of all operands, so that the compiler folds the operators; symbolic
+ways make a symbol of a dim, and sized ones inputs of axes, shapes, counts and the like: both the
+compiler may refuse. What it refuses else stands in refused_cases.txt; where onnxruntime and ONNX's
+evaluator disagree and we follow the latter, in disagreements.txt. Exit status 0: all hold.
 """
 import argparse
 import collections
 import concurrent.futures
-import pathlib
+import functools
 import shutil
 import sys
 
-import numpy as np
-import onnx
+import operator_batches
+import operator_families
+import operator_plan
+from build_output import Failure
+from model_list import build_folder
+from operator_case import Dropped
+from operator_plan import FOLDER, WAYS
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER.parent / "conformance")]
-
-import merge_models  # noqa: E402
-import operator_indices  # noqa: E402
-import operator_numbers  # noqa: E402
-import operator_opsets  # noqa: E402
-import operator_recurrent  # noqa: E402
-import operator_states  # noqa: E402
-import operator_windows  # noqa: E402
-from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
-                          model_name)
-from check_model import require_steady  # noqa: E402
-from model_list import build_folder  # noqa: E402
-from model_table import CompiledModel  # noqa: E402
-from operator_case import Draw, difference, make_case  # noqa: E402
-
-FAMILIES = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES,
-            *operator_opsets.FAMILIES, *operator_recurrent.FAMILIES, *operator_states.FAMILIES)
-Way = collections.namedtuple("Way", "target flags form")
-WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
-        "cpu": Way("cpu", ["--cpu=x86-64-v3"], ""),
-        "cuda": Way("cuda", [], ""),
-        "cpu-symbolic": Way("cpu", ["--cpu=x86-64-v3"], "symbolic"),
-        "cuda-symbolic": Way("cuda", [], "symbolic")}
-COMPILER = ("g++", "-std=c++17", "-O1")
+SIZED_SHARE, CUDA_SHARE, DRAWN_SHARE = 0.25, 0.25, 0.75  # at least, of all cases of a plan
 
 
-def draw_case(seed, number, family, form, families=FAMILIES):
-    """Case `number`, or None; it depends on the seed, the number and the family alone."""
-    draw = Draw(np.random.default_rng([seed, number]))
-    known = [f for f in families if f.__name__.strip("_") == family] or families
-    return make_case(draw, draw.pick(known)(draw), f"n{number}", form)
-
-
-def batches_of(cases, size):
-    """Lists of cases of one opset of each domain."""
-    groups = {}
-    for case in cases:
-        opsets = (case.node.opset, case.node.domain, case.node.version)
-        groups.setdefault(opsets, []).append(case)
-    return [group[i:i + size] for group in groups.values() for i in range(0, len(group), size)]
-
-
-def run(model, inputs):
-    """Outputs by name."""
-    results = model.run(inputs, fill=0xFF)
-    require_steady(model, inputs, results)
-    return results
-
-
-def compile_cases(way, cases, folder):
-    """The outdir of the model of all cases."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path, copies, dims = folder / "batch.onnx", [], {}
-    for case in cases:
-        copies.append(onnx.ModelProto())
-        copies[-1].CopyFrom(case.model)
-        dims.update(case.dims)
-    onnx.save(merge_models.merge(copies), path)
-    return compile_model(path, WAYS[way].target, folder, dims, WAYS[way].flags)
-
-
-def is_refused(way, case, folder):
+def draw(seed, family, form, families, number):
+    """(number, its case or the reason why there is none)"""
     try:
-        compile_cases(way, [case], folder)
-    except Failure as failure:
-        return "exit status 1:" in str(failure)
-    return False
+        return number, operator_plan.draw_case(seed, number, family, form, families)
+    except Dropped as reason:
+        return number, str(reason)
 
 
-def attempt(way, cases, folder, number=[0]):
-    """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
-    target = WAYS[way].target
-    outdir = compile_cases(way, cases, folder)
-    join_kernels(outdir)
-    number[0] += 1  # a process loads a path once
-    library = folder / f"batch{number[0]}.so"
-    build_library(outdir, target, library, 1, COMPILER)
-    model = CompiledModel(library, model_name(outdir))
-    inputs = {merge_models.prefix_of(i) + name: array for i, case in enumerate(cases)
-              for name, array in case.inputs.items()}
-    results, found = run(model, inputs), {}
-    for i, case in enumerate(cases):
-        for name, expected in case.expected.items():
-            text = difference(case.node, results[merge_models.prefix_of(i) + name], expected)
-            if text:
-                found[case.name] = f"output {name}: {text}"
-    model.close()
-    return found
+@functools.cache
+def plan_of(seed):
+    return operator_plan.Plan(seed, operator_families.ONNX + operator_families.DOMAINS)
 
 
-def failing(way, cases, folder):
-    """Name -> text of each case that fails: halves of what cannot be compiled or run together."""
+def draw_of_plan(seed, turns, number):
+    plan = plan_of(seed)
     try:
-        return attempt(way, cases, folder)
-    except Failure as failure:
-        if len(cases) == 1:
-            return {cases[0].name: str(failure)}
-        half = len(cases) // 2
-        found = {**failing(way, cases[:half], folder), **failing(way, cases[half:], folder)}
-        return found or {cases[0].name: f"only with others: {failure}"}
+        return number, plan.draw(number, WAYS[plan.way(number, turns)].form)
+    except Dropped as reason:
+        return number, str(reason)
 
 
-def check_way(options, way, numbers, families=FAMILIES, folder="operator_tests", least=0):
-    """The number of cases that fail; prints them. Fewer than `least` cases are a failure too."""
-    drawn = [draw_case(options.seed, n, options.family, WAYS[way].form, families) for n in numbers]
-    cases = {case.name: case for case in drawn if case is not None}
-    root = build_folder() / folder / way
+def draw_all(function, numbers, jobs):
+    """Number -> case, and how often which reason was given for none."""
+    cases, reasons = {}, collections.Counter()
+    with concurrent.futures.ProcessPoolExecutor(
+            jobs, mp_context=operator_batches.context()) as pool:
+        for number, drawn in pool.map(function, numbers, chunksize=20):
+            if isinstance(drawn, str):
+                reasons[drawn] += 1
+            else:
+                cases[number] = drawn
+    return cases, reasons
+
+
+def run_ways(cases_by_way, options, folder, again):
+    """(way, name) -> Outcome of what does not hold; prints what is wrong as it is found."""
+    root = build_folder() / folder
     shutil.rmtree(root, ignore_errors=True)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        if WAYS[way].form == "symbolic":
-            refused = pool.map(lambda n: is_refused(way, cases[n], root / n), cases)
-            cases = {n: cases[n] for n, is_out in zip(list(cases), list(refused)) if not is_out}
-        runs = [pool.submit(failing, way, batch, root / f"batch_{i}")
-                for i, batch in enumerate(batches_of(cases.values(), options.batch))]
+        runs = {}
+        for way, cases in cases_by_way.items():
+            for i, batch in enumerate(operator_batches.batches_of(cases, options.batch)):
+                runs[pool.submit(operator_batches.check_batch, way, batch,
+                                 root / way / f"batch_{i}")] = way, batch
         for one in concurrent.futures.as_completed(runs):
-            found.update(one.result())
+            way, batch = runs[one]
+            by_name = {case.name: case for case in batch}
+            for name, outcome in sorted(one.result().items()):
+                found[way, name] = outcome
+                if is_finding(way, by_name[name], outcome):
+                    print(f"{name}, {way}, {outcome.kind}: {by_name[name].describe()}\n"
+                          f"  {outcome.text[:1200]}\n  again: {again(way, name[1:])}", flush=True)
+    return found
+
+
+def is_listed(operator, outcome):
+    """Whether one of the two lists has the operator, with a text that the outcome holds."""
+    name = {"refused": "refused_cases.txt", "differs": "disagreements.txt"}.get(outcome.kind)
+    if name is None:
+        return False
+    lines = [line.split("|") for line in (FOLDER / name).read_text().splitlines()
+             if line and line[0] != "#"]
+    return any(line[0].strip() == operator and line[1].strip() in outcome.text for line in lines)
+
+
+def is_finding(way, case, outcome):
+    if outcome.kind == "refused" and WAYS[way].form in ("symbolic", "sized"):
+        return False
+    return not is_listed(case.operator, outcome)
+
+
+def report(found, cases_by_way):
+    """Prints a line a way; the number of findings."""
+    findings = 0
+    for way, cases in cases_by_way.items():
+        by_name = {case.name: case for case in cases}
+        of_way = {name: outcome for (of, name), outcome in found.items() if of == way}
+        kinds = collections.Counter(outcome.kind for outcome in of_way.values())
+        bad = sum(is_finding(way, by_name[name], outcome) for name, outcome in of_way.items())
+        findings += bad
+        print(f"operators, {way}: {len(cases) - len(of_way)} hold, {bad} fail, "
+              f"{kinds['refused']} refused, {kinds['differs']} as ONNX's evaluator says",
+              flush=True)
+    return findings
+
+
+def check_way(options, way, numbers, families=operator_families.ONNX, folder="operator_tests",
+              least=0):
+    """The number of findings; prints them. Fewer than `least` cases are one too."""
+    function = functools.partial(draw, options.seed, options.family, WAYS[way].form, families)
+    cases, reasons = draw_all(function, numbers, options.jobs)
     family = f" --family {options.family}" if options.family else ""
-    for name, text in sorted(found.items()):
-        print(f"{name}, {way}: {cases[name].describe()}\n  {text[:1200]}\n  again: --seed "
-              f"{options.seed} --first {name[1:]} --count 1 --way {way}{family}", flush=True)
-    print(f"operators, {way}, seed {options.seed}: {len(cases) - len(found)} hold, {len(found)} "
-          f"fail, {len(numbers) - len(cases)} not drawn or refused", flush=True)
-    if len(cases) < least:
-        print(f"{way}: {len(cases)} cases, and not {least}", flush=True)
-    return len(found) + (len(cases) < least)
+    by_way = {way: list(cases.values())}
+    found = run_ways(by_way, options, folder, lambda way, number: (
+        f"--seed {options.seed} --first {number} --count 1 --way {way}{family}"))
+    findings = report(found, by_way)
+    held = len(cases) - len(found)
+    print(f"  seed {options.seed}: {len(cases)} of {len(numbers)} drawn; not: "
+          f"{dict(reasons.most_common())}", flush=True)
+    if held < least:
+        print(f"{way}: {held} cases hold, and not {least}", flush=True)
+    return findings + (held < least)
+
+
+def check_floors(held, drawn, count, options):
+    """The number of floors that a run of all operators falls below; prints them."""
+    per_operator = collections.Counter(case.operator for _, case in held)
+    operators = plan_of(options.seed).operators
+    few = {name: per_operator[name] for name in operators
+           if per_operator[name] < options.least_each}
+    sized = sum(case.form in ("symbolic", "sized") for _, case in held)
+    cuda = sum(WAYS[way].target == "cuda" for way, _ in held)
+    print(f"all operators: {len(held)} cases hold of {len(operators)} operators, {sized} with sizes"
+          f" of the run, {cuda} on cuda; {min(per_operator[n] for n in operators)} or more of each",
+          flush=True)
+    floors = {f"{len(few)} operators with few cases: {few}": not few,
+              f"{len(held)} cases, and not {options.least}": len(held) >= options.least,
+              f"{drawn} of {count} drawn": drawn >= DRAWN_SHARE * count,
+              f"{sized} with sizes of the run": sized >= SIZED_SHARE * len(held),
+              f"{cuda} on cuda": cuda >= CUDA_SHARE * len(held)}
+    for text, holds in floors.items():
+        if not holds:
+            print(f"below a floor: {text}", flush=True)
+    return sum(not holds for holds in floors.values())
+
+
+def check_plan(options):
+    """Every operator of the page; the number of findings."""
+    plan, turns = plan_of(options.seed), options.way or operator_plan.TURNS
+    lacking = plan.missing()
+    for text in lacking:
+        print(text, flush=True)
+    numbers = range(options.first, options.first + (
+        options.count if options.count else options.each * len(plan.operators)))
+    if options.operator:
+        numbers = [n for n in numbers if plan.operator(n) in options.operator]
+    cases, reasons = draw_all(functools.partial(draw_of_plan, options.seed, turns), numbers,
+                              options.jobs)
+    by_way = collections.defaultdict(list)
+    for number, case in cases.items():
+        by_way[plan.way(number, turns)].append(case)
+    found = run_ways(by_way, options, "all_operator_tests", lambda way, number: (
+        f"--seed {options.seed} --each 1 --first {number} --count 1 --way {way}"))
+    findings = report(found, by_way)
+    print(f"  seed {options.seed}: {len(cases)} of {len(numbers)} drawn; not: "
+          f"{dict(reasons.most_common())}", flush=True)
+    held = [(way, case) for way, of in by_way.items() for case in of
+            if (way, case.name) not in found or is_listed(case.operator, found[way, case.name])
+            and found[way, case.name].kind == "differs"]
+    if options.count or options.operator or options.way:
+        return findings + len(lacking)
+    return findings + len(lacking) + check_floors(held, len(cases), len(numbers), options)
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--batch", type=int, default=40, help="cases per model")
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--batch", type=int, default=50, help="cases per model")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--family", default="", help="the name of its function (default: all)")
-    parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
+    parser.add_argument("--way", action="append", choices=WAYS, help="default: all, in turn")
+    parser.add_argument("--each", type=int, metavar="N",
+                        help="N cases of each operator of docs/operators.md, ways in turn")
+    parser.add_argument("--operator", action="append", help="with --each: these only")
+    parser.add_argument("--least", type=int, default=0, help="with --each: cases that hold")
+    parser.add_argument("--least-each", type=int, default=0, help="of each operator")
     options = parser.parse_args()
-    options.way = options.way or list(WAYS)
+    if not options.each:
+        options.way, options.count = options.way or list(WAYS), options.count or 100
     return options
 
 
 def main():
     options = parse_arguments()
-    numbers = range(options.first, options.first + options.count)
-    return 1 if sum(check_way(options, way, numbers) for way in options.way) else 0
+    try:
+        if options.each:
+            return 1 if check_plan(options) else 0
+        numbers = range(options.first, options.first + options.count)
+        return 1 if sum(check_way(options, way, numbers) for way in options.way) else 0
+    except Failure as failure:
+        print(failure)
+        return 1
 
 
 if __name__ == "__main__":
