@@ -137,9 +137,10 @@ class PlanVerifier {
     for (size_t i = 0; i < a.start.size() && i < b.start.size(); ++i) {
       const int64_t a_step = a.step.empty() ? 1 : a.step[i];
       const int64_t b_step = b.step.empty() ? 1 : b.step[i];
-      const Interval gap = RangeOf(Simplify(b.start[i] - a.start[i], bounds_), bounds_);
-      if (gap.min > (RangeOf(a_extents[i], bounds_).max - 1) * a_step) return true;
-      if (-gap.max > (RangeOf(b_extents[i], bounds_).max - 1) * b_step) return true;
+      const Expr distance = Simplify(b.start[i] - a.start[i], bounds_);
+      if (Prove(Lt((a_extents[i] - 1) * a_step, distance), bounds_) == true) return true;
+      if (Prove(Lt((b_extents[i] - 1) * b_step, -distance), bounds_) == true) return true;
+      const Interval gap = RangeOf(distance, bounds_);
       if (a_step == b_step && gap.min == gap.max && gap.min % a_step != 0) return true;
     }
     return false;
