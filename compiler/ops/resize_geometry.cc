@@ -200,7 +200,9 @@ absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode,
   // (i + 1/2) / scale - 1/2
   Fraction half_pixel = {(i * 2 + 1) * q - p, p * 2};
   if (mode == "half_pixel") return half_pixel;
-  if (mode == "pytorch_half_pixel") return axis.out.IsInt(1) ? Fraction{} : half_pixel;
+  if (mode == "pytorch_half_pixel") {
+    return Fraction{Select(Eq(axis.out, 1), 0, half_pixel.numerator), half_pixel.denominator};
+  }
   if (mode == "half_pixel_symmetric") {
     // Moved so that the middles of input and result meet also where the length was rounded.
     return Fraction{half_pixel.numerator + axis.in * p - axis.out * q, half_pixel.denominator};
