@@ -8,6 +8,7 @@
 #include "compiler/canonicalize/fold_cap.h"
 #include "compiler/canonicalize/infer_control.h"
 #include "compiler/canonicalize/infer_repeat.h"
+#include "compiler/canonicalize/kernel_checks.h"
 #include "compiler/canonicalize/known_elements.h"
 #include "compiler/canonicalize/node_hint.h"
 #include "compiler/canonicalize/place.h"
@@ -29,49 +30,6 @@ namespace aotc {
 namespace {
 
 constexpr int64_t kMostDimTerms = 256;  // longer ones take minutes to reason about
-constexpr std::string_view kLargerSize = ": give --dim a larger least size";
-
-// Padding or an interpolation has nothing to repeat where its input is empty, nor is there an
-// element for an index of the run; a branch or a round that reads at one may not run then.
-absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
-  const LoadedIndices loaded =
-      always_runs ? LoadedIndices::kNeedElements : LoadedIndices::kAreTrusted;
-  const Bounds bounds = BoundsOf(kernel.symbols);
-  const auto may_be_empty = [&](const KernelTensor& tensor) {
-    return std::ranges::any_of(
-        tensor.shape, [&](const Expr& dim) { return !Prove(Lt(0, dim), bounds).value_or(false); });
-  };
-  if (std::ranges::none_of(kernel.tensors, may_be_empty)) return absl::OkStatus();
-  for (const Stage& stage : kernel.stages) {
-    for (const Expr& body : stage.body) {
-      const std::string outside = FindLoadOutOfBounds(kernel, stage, body, loaded);
-      if (outside.empty()) continue;
-      const std::string_view advice = kernel.symbols.empty() ? "" : kLargerSize;
-      return absl::InvalidArgumentError(
-          StrCat("it reads an element that an empty tensor does not have (", outside, ")", advice));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// ONNX drops the dims of a Squeeze that are 1 when the model runs: those that it names have to be,
-// and without names no other may be. What a branch drops is trusted.
-absl::Status CheckSqueeze(const Kernel& kernel, bool has_axes) {
-  const Bounds bounds = BoundsOf(kernel.symbols);
-  const KernelTensor& from = kernel.tensors[kernel.params.front()];
-  const Shape& to = kernel.tensors[kernel.params.back()].shape;
-  if (!ProveEqual(ElementCount(from.shape), ElementCount(to), bounds)) {
-    const std::string type = PrintType(TensorType(from.dtype, from.shape));
-    return absl::InvalidArgumentError(
-        StrCat("it drops a dim of ", type, " that is not 1 at all sizes: pin that with --dim"));
-  }
-  const auto may_be_one = [&](const Expr& dim) { return Prove(Ne(dim, 1), bounds) != true; };
-  const auto found = std::ranges::find_if(to, may_be_one);
-  if (has_axes || found == to.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("its result has another rank where the dim ", PrintExpr(*found),
-             " is 1: pin that with --dim, or give it a larger least size"));
-}
 
 bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
@@ -188,6 +146,11 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
     const std::string message = MessageOf(kernel.status());
+    if (absl::IsInvalidArgument(kernel.status()) && !sizes_.branches.empty()) {
+      std::string& why = sizes_.branches.back();
+      if (why.empty()) why = StrCat(PlaceOf(old_, node).Text(), ": ", message);
+      return;
+    }
     const bool has_hint = message.find("; hint: ") != std::string::npos;
     diagnostics_.Error(PlaceOf(old_, node), message,
                        has_hint ? "" : NodeHint(graph, graph.nodes[id]));

@@ -5,6 +5,7 @@
 
 #include "compiler/canonicalize/control_values.h"
 #include "compiler/canonicalize/declared_type.h"
+#include "compiler/canonicalize/impossible_branch.h"
 #include "compiler/canonicalize/infer_repeat.h"
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/size_sources.h"
@@ -123,12 +124,51 @@ absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
     if (scalar.ok()) condition = *scalar;
     if (!scalar.ok()) Complain(node, MessageOf(scalar.status()), "");
   }
-  AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
+  std::map<RegionId, std::string> impossible;
+  const RegionHooks hooks = {.enter =
+                                 [&](RegionId) {
+                                   sizes_.branches.emplace_back();
+                                   return absl::OkStatus();
+                                 },
+                             .leave =
+                                 [&](RegionId branch) {
+                                   const std::string why = std::move(sizes_.branches.back());
+                                   sizes_.branches.pop_back();
+                                   if (!why.empty()) impossible[branch] = why;
+                                   return absl::OkStatus();
+                                 }};
+  AOTC_RETURN_IF_ERROR(rebuilder.Copy(node, hooks));
   Graph& graph = rebuilder.graph();
   const NodeId copy = LastNode(graph);
+  DropImpossible(graph, copy, node, impossible);
   if (condition.valid()) graph.nodes[copy].inputs[0] = condition;
   TypeIf(rebuilder, copy, node);
   return absl::OkStatus();
+}
+
+void ControlInference::DropImpossible(Graph& graph, NodeId node, const Node& old_node,
+                                      const std::map<RegionId, std::string>& impossible) const {
+  const std::map<std::string, RegionId> regions(graph.nodes[node].regions.begin(),
+                                                graph.nodes[node].regions.end());
+  const RegionId one = regions.at("then_branch"), two = regions.at("else_branch");
+  if (impossible.size() == 2 || graph.regions[one].outputs.empty()) {
+    for (const auto& [branch, why] : impossible) diagnostics_.Error({}, why);
+    return;
+  }
+  for (const auto& [branch, why] : impossible) {
+    const RegionId other = branch == one ? two : one;
+    const bool is_typed = std::ranges::all_of(graph.regions[other].outputs, [&](ValueId output) {
+      return IsKnownType(graph.values[output].type);
+    });
+    if (!is_typed) {
+      diagnostics_.Error({}, why);
+      continue;
+    }
+    diagnostics_.Note(PlaceOf(old_, old_node),
+                      StrCat("ends a run with a status where its ",
+                             branch == one ? "then_branch" : "else_branch", " is taken: ", why));
+    ReplaceBranch(graph, branch, other, graph.nodes[node], why);
+  }
 }
 
 // Results of different sizes have those of the branch that is taken.

@@ -10,6 +10,7 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_
 #define AOTC_COMPILER_CANONICALIZE_INFER_CONTROL_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,6 +41,9 @@ class ControlInference {
   std::optional<RegionId> DecidedBranch(Rebuilder& rebuilder, const Node& node) const;
   absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
   absl::Status VisitIf(Rebuilder& rebuilder, const Node& node);
+  // `impossible`: why no run can take a branch of the new node.
+  void DropImpossible(Graph& graph, NodeId node, const Node& old_node,
+                      const std::map<RegionId, std::string>& impossible) const;
   void TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const;
 
   const Graph& old_;

@@ -53,6 +53,8 @@ struct SizeWalk {
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
   // Per Repeat of the old graph how sizes change in its rounds (infer_repeat.h): walk again then.
   std::map<NodeId, std::vector<int64_t>> growth = {};
+  // Of each branch that is being walked, the innermost last: why no run can take it, or "".
+  std::vector<std::string> branches = {};
 };
 
 }  // namespace aotc
