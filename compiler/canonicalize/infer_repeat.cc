@@ -303,7 +303,7 @@ void RepeatInference::TypeStacked(const Node& copy, size_t j) {
   if (!output.valid() || !IsKnownType(type) || !count_) return;
   if (IsSubByte(type.dtype)) {
     return Complain(StrCat("stacks elements of type ", DTypeName(type.dtype),
-                           ", which compiled models read, but do not write"),
+                           ", several of which share a byte"),
                     "cast what it stacks to a type of 8 bits or more");
   }
   const SizeScope scope = {.always_runs = rebuilder_.region() == graph.main,
