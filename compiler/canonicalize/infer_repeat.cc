@@ -352,7 +352,7 @@ void RepeatInference::TypeStacked(NodeId copy, size_t j, const Expr& rounds) {
   }
   if (IsSubByte(type.dtype)) {
     return Complain(StrCat("stacks elements of type ", DTypeName(type.dtype),
-                           ", which compiled models read, but do not write"),
+                           ", several of which share a byte"),
                     "cast what it stacks to a type of 8 bits or more");
   }
   type.dims.insert(type.dims.begin(), rounds);

@@ -65,7 +65,7 @@ Infix InfixOf(const Expr& e) {
 bool NeedsNarrowing(const Expr& e) {
   return IsInteger(e.dtype()) && BitWidth(e.dtype()) < 32 && e.lanes() == 1 && !e.IsConst() &&
          e.op() != ExprOp::kLoad && e.op() != ExprOp::kVar && e.op() != ExprOp::kCast &&
-         e.op() != ExprOp::kSelect;
+         e.op() != ExprOp::kBitCast && e.op() != ExprOp::kSelect;
 }
 
 // Whether C++ computes an i64 as an int, as it is made of literals alone: c ? 1 : 2.
@@ -139,7 +139,7 @@ std::string CInterfaceType(DType dtype) {
 std::string CValueType(DType dtype, int lanes) {
   if (lanes > 1) return dtype == DType::kF32 ? "aotc_vf" : "aotc_vi";
   if (dtype == DType::kBool) return "bool";
-  if (dtype == DType::kI4) return "int8_t";
+  if (IsSubByte(dtype) && IsSignedInteger(dtype)) return "int8_t";
   if (dtype == DType::kF4E2M1) return "float";
   return CElementType(dtype);
 }
@@ -202,6 +202,10 @@ std::string CExprPrinter::Term(const Expr& e) const { return Wrapped(e, kSum); }
 
 CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
   if (!NeedsNarrowing(e)) return PrintOperator(WithTypedOperand(e));
+  if (IsSubByte(e.dtype())) {
+    uses_.packed = true;
+    return {StrCat("aotc_to_", DTypeName(e.dtype()), "(", PrintOperator(e).text, ")"), kPostfix};
+  }
   return {StrCat("(", CValueType(e.dtype()), ")(", PrintOperator(e).text, ")"), kPrefix};
 }
 
@@ -211,6 +215,7 @@ CExprPrinter::Text CExprPrinter::PrintOperator(const Expr& e) const {
     case ExprOp::kVar: return {e->name, kPostfix};
     case ExprOp::kLoad: return PrintLoad(e);
     case ExprOp::kCast: return PrintCast(e);
+    case ExprOp::kBitCast: return PrintBitCast(e);
     case ExprOp::kNeg:
       if (MayOverflow(e)) return PrintCall(e);
       return {StrCat("-", Wrapped(e.arg(0), kPostfix)), kPrefix};
@@ -283,10 +288,23 @@ CExprPrinter::Text CExprPrinter::PrintCast(const Expr& e) const {
   }
   uses_.functions = true;
   uses_.float8 |= IsSmallestFloat(to);
+  uses_.packed |= IsSubByte(to);
   if (const std::optional<RoundedByte> byte = RoundedByteOf(e)) {
     return {StrCat("aotc_round_to_u8(", Print(byte->x), ", ", byte->zero, ")"), kPostfix};
   }
   return {StrCat("aotc_to_", DTypeName(to), "(", Print(x), ")"), kPostfix};
+}
+
+// Values of f4e2m1 are floats, those of all other types are as they are stored.
+CExprPrinter::Text CExprPrinter::PrintBitCast(const Expr& e) const {
+  const DType from = e.arg(0).dtype(), to = e.dtype();
+  uses_.functions = true;
+  uses_.float8 |= IsSmallestFloat(from) || IsSmallestFloat(to);
+  uses_.packed |= IsSubByte(to);
+  std::string function = StrCat("aotc_bit_cast<", CValueType(to), ">");
+  if (from == DType::kF4E2M1) function = "aotc_bits_of_f4e2m1";
+  if (to == DType::kF4E2M1) function = "aotc_f4e2m1_of_bits";
+  return {StrCat(function, "(", Print(e.arg(0)), ")"), kPostfix};
 }
 
 CExprPrinter::Text CExprPrinter::PrintCall(const Expr& e) const {

@@ -27,10 +27,12 @@ std::string CLiteral(const Expr& constant);
 struct CExprUses {
   bool functions = false;  // such as aotc_max: scalar_math.h, or for lanes vector_math.h
   bool float8 = false;     // float8.h
+  bool packed = false;     // nibbles.h
 
   void Add(const CExprUses& other) {
     functions |= other.functions;
     float8 |= other.float8;
+    packed |= other.packed;
   }
 };
 
@@ -68,6 +70,7 @@ class CExprPrinter {
   Text PrintBinary(const Expr& e) const;
   Text PrintLoad(const Expr& e) const;
   Text PrintCast(const Expr& e) const;
+  Text PrintBitCast(const Expr& e) const;
   Text PrintCall(const Expr& e) const;
   std::string Wrapped(const Expr& e, int least) const;
   std::string Literal(const Expr& constant) const;

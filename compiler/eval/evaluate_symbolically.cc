@@ -165,6 +165,7 @@ absl::StatusOr<Expr> SymbolicEvaluator::InRangeOf(DType type, const Expr& x) {
 absl::StatusOr<Expr> SymbolicEvaluator::ValueOfOperator(const Expr& e) {
   if (e.op() == ExprOp::kLoad) return ValueOfLoad(e);
   if (e.op() == ExprOp::kCast) return ValueOfCast(e);
+  if (e.op() == ExprOp::kBitCast) return absl::FailedPreconditionError("bits of a number");
   std::vector<Expr> args;
   for (const Expr& arg : e.args()) {
     AOTC_ASSIGN_OR_RETURN(Expr value, Value(arg));

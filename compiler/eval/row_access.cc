@@ -24,6 +24,14 @@ void GatherLanes(const uint8_t* data, const int64_t* offsets, R* result, int cou
   for (int i = 0; i < count; ++i) result[i] = static_cast<R>(ReadCell<T>(data, offsets[i]));
 }
 
+// Calls `f` with what the load reads, and a zero of the C++ type of its elements.
+template <class F>
+void WithElements(const TensorData& tensor, const RowLoad& load, F f) {
+  const bool of_cells = load.bits == DType::kUndefined;
+  const uint8_t* data = of_cells ? tensor.data : tensor.source.bytes().data();
+  WithCell(of_cells ? tensor.cell : load.bits, [&](auto zero) { f(data, zero); });
+}
+
 int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 // The lanes of first..last-1 where value + lane * step >= 0, an interval.
@@ -61,12 +69,12 @@ bool RowMachine::Load(const RowInstruction& instruction, int first, int last) {
   int64_t step = load.offset.Coefficient(row_);
   int64_t offset = load.offset.At(vars_.data()) + first * step;
   int count = last - first;
-  WithCell(data.cell, [&](auto zero) {
+  WithElements(data, load, [&](const uint8_t* elements, auto zero) {
     using T = decltype(zero);
     if (result.is_float) {
-      LoadLanes<T>(data.data, offset, step, Floats(result) + first, count);
+      LoadLanes<T>(elements, offset, step, Floats(result) + first, count);
     } else {
-      LoadLanes<T>(data.data, offset, step, Ints(result) + first, count);
+      LoadLanes<T>(elements, offset, step, Ints(result) + first, count);
     }
   });
   return true;
@@ -91,12 +99,12 @@ bool RowMachine::Gather(const RowLoad& load, Reg result, int first, int last) {
       offsets[i] += value * stride;
     }
   }
-  WithCell(data.cell, [&](auto zero) {
+  WithElements(data, load, [&](const uint8_t* elements, auto zero) {
     using T = decltype(zero);
     if (result.is_float) {
-      GatherLanes<T>(data.data, offsets, Floats(result) + first, count);
+      GatherLanes<T>(elements, offsets, Floats(result) + first, count);
     } else {
-      GatherLanes<T>(data.data, offsets, Ints(result) + first, count);
+      GatherLanes<T>(elements, offsets, Ints(result) + first, count);
     }
   });
   return true;

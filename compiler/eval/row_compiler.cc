@@ -74,6 +74,7 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileNew(const Expr& e) {
   if (std::optional<LinearForm> form = LinearOf(e, vars_)) return Linear(e, *form);
   if (e.IsVar()) return absl::InvalidArgumentError(StrCat("unknown variable ", e->name));
   if (e.op() == ExprOp::kLoad) return CompileLoad(e);
+  if (e.op() == ExprOp::kBitCast) return CompileBitCast(e);
   if (e.op() == ExprOp::kSelect) return CompileSelect(e);
   if (e.op() == ExprOp::kTable) return Get(WithoutTables(e));
   return CompileOperator(e);
@@ -129,6 +130,23 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileOperator(const Expr& e) {
   return Known{e, instruction.result, level};
 }
 
+absl::StatusOr<RowCompiler::Known> RowCompiler::CompileBitCast(const Expr& e) {
+  const Expr& x = e.arg(0);
+  const bool is_stored =
+      x.op() == ExprOp::kLoad &&
+      tensors_[static_cast<size_t>(x->tensor.index())].source.dtype() == x.dtype();
+  if (is_stored && IsInteger(e.dtype()) && !IsSubByte(e.dtype())) return CompileLoad(x, e.dtype());
+  AOTC_ASSIGN_OR_RETURN(const Known operand, Get(x));
+  const Reg result = NewReg(e.dtype(), operand.reg.uniform);
+  Emit({.kind = RowOp::kBitCast,
+        .dtype = e.dtype(),
+        .from = x.dtype(),
+        .result = result,
+        .a = operand.reg},
+       operand.level);
+  return Known{e, result, operand.level};
+}
+
 absl::StatusOr<int> RowCompiler::AddIndex(const Expr& index, int axis, RowLoad& load) {
   const TensorData& tensor = tensors_[static_cast<size_t>(load.tensor.index())];
   if (std::optional<LinearForm> form = LinearOf(index, vars_)) {
@@ -143,8 +161,8 @@ absl::StatusOr<int> RowCompiler::AddIndex(const Expr& index, int axis, RowLoad& 
   return known.level;
 }
 
-absl::StatusOr<RowCompiler::Known> RowCompiler::CompileLoad(const Expr& e) {
-  RowLoad load = {.tensor = e->tensor};
+absl::StatusOr<RowCompiler::Known> RowCompiler::CompileLoad(const Expr& e, DType bits) {
+  RowLoad load = {.tensor = e->tensor, .bits = bits};
   const TensorData& tensor = tensors_[static_cast<size_t>(e->tensor.index())];
   if (tensor.dims.size() != e.args().size()) {
     return absl::InvalidArgumentError(StrCat("a load with ", e.args().size(),
@@ -162,8 +180,9 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileLoad(const Expr& e) {
   for (const IndirectIndex& indirect : load.indirect) uniform = uniform && indirect.index.uniform;
   // In-range indices of a splat do not matter: the load belongs to the level that its checks need.
   if (load.checks.empty() && load.indirect.empty()) level = load.offset.Level();
-  RowInstruction instruction = {.kind = RowOp::kLoad, .dtype = e.dtype()};
-  instruction.result = NewReg(e.dtype(), uniform);
+  const DType dtype = bits == DType::kUndefined ? e.dtype() : bits;
+  RowInstruction instruction = {.kind = RowOp::kLoad, .dtype = dtype};
+  instruction.result = NewReg(dtype, uniform);
   instruction.detail = static_cast<int32_t>(program_.loads.size());
   program_.loads.push_back(std::move(load));
   Emit(instruction, level);

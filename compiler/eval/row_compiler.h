@@ -64,7 +64,9 @@ class RowCompiler {
   absl::StatusOr<Known> Get(const Expr& e);
   absl::StatusOr<Known> CompileConst(const Expr& e);
   absl::StatusOr<Known> CompileOperator(const Expr& e);
-  absl::StatusOr<Known> CompileLoad(const Expr& e);
+  absl::StatusOr<Known> CompileBitCast(const Expr& e);
+  // As the integer type `bits`, where it is one: the stored bits.
+  absl::StatusOr<Known> CompileLoad(const Expr& e, DType bits = DType::kUndefined);
   absl::StatusOr<Known> CompileSelect(const Expr& e);
   absl::StatusOr<Known> CompileGuarded(const Expr& e, RowSelect select, int level);
   absl::StatusOr<Branch> CompileBranch(const Expr& e);

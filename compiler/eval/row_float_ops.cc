@@ -4,6 +4,7 @@
 
 #include "compiler/eval/row_loops.h"
 #include "compiler/ir/constant.h"
+#include "compiler/ir/expr_evaluate.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -156,6 +157,18 @@ void FloatToIntRow(DType to, RowOperand<double> a, int64_t* result, int count) {
     StoreElement(to, bytes, 0, x);
     return LoadIntElement(to, bytes, 0);
   });
+}
+
+void BitsToFloatRow(DType to, RowOperand<int64_t> a, double* result, int count) {
+  MapLanes(a, result, count, [to](int64_t x) { return FloatOfBits(to, x); });
+}
+
+void FloatToBitsRow(DType from, DType to, RowOperand<double> a, int64_t* result, int count) {
+  MapLanes(a, result, count, [=](double x) { return WrapInt(BitsOfFloat(from, x), to); });
+}
+
+void FloatBitsToFloatRow(DType from, DType to, RowOperand<double> a, double* result, int count) {
+  MapLanes(a, result, count, [=](double x) { return FloatOfBits(to, BitsOfFloat(from, x)); });
 }
 
 }  // namespace aotc

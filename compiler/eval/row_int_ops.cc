@@ -172,6 +172,9 @@ void WrapRow(DType to, RowOperand<int64_t> a, int64_t* result, int count) {
     case DType::kU16: return MapLanes(a, result, count, WrapTo<uint16_t>);
     case DType::kI32: return MapLanes(a, result, count, WrapTo<int32_t>);
     case DType::kU32: return MapLanes(a, result, count, WrapTo<uint32_t>);
+    case DType::kU2: return MapLanes(a, result, count, [](int64_t x) { return x & 3; });
+    case DType::kI2:
+      return MapLanes(a, result, count, [](int64_t x) { return (x & 3) - ((x & 2) << 1); });
     case DType::kU4: return MapLanes(a, result, count, [](int64_t x) { return x & 15; });
     case DType::kI4:
       return MapLanes(a, result, count, [](int64_t x) { return (x & 15) - ((x & 8) << 1); });

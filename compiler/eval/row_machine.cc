@@ -61,6 +61,7 @@ bool RowMachine::Execute(const RowInstruction& instruction, int first, int last)
     case RowOp::kUnary: Unary(instruction, first, last); return true;
     case RowOp::kBinary: Binary(instruction, first, last); return true;
     case RowOp::kCast: Cast(instruction, first, last); return true;
+    case RowOp::kBitCast: BitCast(instruction, first, last); return true;
     case RowOp::kMulAdd:
       MulAddRow(FloatOperand(instruction.a, first), FloatOperand(instruction.b, first),
                 Floats(instruction.result) + first, last - first);
@@ -127,6 +128,19 @@ void RowMachine::Cast(const RowInstruction& instruction, int first, int last) {
   } else {
     WrapRow(to, IntOperand(a, first), Ints(result) + first, count);
   }
+}
+
+void RowMachine::BitCast(const RowInstruction& instruction, int first, int last) {
+  const int count = last - first;
+  const Reg result = instruction.result, a = instruction.a;
+  const DType from = instruction.from, to = instruction.dtype;
+  if (!a.is_float) {
+    return BitsToFloatRow(to, IntOperand(a, first), Floats(result) + first, count);
+  }
+  if (!result.is_float) {
+    return FloatToBitsRow(from, to, FloatOperand(a, first), Ints(result) + first, count);
+  }
+  FloatBitsToFloatRow(from, to, FloatOperand(a, first), Floats(result) + first, count);
 }
 
 }  // namespace aotc

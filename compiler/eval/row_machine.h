@@ -50,6 +50,7 @@ class RowMachine {
   void Unary(const RowInstruction& instruction, int first, int last);
   void Binary(const RowInstruction& instruction, int first, int last);
   void Cast(const RowInstruction& instruction, int first, int last);
+  void BitCast(const RowInstruction& instruction, int first, int last);
   bool Load(const RowInstruction& instruction, int first, int last);
   bool Gather(const RowLoad& load, Reg result, int first, int last);
   bool InRange(TensorId tensor, int axis, int64_t index);

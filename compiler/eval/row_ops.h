@@ -38,6 +38,11 @@ void IntToFloatRow(DType from, DType to, RowOperand<int64_t> a, double* result, 
 void FloatToIntRow(DType to, RowOperand<double> a, int64_t* result, int count);
 void WrapRow(DType to, RowOperand<int64_t> a, int64_t* result, int count);
 
+// Bit casts.
+void BitsToFloatRow(DType to, RowOperand<int64_t> a, double* result, int count);
+void FloatToBitsRow(DType from, DType to, RowOperand<double> a, int64_t* result, int count);
+void FloatBitsToFloatRow(DType from, DType to, RowOperand<double> a, double* result, int count);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_EVAL_ROW_OPS_H_

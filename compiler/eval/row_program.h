@@ -32,10 +32,11 @@ enum class RowOp : uint8_t {
   kCopy,    // result = a
   kUnary,
   kBinary,
-  kCast,    // from `from` to `dtype`; between integers of the same width: a change of meaning only
-  kMulAdd,  // result += a * b
-  kLoad,    // loads[detail]
-  kSelect,  // selects[detail]
+  kCast,     // from `from` to `dtype`; between integers of the same width: a change of meaning only
+  kBitCast,  // likewise, of the bits; one of the two is a float
+  kMulAdd,   // result += a * b
+  kLoad,     // loads[detail]
+  kSelect,   // selects[detail]
 };
 
 struct RowInstruction {
@@ -66,6 +67,9 @@ struct CheckedIndex {
 struct RowLoad {
   TensorId tensor = {};
   LinearForm offset = {};  // in cells: the part that is linear
+  // Unless undefined, the integer type that the stored elements are read as, not the cells: a NaN
+  // that stays a NaN in a register would not keep all its bits.
+  DType bits = DType::kUndefined;
   std::vector<CheckedIndex> checks = {};
   std::vector<IndirectIndex> indirect = {};
 };

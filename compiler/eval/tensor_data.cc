@@ -36,8 +36,10 @@ bool TensorData::is_splat() const {
 }
 
 DType CellType(DType dtype) {
-  if (dtype == DType::kBool || dtype == DType::kU4) return DType::kU8;
-  if (dtype == DType::kI4) return DType::kI8;
+  if (dtype == DType::kBool) return DType::kU8;
+  if (IsSubByte(dtype) && IsInteger(dtype)) {
+    return IsSignedInteger(dtype) ? DType::kI8 : DType::kU8;
+  }
   return ComputeType(dtype);
 }
 
@@ -49,8 +51,8 @@ absl::StatusOr<TensorData> ReadTensor(const Constant& constant) {
   }
   TensorData tensor = {.dtype = dtype, .cell = CellType(dtype), .dims = constant.dims()};
   tensor.strides = Strides(tensor.dims, constant.is_splat());
+  tensor.source = constant;
   if (tensor.cell == dtype || dtype == DType::kBool) {
-    tensor.source = constant;
     tensor.data = tensor.source.bytes().data();
     return tensor;
   }

@@ -4,8 +4,8 @@
 //   TensorData y = MakeTensor(DType::kF16, {2, 3});
 //   Constant result = WriteTensor(y);
 //
-// Cells of f16, bf16 and 8-bit floats are f32 (exact), of 4-bit types f32, i8 or u8, of bool u8. A
-// splat has one cell and strides of 0.
+// Cells of floats of 16 bits and fewer are f32 (exact), of integers of less than a byte i8 or u8,
+// of bool u8. A splat has one cell and strides of 0.
 #ifndef AOTC_COMPILER_EVAL_TENSOR_DATA_H_
 #define AOTC_COMPILER_EVAL_TENSOR_DATA_H_
 
@@ -23,7 +23,7 @@ struct TensorData {
   DType cell = DType::kUndefined;  // f32, f64 or an integer type of 8 to 64 bits
   std::vector<int64_t> dims = {};
   std::vector<int64_t> strides = {};  // in cells
-  Constant source = {};               // owns `data` of inputs that need no unpacking
+  Constant source = {};               // of inputs; owns `data` where it needs no unpacking
   std::vector<uint8_t> cells = {};    // owns `data` otherwise
   const uint8_t* data = nullptr;
 

@@ -52,9 +52,11 @@ std::vector<uint8_t> TypedBytes(const pb::TensorProto& tensor, DType dtype) {
     case DType::kI64: return Narrow(tensor.int64_data(), 8);
     case DType::kU32: return Narrow(tensor.uint64_data(), 4);
     case DType::kU64: return Narrow(tensor.uint64_data(), 8);
+    case DType::kU2:
+    case DType::kI2:
     case DType::kU4:
     case DType::kI4:
-    case DType::kF4E2M1: return Narrow(tensor.int32_data(), 1);  // two elements an item
+    case DType::kF4E2M1: return Narrow(tensor.int32_data(), 1);  // bytes, as in raw data
     default: return Narrow(tensor.int32_data(), static_cast<size_t>(ByteWidth(dtype)));
   }
 }

@@ -67,9 +67,10 @@ void FillDense(DType dtype, std::span<const uint8_t> element, int64_t count,
     for (int64_t i = 0; i < count; ++i) std::memcpy(&bytes[i * width], element.data(), width);
     return;
   }
-  uint8_t both = static_cast<uint8_t>((element[0] & 0xf) * 0x11);
-  std::fill(bytes.begin(), bytes.end(), both);
-  if (count % 2 != 0) bytes.back() &= 0xf;
+  const int64_t value = LoadIntElement(UnsignedOfWidth(dtype), element.data(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    StoreIntElement(UnsignedOfWidth(dtype), bytes.data(), i, value);
+  }
 }
 
 }  // namespace
@@ -200,7 +201,7 @@ std::optional<std::vector<uint8_t>> Constant::UniformElement() const {
     if (std::memcmp(all.data(), all.data() + width, all.size() - width) != 0) return std::nullopt;
     return element;
   }
-  element[0] &= 0xf;
+  element[0] &= static_cast<uint8_t>((1 << BitWidth(dtype_)) - 1);
   std::vector<uint8_t> expected(all.size());
   FillDense(dtype_, element, element_count(), expected);
   if (std::memcmp(all.data(), expected.data(), all.size()) != 0) return std::nullopt;

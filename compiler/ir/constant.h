@@ -71,7 +71,7 @@ class Constant {
 // Bytes of `count` packed elements; 0 for strings.
 int64_t StorageBytes(DType dtype, int64_t count);
 
-// Reads / writes one element of `dtype` at `bytes + index * ByteWidth`, converting from or to
+// Reads / writes element `index` of packed ones of `dtype`, converting from or to
 // double with the rounding of a store (nearest even; integers truncate, what is out of range
 // becomes the nearest value and NaN becomes 0). The Int forms wrap; an unsigned 64-bit element
 // passes through as its bits.
@@ -79,6 +79,10 @@ double LoadElement(DType dtype, const uint8_t* bytes, int64_t index);
 void StoreElement(DType dtype, uint8_t* bytes, int64_t index, double value);
 int64_t LoadIntElement(DType dtype, const uint8_t* bytes, int64_t index);
 void StoreIntElement(DType dtype, uint8_t* bytes, int64_t index, int64_t value);
+// The bits of an element of a float type, which `value` is rounded to, in the low bits; and back. A
+// NaN is a quiet one, of types of 16 bits and fewer the one of EncodeSmallFloat.
+int64_t BitsOfFloat(DType dtype, double value);
+double FloatOfBits(DType dtype, int64_t bits);
 // Rounds to the nearest value of a float type.
 double RoundToDType(DType dtype, double value);
 

@@ -1,6 +1,9 @@
 #include "compiler/ir/dtype.h"
 
+#include <algorithm>
 #include <array>
+
+#include "compiler/support/status.h"
 
 namespace aotc {
 namespace {
@@ -14,7 +17,7 @@ struct Row {
 };
 
 // Indexed by the number of the enumerator.
-constexpr std::array<Row, 24> kRows = {{
+constexpr std::array<Row, 27> kRows = {{
     {"undefined", 0, Family::kNone},   {"f32", 32, Family::kFloat},
     {"u8", 8, Family::kUnsigned},      {"i8", 8, Family::kSigned},
     {"u16", 16, Family::kUnsigned},    {"i16", 16, Family::kSigned},
@@ -27,6 +30,8 @@ constexpr std::array<Row, 24> kRows = {{
     {"f8e4m3fnuz", 8, Family::kFloat}, {"f8e5m2", 8, Family::kFloat},
     {"f8e5m2fnuz", 8, Family::kFloat}, {"u4", 4, Family::kUnsigned},
     {"i4", 4, Family::kSigned},        {"f4e2m1", 4, Family::kFloat},
+    {"f8e8m0", 8, Family::kFloat},     {"uint2", 2, Family::kUnsigned},
+    {"int2", 2, Family::kSigned},
 }};
 
 const Row& RowOf(DType type) { return kRows[static_cast<size_t>(type)]; }
@@ -66,6 +71,15 @@ std::pair<int64_t, int64_t> IntegerRange(DType type) {
   if (bits == 64) return {INT64_MIN, INT64_MAX};
   const int64_t max = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
   return {is_unsigned ? 0 : -max - 1, max};
+}
+
+DType UnsignedOfWidth(DType type) {
+  const auto is_it = [&](const Row& row) {
+    return row.family == Family::kUnsigned && row.bits == BitWidth(type);
+  };
+  const auto found = std::find_if(kRows.begin(), kRows.end(), is_it);
+  AOTC_CHECK(found != kRows.end()) << DTypeName(type);
+  return static_cast<DType>(found - kRows.begin());
 }
 
 int SignificandBits(DType type) {

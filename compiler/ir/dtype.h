@@ -37,9 +37,13 @@ enum class DType : uint8_t {
   kU4 = 21,
   kI4 = 22,
   kF4E2M1 = 23,
+  kF8E8M0 = 24,
+  kU2 = 25,
+  kI2 = 26,
 };
 
-// The name in our text forms: "f32", "i64", "bool", ...
+// The name in our text forms: "f32", "i64", "bool", ... Two-bit integers are "int2" and "uint2": i2
+// is a common name of an axis.
 std::string_view DTypeName(DType type);
 std::optional<DType> ParseDType(std::string_view name);
 // True for every enumerator but kUndefined.
@@ -54,20 +58,25 @@ int ByteWidth(DType type);
 // Two elements or more lie in one byte, the first in the low bits.
 bool IsSubByte(DType type);
 
-bool IsFloat(DType type);            // f16, bf16, f32, f64, f8
-bool IsSignedInteger(DType type);    // i4 .. i64
-bool IsUnsignedInteger(DType type);  // u4 .. u64, not bool
+bool IsFloat(DType type);            // f64, f32, f16, bf16, f8, f4
+bool IsSignedInteger(DType type);    // int2, i4 .. i64
+bool IsUnsignedInteger(DType type);  // uint2, u4 .. u64, not bool
 bool IsInteger(DType type);          // either of the two
 
 // The least and the largest value of an integer type; of u64, whose values pass as their bits,
 // those of i64.
 std::pair<int64_t, int64_t> IntegerRange(DType type);
 
+// The unsigned integer type of as many bits: u4 for f4e2m1. AOTC_CHECK: there is one, of 2 to 64
+// bits.
+DType UnsignedOfWidth(DType type);
+
 // Bits of the significand of f64, f32, f16 and bf16, the implied one included; 0 for all other
 // types: f8 and f4 are computed in f32.
 int SignificandBits(DType type);
 
-// The type in which kernels compute values stored as `type`: f32 for f16, bf16 and f8; else itself.
+// The type in which kernels compute values stored as `type`: f32 for f16, bf16, f8 and f4; else
+// itself.
 DType ComputeType(DType type);
 
 }  // namespace aotc

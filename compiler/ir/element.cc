@@ -1,5 +1,5 @@
 // Elements of constants: loads and stores of one element of any arithmetic dtype.
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -56,35 +56,41 @@ auto DispatchInteger(DType dtype, F f) {
   return f(int64_t{});
 }
 
-// Sub-byte elements: two a byte, the first in the low half.
-uint8_t ReadNibble(const uint8_t* bytes, int64_t index) {
-  return static_cast<uint8_t>(bytes[index / 2] >> (index % 2 * 4) & 0xf);
+// Elements of less than a byte, two or four in each, the first in the lowest bits.
+uint8_t ReadBits(int width, const uint8_t* bytes, int64_t index) {
+  const int64_t first = index * width;
+  return static_cast<uint8_t>(bytes[first / 8] >> (first % 8) & ((1 << width) - 1));
 }
 
-void WriteNibble(uint8_t* bytes, int64_t index, uint8_t value) {
-  int shift = static_cast<int>(index % 2 * 4);
-  uint8_t kept = static_cast<uint8_t>(bytes[index / 2] & ~(0xf << shift));
-  bytes[index / 2] = static_cast<uint8_t>(kept | (value & 0xf) << shift);
+void WriteBits(int width, uint8_t* bytes, int64_t index, int64_t value) {
+  const int64_t first = index * width, mask = (int64_t{1} << width) - 1;
+  uint8_t& byte = bytes[first / 8];
+  byte = static_cast<uint8_t>((byte & ~(mask << (first % 8))) | (value & mask) << (first % 8));
 }
 
-int64_t SignedNibble(uint8_t nibble) { return nibble < 8 ? nibble : nibble - 16; }
+bool IsPackedInteger(DType dtype) { return IsSubByte(dtype) && IsInteger(dtype); }
 
-bool IsNibbleInteger(DType dtype) { return dtype == DType::kU4 || dtype == DType::kI4; }
+int64_t ReadPackedInteger(DType dtype, const uint8_t* bytes, int64_t index) {
+  const int64_t value = ReadBits(BitWidth(dtype), bytes, index);
+  const auto [min, max] = IntegerRange(dtype);
+  return value > max ? value - (max - min + 1) : value;
+}
 
 uint16_t ReadSmallFloat(const SmallFloat& format, const uint8_t* bytes, int64_t index) {
   if (format.bits == 16) return ReadAs<uint16_t>(bytes, index);
-  return format.bits == 8 ? bytes[index] : ReadNibble(bytes, index);
+  return format.bits == 8 ? bytes[index] : ReadBits(format.bits, bytes, index);
 }
 
 void WriteSmallFloat(const SmallFloat& format, uint8_t* bytes, int64_t index, uint16_t code) {
   if (format.bits == 16) return WriteAs<uint16_t>(bytes, index, code);
   if (format.bits == 8) return WriteAs<uint8_t>(bytes, index, static_cast<uint8_t>(code));
-  WriteNibble(bytes, index, static_cast<uint8_t>(code));
+  WriteBits(format.bits, bytes, index, code);
 }
 
-uint8_t NibbleFromDouble(DType dtype, double value) {
-  double low = dtype == DType::kI4 ? -8 : 0, high = dtype == DType::kI4 ? 7 : 15;
-  return static_cast<uint8_t>(ToInteger<int8_t>(std::fmin(std::fmax(value, low), high)));
+// As ToInteger, in the range of a type of less than a byte.
+int64_t ToPackedInteger(DType dtype, double value) {
+  const auto [min, max] = IntegerRange(dtype);
+  return std::clamp<int64_t>(ToInteger<int8_t>(value), min, max);
 }
 
 }  // namespace
@@ -95,7 +101,7 @@ double LoadElement(DType dtype, const uint8_t* bytes, int64_t index) {
   if (const SmallFloat* format = SmallFloatOf(dtype)) {
     return DecodeSmallFloat(*format, ReadSmallFloat(*format, bytes, index));
   }
-  if (IsNibbleInteger(dtype)) return static_cast<double>(LoadIntElement(dtype, bytes, index));
+  if (IsPackedInteger(dtype)) return static_cast<double>(LoadIntElement(dtype, bytes, index));
   return DispatchInteger(
       dtype, [&](auto zero) { return static_cast<double>(ReadAs<decltype(zero)>(bytes, index)); });
 }
@@ -106,27 +112,40 @@ void StoreElement(DType dtype, uint8_t* bytes, int64_t index, double value) {
   if (const SmallFloat* format = SmallFloatOf(dtype)) {
     return WriteSmallFloat(*format, bytes, index, EncodeSmallFloat(*format, value));
   }
-  if (IsNibbleInteger(dtype)) return WriteNibble(bytes, index, NibbleFromDouble(dtype, value));
+  if (IsPackedInteger(dtype)) {
+    return WriteBits(BitWidth(dtype), bytes, index, ToPackedInteger(dtype, value));
+  }
   if (dtype == DType::kBool) return WriteAs<uint8_t>(bytes, index, value != 0 ? 1 : 0);
   DispatchInteger(dtype,
                   [&](auto zero) { WriteAs(bytes, index, ToInteger<decltype(zero)>(value)); });
 }
 
 int64_t LoadIntElement(DType dtype, const uint8_t* bytes, int64_t index) {
-  if (dtype == DType::kU4) return ReadNibble(bytes, index);
-  if (dtype == DType::kI4) return SignedNibble(ReadNibble(bytes, index));
+  if (IsPackedInteger(dtype)) return ReadPackedInteger(dtype, bytes, index);
   if (IsFloat(dtype)) return ToInteger<int64_t>(LoadElement(dtype, bytes, index));
   return DispatchInteger(
       dtype, [&](auto zero) { return static_cast<int64_t>(ReadAs<decltype(zero)>(bytes, index)); });
 }
 
 void StoreIntElement(DType dtype, uint8_t* bytes, int64_t index, int64_t value) {
-  if (IsNibbleInteger(dtype)) return WriteNibble(bytes, index, static_cast<uint8_t>(value));
+  if (IsPackedInteger(dtype)) return WriteBits(BitWidth(dtype), bytes, index, value);
   if (dtype == DType::kF32) return WriteAs(bytes, index, static_cast<float>(value));
   if (IsFloat(dtype)) return StoreElement(dtype, bytes, index, static_cast<double>(value));
   if (dtype == DType::kBool) return WriteAs<uint8_t>(bytes, index, value != 0 ? 1 : 0);
   DispatchInteger(dtype,
                   [&](auto zero) { WriteAs(bytes, index, static_cast<decltype(zero)>(value)); });
+}
+
+int64_t BitsOfFloat(DType dtype, double value) {
+  uint8_t bytes[8] = {};
+  StoreElement(dtype, bytes, 0, value);
+  return LoadIntElement(UnsignedOfWidth(dtype), bytes, 0);
+}
+
+double FloatOfBits(DType dtype, int64_t bits) {
+  uint8_t bytes[8] = {};
+  StoreIntElement(UnsignedOfWidth(dtype), bytes, 0, bits);
+  return LoadElement(dtype, bytes, 0);
 }
 
 double RoundToDType(DType dtype, double value) {

@@ -21,9 +21,9 @@ constexpr std::array kNames = std::to_array<std::string_view>({
     "div",     "floor_div", "mod",      "trunc_mod",  "min",         "max",   "pow",
     "bit_and", "bit_or",    "bit_xor",  "shift_left", "shift_right", "eq",    "ne",
     "lt",      "le",        "and",      "or",         "select",      "table", "broadcast",
-    "ramp",    "lane_sum",  "lane_max", "lane_min",
+    "ramp",    "lane_sum",  "lane_max", "lane_min",   "bit_cast",
 });
-static_assert(kNames.size() == static_cast<size_t>(ExprOp::kLaneMin) + 1);
+static_assert(kNames.size() == static_cast<size_t>(ExprOp::kBitCast) + 1);
 
 bool Between(ExprOp op, ExprOp first, ExprOp last) { return first <= op && op <= last; }
 
@@ -72,7 +72,9 @@ std::optional<ExprOp> ParseExprOp(std::string_view name) {
   return std::nullopt;
 }
 
-bool IsUnary(ExprOp op) { return Between(op, ExprOp::kCast, ExprOp::kIsInf); }
+bool IsUnary(ExprOp op) {
+  return Between(op, ExprOp::kCast, ExprOp::kIsInf) || op == ExprOp::kBitCast;
+}
 bool IsBinary(ExprOp op) { return Between(op, ExprOp::kAdd, ExprOp::kOr); }
 bool IsComparison(ExprOp op) { return Between(op, ExprOp::kEq, ExprOp::kLe); }
 
@@ -154,6 +156,18 @@ Expr Cast(DType dtype, const Expr& x) {
   return Expr::Make({.op = ExprOp::kCast, .dtype = dtype, .lanes = x.lanes(), .args = {x}});
 }
 
+Expr BitCast(DType dtype, const Expr& x) {
+  AOTC_CHECK(BitWidth(dtype) == BitWidth(x.dtype()) && x.lanes() == 1)
+      << DTypeName(x.dtype()) << " as " << DTypeName(dtype);
+  AOTC_CHECK((IsFloat(dtype) || IsInteger(dtype)) && (IsFloat(x.dtype()) || IsInteger(x.dtype())));
+  if (!IsFloat(dtype) && !IsFloat(x.dtype())) return Cast(dtype, x);
+  if (x.dtype() == dtype) return x;
+  const DType bits = UnsignedOfWidth(dtype);
+  if (IsSubByte(dtype) && IsSignedInteger(dtype)) return Cast(dtype, BitCast(bits, x));
+  if (IsSubByte(dtype) && IsSignedInteger(x.dtype())) return BitCast(dtype, Cast(bits, x));
+  return Expr::Make({.op = ExprOp::kBitCast, .dtype = dtype, .args = {x}});
+}
+
 Expr Select(const Expr& condition, const Expr& if_true, const Expr& if_false) {
   AOTC_CHECK(condition.dtype() == DType::kBool);
   AOTC_CHECK(if_true.dtype() == if_false.dtype());
@@ -175,7 +189,7 @@ Expr Table(const Expr& index, const std::vector<Expr>& values) {
 }
 
 Expr Unary(ExprOp op, const Expr& x) {
-  AOTC_CHECK(IsUnary(op) && op != ExprOp::kCast);
+  AOTC_CHECK(IsUnary(op) && op != ExprOp::kCast && op != ExprOp::kBitCast);
   bool is_test = op == ExprOp::kIsNan || op == ExprOp::kIsInf || IsLogic(op);
   return Expr::Make(
       {.op = op, .dtype = is_test ? DType::kBool : x.dtype(), .lanes = x.lanes(), .args = {x}});

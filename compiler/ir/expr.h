@@ -14,8 +14,8 @@
 //   infinity (the remainder has the sign of the divisor); kTruncMod is C's `%` or fmod.
 // * kMin and kMax propagate NaN on floats. Float identities that change NaN, infinities, -0.0 or
 //   rounding are never applied by the simplifier.
-// * Small floats (f16, bf16, f8) are storage types: a Load has the storage type, arithmetic is done
-//   after a cast to ComputeType(), and a stage's body ends with the cast back.
+// * Small floats (f16, bf16, f8, f4) are storage types: a Load has the storage type, arithmetic is
+//   done after a cast to ComputeType(), and a stage's body ends with the cast back.
 #ifndef AOTC_COMPILER_IR_EXPR_H_
 #define AOTC_COMPILER_IR_EXPR_H_
 
@@ -106,6 +106,9 @@ enum class ExprOp : uint8_t {
   kLaneSum,
   kLaneMax,
   kLaneMin,
+  // Unary: the bits of a float as an integer of its width, of an integer as a float, or of one kind
+  // of floats as another.
+  kBitCast,
 };
 
 // Spelled as in the text form: "add", "exp", ...
@@ -181,10 +184,13 @@ Expr Var(std::string_view name, DType dtype = DType::kI64);
 Expr Load(TensorId tensor, std::vector<Expr> indices, DType dtype);
 // `x` itself where it already has the type.
 Expr Cast(DType dtype, const Expr& x);
+// The bits of `x` as another type of as many bits: a cast between integers, `x` itself where it has
+// the type. AOTC_CHECK: both are numbers of equal width; bool is none.
+Expr BitCast(DType dtype, const Expr& x);
 Expr Select(const Expr& condition, const Expr& if_true, const Expr& if_false);
 // AOTC_CHECK: the values are constants of one type, at least one.
 Expr Table(const Expr& index, const std::vector<Expr>& values);
-// Any unary or binary operator by its name in the enum.
+// Any unary or binary operator by its name in the enum, but casts.
 Expr Unary(ExprOp op, const Expr& x);
 Expr Binary(ExprOp op, const Expr& a, const Expr& b);
 // The same node with other operands.

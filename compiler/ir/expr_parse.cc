@@ -223,12 +223,14 @@ class Parser {
     const Token& name = call.name;
     const std::vector<Expr>& args = call.args;
     std::optional<ExprOp> op = ParseExprOp(name.text);
+    if (!op && name.text.starts_with(kBitsPrefix)) return MakeBitCast(call);
     if (!op) return scanner_.ErrorAt(name, StrCat("unknown function '", name.text, "'"));
     size_t count = IsUnary(*op) ? 1 : (IsBinary(*op) || *op == ExprOp::kRamp ? 2 : 0);
     if (*op == ExprOp::kSelect) count = 3;
     if (*op == ExprOp::kTable) return MakeTable(call);
     if (*op >= ExprOp::kBroadcast && *op != ExprOp::kRamp) count = 1;
-    if (count == 0 || *op == ExprOp::kCast) return scanner_.ErrorAt(name, "not a function");
+    if (count == 0 || *op == ExprOp::kCast || *op == ExprOp::kBitCast)
+      return scanner_.ErrorAt(name, "not a function");
     if (args.size() != count) {
       return scanner_.ErrorAt(name, StrCat(name.text, " takes ", count, " operands"));
     }
@@ -237,6 +239,19 @@ class Parser {
     if (IsUnary(*op)) return Unary(*op, args[0]);
     if (IsBinary(*op)) return Binary(*op, args[0], args[1]);
     return Expr::Make({.op = *op, .dtype = args[0].dtype(), .lanes = call.lanes, .args = args});
+  }
+
+  absl::StatusOr<Expr> MakeBitCast(const Call& call) {
+    const Token& name = call.name;
+    const std::optional<DType> to = ParseDType(name.text.substr(kBitsPrefix.size()));
+    const auto is_number = [](DType type) { return IsFloat(type) || IsInteger(type); };
+    if (!to || !is_number(*to)) return scanner_.ErrorAt(name, "bits of no type of numbers");
+    if (call.args.size() != 1) return scanner_.ErrorAt(name, "a bit cast takes one operand");
+    const DType from = call.args[0].dtype();
+    if (!is_number(from) || BitWidth(from) != BitWidth(*to)) {
+      return scanner_.ErrorAt(name, StrCat(DTypeName(from), " has not as many bits"));
+    }
+    return BitCast(*to, call.args[0]);
   }
 
   absl::StatusOr<Expr> MakeSelect(const Call& call) {

@@ -22,7 +22,7 @@ bool HasElements(const Expr& e, const Bounds& bounds) {
   bool found = false;
   Visit(e, [&](const Expr& node) {
     found = found || node.op() == ExprOp::kLoad || node.op() == ExprOp::kCast ||
-            (node.IsVar() && bounds.IsElement(node->name));
+            node.op() == ExprOp::kBitCast || (node.IsVar() && bounds.IsElement(node->name));
   });
   return found;
 }

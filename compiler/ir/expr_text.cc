@@ -74,6 +74,8 @@ class Printer {
       case ExprOp::kVar: return {PrintVar(e), kLeafLevel};
       case ExprOp::kLoad: return {PrintLoad(e), kLeafLevel};
       case ExprOp::kCast: return {StrCat(DTypeName(e.dtype()), "(", PrintList(e), ")"), kLeafLevel};
+      case ExprOp::kBitCast:
+        return {StrCat(kBitsPrefix, DTypeName(e.dtype()), "(", PrintList(e), ")"), kLeafLevel};
       case ExprOp::kNot: return {StrCat("!", Print(e.arg(0), kUnaryLevel)), kUnaryLevel};
       case ExprOp::kNeg:
         // -3 is a constant, so the negation of one is written as a call.

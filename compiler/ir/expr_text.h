@@ -4,7 +4,8 @@
 //   ParseExpr(scanner, scope)
 //
 // Grammar: + - * as operators on any type; `a / b` is kDiv; floor_div(a, b), mod(a, b), min, max,
-// exp ... as calls by ExprOpName; == != < <= && || !; select(c, a, b); f16(x) is the cast to f16;
+// exp ... as calls by ExprOpName; == != < <= && || !; select(c, a, b); f16(x) is the cast to f16,
+// bits_f16(x) the bit cast;
 // %name[...] is a load; a bare integer is i64 (or what the scope says that indices are), a number
 // with a point or exponent (also inf, nan) is f32, a constant of another type is written as u8:3,
 // f64:0.5, bool as true and false. A variable prints as its name; the scope given to the parser
@@ -23,6 +24,9 @@
 namespace aotc {
 
 class Scanner;  // compiler/support/scanner.h
+
+// In front of the type in a bit cast.
+inline constexpr std::string_view kBitsPrefix = "bits_";
 
 using TensorNames = std::function<std::string(TensorId)>;
 // `tensor_name` gives the name without the %; may be empty where `e` has no loads. Constants of the

@@ -69,7 +69,7 @@ void AddAxes(const std::vector<Axis>& axes, Bounds& bounds) {
 
 bool IsArithmetic(ExprOp op) {
   if (op == ExprOp::kCast || op == ExprOp::kNot || op == ExprOp::kIsNan) return false;
-  if (op == ExprOp::kIsInf) return false;
+  if (op == ExprOp::kIsInf || op == ExprOp::kBitCast) return false;
   return IsUnary(op) || (IsBinary(op) && !IsComparison(op));
 }
 

@@ -92,7 +92,7 @@ inline bool IsOwnIndex(const Expr& index, const Axis& axis) {
   return index.IsInt(0) && axis.extent.IsInt(1);
 }
 
-// Whether a tensor's elements share bytes: they are read one by one, and never written.
+// Whether a tensor's elements share bytes: they are read one by one, and written as bytes.
 bool HasSubByteTensor(const Kernel& kernel);
 
 // Symbols of the kernel, then the axes of `stage`.

@@ -283,7 +283,10 @@ class Verifier {
         return Wrong("step ", index, ": @", kernel.name, " cannot reach %", buffer.name,
                      ", which is the host's");
       }
-      if (buffer.dtype != tensor.dtype) {
+      // Elements that share bytes are written as bytes.
+      const bool in_bytes = IsSubByte(buffer.dtype) && tensor.dtype == DType::kU8 &&
+                            tensor.role == TensorRole::kOutput;
+      if (buffer.dtype != tensor.dtype && !in_bytes) {
         return Wrong("step ", index, ": %", buffer.name, " is not of the type of parameter %",
                      tensor.name, " of @", kernel.name);
       }
@@ -291,7 +294,9 @@ class Verifier {
         return Wrong("step ", index, ": %", buffer.name, " has other strides than parameter %",
                      tensor.name, " of @", kernel.name);
       }
-      AOTC_RETURN_IF_ERROR(CheckWithin(buffer, ReachedElements(tensor)));
+      const Expr reached = ReachedElements(tensor);
+      const Expr elements = in_bytes ? reached * (8 / BitWidth(buffer.dtype)) : reached;
+      AOTC_RETURN_IF_ERROR(CheckWithin(buffer, elements));
     }
     return absl::OkStatus();
   }

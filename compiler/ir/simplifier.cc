@@ -84,6 +84,7 @@ Expr Simplifier::Rewrite(const Expr& e) {
   Expr with_args = RewriteArgs(e);
   if (auto folded = FoldConstants(with_args)) return *folded;
   if (e.op() == ExprOp::kCast) return RewriteCast(with_args);
+  if (e.op() == ExprOp::kBitCast) return RewriteBitCast(with_args);
   if (e.op() == ExprOp::kLoad || e.args().empty()) return with_args;
   DType operand = e.arg(0).dtype();
   if (operand == DType::kI64) return RewriteIndex(with_args);

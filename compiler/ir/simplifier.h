@@ -83,6 +83,7 @@ class Simplifier {
   // simplifier_values.cc: narrow integers, bools, floats, casts.
   Expr RewriteNarrow(const Expr& e);
   Expr RewriteCast(const Expr& e);
+  Expr RewriteBitCast(const Expr& e);
   Expr RewriteFloat(const Expr& e);
 
   // simplifier_logic.cc

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 
+#include "compiler/ir/constant.h"
 #include "compiler/ir/expr_evaluate.h"
 #include "compiler/ir/simplifier.h"
 
@@ -136,6 +137,18 @@ Expr Simplifier::RewriteCast(const Expr& e) {
   // A detour through a type that holds the value changes nothing.
   if (exact && to != DType::kBool) return Simplify(Cast(to, inner));
   return e;
+}
+
+Expr Simplifier::RewriteBitCast(const Expr& e) {
+  const Expr& x = e.arg(0);
+  const DType from = x.dtype(), to = e.dtype();
+  if (x.op() == ExprOp::kBitCast) return Simplify(BitCast(to, x.arg(0)));
+  if (!x.IsConst()) return e;
+  // Literals of NaN do not tell one from another.
+  const int64_t bits = IsFloat(from) ? BitsOfFloat(from, x->float_value) : x->int_value;
+  if (std::isnan(IsFloat(from) ? x->float_value : FloatOfBits(to, bits))) return e;
+  if (IsFloat(to)) return FloatConst(FloatOfBits(to, bits), to);
+  return IntConst(WrapInt(bits, to), to);
 }
 
 // Only what is exact for NaN, infinities, -0.0 and in rounding.

@@ -20,8 +20,26 @@ constexpr SmallFloat kF8E4M3FN = {8, 3, 7, 0x7e, 0x7f, 0x7f, true};
 constexpr SmallFloat kF8E4M3FNUZ = {8, 3, 8, 0x7f, 0x80, 0x80, false};
 constexpr SmallFloat kF8E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e, true};
 constexpr SmallFloat kF8E5M2FNUZ = {8, 2, 16, 0x7f, 0x80, 0x80, false};
-// Has neither infinity nor NaN: a NaN becomes the largest value.
-constexpr SmallFloat kF4E2M1 = {4, 1, 1, 0x7, 0x7, 0x7, true};
+// Has neither infinity nor NaN: a NaN becomes -0, as in ONNX's data.
+constexpr SmallFloat kF4E2M1 = {4, 1, 1, 0x7, 0x7, 0x8, true};
+
+// "OCP Microscaling Formats (MX) Specification".
+constexpr SmallFloat kF8E8M0 = {8, 0, 127, 0xfe, 0xfe, 0xff, false, true};
+
+uint16_t EncodePower(const SmallFloat& format, double value) {
+  int exponent = 0;
+  const double fraction = std::frexp(std::abs(value), &exponent);  // 0.5 .. 1, or 0 or infinity
+  constexpr double kExact = 0.5;
+  if (fraction == 0) return 0;
+  if (std::isinf(value)) return format.largest;
+  const int power = fraction == kExact ? exponent - 1 : exponent;
+  return static_cast<uint16_t>(std::clamp(power + format.bias, 0, int{format.largest}));
+}
+
+double DecodePower(const SmallFloat& format, uint16_t code) {
+  if (code > format.largest) return std::numeric_limits<double>::quiet_NaN();
+  return std::ldexp(1.0, code - format.bias);
+}
 
 // Magnitude code of a finite, normal double, before the check for overflow.
 uint64_t RoundedCode(const SmallFloat& format, uint64_t bits) {
@@ -50,12 +68,14 @@ const SmallFloat* SmallFloatOf(DType type) {
     case DType::kF8E5M2: return &kF8E5M2;
     case DType::kF8E5M2FNUZ: return &kF8E5M2FNUZ;
     case DType::kF4E2M1: return &kF4E2M1;
+    case DType::kF8E8M0: return &kF8E8M0;
     default: return nullptr;
   }
 }
 
 uint16_t EncodeSmallFloat(const SmallFloat& format, double value) {
   if (value != value) return format.nan;
+  if (format.is_power) return EncodePower(format, value);
   uint64_t bits = std::bit_cast<uint64_t>(value);
   bool negative = (bits >> 63) != 0;
   uint64_t magnitude = bits & ~(uint64_t{1} << 63);
@@ -67,6 +87,7 @@ uint16_t EncodeSmallFloat(const SmallFloat& format, double value) {
 }
 
 double DecodeSmallFloat(const SmallFloat& format, uint16_t code) {
+  if (format.is_power) return DecodePower(format, code);
   uint64_t sign = uint64_t{code} >> (format.bits - 1) & 1;
   uint64_t magnitude = code & ((uint64_t{1} << (format.bits - 1)) - 1);
   if (!format.has_negative_zero && code == format.nan)
@@ -90,7 +111,8 @@ double DecodeSmallFloat(const SmallFloat& format, uint16_t code) {
 
 NormalRange NormalRangeOf(DType type) {
   if (const SmallFloat* format = SmallFloatOf(type)) {
-    return {std::ldexp(1.0, 1 - format->bias), DecodeSmallFloat(*format, format->largest)};
+    const int least = format->is_power ? 0 : 1;
+    return {std::ldexp(1.0, least - format->bias), DecodeSmallFloat(*format, format->largest)};
   }
   if (type == DType::kF64) {
     return {std::numeric_limits<double>::min(), std::numeric_limits<double>::max()};

@@ -21,12 +21,14 @@ struct SmallFloat {
   uint16_t beyond;   // what overflow gives: infinity, or else NaN, or else the largest
   uint16_t nan;      // code of a quiet NaN
   bool has_negative_zero;
+  bool is_power = false;  // powers of two, without sign, zero or infinity: `bits` of exponent
 };
 
 // The format of f16, bf16, f8 and f4 types; null for others.
 const SmallFloat* SmallFloatOf(DType type);
 
-// Rounds to the nearest value, ties to even.
+// Rounds to the nearest value, ties to even. A power of two is that of the magnitude, rounded up
+// and limited to the least and the largest, as ONNX's Cast does by default.
 uint16_t EncodeSmallFloat(const SmallFloat& format, double value);
 double DecodeSmallFloat(const SmallFloat& format, uint16_t code);
 

@@ -5,12 +5,13 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/lower/pack_elements.h"
 #include "compiler/lower/value_buffers.h"
-#include "compiler/lower/written_types.h"
 #include "compiler/schedule/in_place.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
@@ -319,7 +320,6 @@ class ProgramBuilder {
 
   // Kernels that compute the same, whatever their tensors are called, are one kernel.
   absl::StatusOr<KernelId> KernelOf(const Kernel& kernel) {
-    AOTC_RETURN_IF_ERROR(CheckWrittenTypes(kernel));
     const std::string text = PrintKernelWithoutNames(kernel);
     auto found = by_text_.find(text);
     if (found != by_text_.end()) {
@@ -327,7 +327,6 @@ class ProgramBuilder {
       return found->second;
     }
     AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule_(kernel));
-    AOTC_RETURN_IF_ERROR(CheckWrittenTypes(scheduled));
     return by_text_[text] = program_.kernels.Add(std::move(scheduled));
   }
 
@@ -346,22 +345,60 @@ class ProgramBuilder {
     });
   }
 
-  // Nothing where no result ever has elements.
-  absl::Status AddKernel(const FusedKernel& fused, const std::vector<ValueId>& checks) {
-    if (!HasResults(fused.kernel)) return absl::OkStatus();
-    const std::vector<std::string> sources = fused.kernel.sources;
-    const std::vector<ValueId>& args = fused.args;
-    AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(fused.kernel));
+  // A value that a launch is given, or a buffer that no value lies in.
+  using Argument = std::variant<ValueId, BufferId>;
+
+  absl::Status AddLaunch(const Kernel& fused, const std::vector<Argument>& args) {
+    AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(fused));
     const Kernel& kernel = program_.kernels[id].kernel;
     const Packing& packing = program_.kernels[id].packing;
-    Step step{.kernel = id, .sources = sources};
+    Step step{.kernel = id, .sources = fused.sources};
     for (size_t i = 0; i < args.size(); ++i) {
+      if (const BufferId* buffer = std::get_if<BufferId>(&args[i])) {
+        step.args.push_back(*buffer);
+        continue;
+      }
+      const ValueId value = std::get<ValueId>(args[i]);
       const KernelTensor tensor = StoredTensor(kernel, packing, kernel.params[i]);
-      const bool is_constant = graph_.values[args[i]].constant.has_value();
-      step.args.push_back(is_constant ? buffers_.Weights(args[i], tensor) : buffers_.Of(args[i]));
+      const bool is_constant = graph_.values[value].constant.has_value();
+      step.args.push_back(is_constant ? buffers_.Weights(value, tensor) : buffers_.Of(value));
     }
     step.in_place = InPlacePairs(kernel);
     program_.steps.push_back(std::move(step));
+    return absl::OkStatus();
+  }
+
+  // The kernel in bytes; else it writes a byte for each element of its packed results, and a launch
+  // for each of them packs those.
+  absl::Status AddPackedLaunches(const FusedKernel& fused) {
+    const Kernel& packed = fused.kernel;
+    AOTC_ASSIGN_OR_RETURN(const Kernel kernel, WithBytePerElement(packed));
+    std::vector<Argument> args(fused.args.begin(), fused.args.end());
+    const TensorId last = packed.params.back();
+    if (IsPackedResult(packed, last)) {
+      const std::optional<Kernel> one = PackedInOneStage(kernel, packed.tensors[last].dtype);
+      if (one) return AddLaunch(*one, args);
+    }
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (IsPackedResult(packed, packed.params[i])) args[i] = buffers_.AddBytes(fused.args[i]);
+    }
+    AOTC_RETURN_IF_ERROR(AddLaunch(kernel, args));
+    for (size_t i = 0; i < args.size(); ++i) {
+      const TensorId id = packed.params[i];
+      if (!IsPackedResult(packed, id)) continue;
+      const Kernel packing = PackingKernel(packed, id);
+      AOTC_RETURN_IF_ERROR(AddLaunch(packing, {args[i], fused.args[i]}));
+    }
+    return absl::OkStatus();
+  }
+
+  // Nothing where no result ever has elements.
+  absl::Status AddKernel(const FusedKernel& fused, const std::vector<ValueId>& checks) {
+    if (!HasResults(fused.kernel)) return absl::OkStatus();
+    const std::vector<ValueId>& args = fused.args;
+    AOTC_RETURN_IF_ERROR(ComputesPacked(fused.kernel)
+                             ? AddPackedLaunches(fused)
+                             : AddLaunch(fused.kernel, {args.begin(), args.end()}));
     const bool is_check = std::ranges::find(checks, args.back()) != checks.end();
     if (is_check) {
       program_.steps.push_back({.kind = StepKind::kCheck, .args = {buffers_.Of(args.back())}});

@@ -63,7 +63,8 @@ bool NarrowExprs::HasData(const Expr& e) const {
   Visit(e, [&](const Expr& node) {
     const bool variable = node.IsVar() && !scope_.indices.contains(node->name);
     has |= node.dtype() == DType::kI64 &&
-           (variable || node.op() == ExprOp::kLoad || node.op() == ExprOp::kCast);
+           (variable || node.op() == ExprOp::kLoad || node.op() == ExprOp::kCast ||
+            node.op() == ExprOp::kBitCast);
   });
   return has;
 }

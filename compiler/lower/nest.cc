@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/access.h"
+#include "compiler/lower/nest_stages.h"
 #include "compiler/lower/ranked_reduction.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -203,7 +204,8 @@ class NestBuilder {
 
   // Loads of scalar temps become variables of the compute type.
   Expr ScalarTemps(const Expr& e) const {
-    return Transform(e, [&](const Expr& node) {
+    const Expr stored = WithBitsOfStored(e, [&](TensorId id) { return IsScalar(id); });
+    return Transform(stored, [&](const Expr& node) {
       if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
       if (node.op() != ExprOp::kLoad || !IsScalar(node->tensor)) return node;
       const KernelTensor& tensor = kernel_.tensors[node->tensor];

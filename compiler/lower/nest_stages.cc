@@ -186,6 +186,15 @@ Expr InVariable(const Expr& value) {
   return Cast(ComputeType(exact.dtype()), exact);
 }
 
+Expr WithBitsOfStored(const Expr& e, const std::function<bool(TensorId)>& becomes_variable) {
+  return Transform(e, [&](const Expr& node) {
+    if (node.op() != ExprOp::kBitCast) return node;
+    const Expr& x = node.arg(0);
+    if (x.op() != ExprOp::kLoad || !becomes_variable(x->tensor)) return node;
+    return WithArgs(node, {Cast(x.dtype(), Cast(ComputeType(x.dtype()), x))});
+  });
+}
+
 std::optional<std::vector<Stmt>> PointStatements(const Nest& nest, const Lanes* lanes) {
   if (lanes == nullptr && PaddingReadsBeyond(nest)) {
     return PointWriter(GuardPadding(nest), lanes).Run();

@@ -2,6 +2,7 @@
 #ifndef AOTC_COMPILER_LOWER_NEST_STAGES_H_
 #define AOTC_COMPILER_LOWER_NEST_STAGES_H_
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -51,6 +52,9 @@ std::vector<Stmt> RowStatements(const Nest& nest, int lane_count);
 
 // A value as a variable holds it: in its compute type. Small floats round at stores only.
 Expr InVariable(const Expr& value);
+
+// Bit casts of loads that become such variables take the value in its stored type.
+Expr WithBitsOfStored(const Expr& e, const std::function<bool(TensorId)>& becomes_variable);
 
 // accumulator = combine(accumulator, element) for every component of a reduction, scalar; the
 // elements are the bodies of the stage.

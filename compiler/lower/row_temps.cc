@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/nest_stages.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -201,11 +202,13 @@ void MakeScalars(Nest& nest) {
   }
   for (FlatStage& stage : nest.stages) {
     for (Expr& body : stage.bodies) {
-      body = Transform(body, [&](const Expr& node) {
+      const auto is_variable = [&](TensorId id) {
+        return nest.buffers[id].place == BufferPlace::kScratch && nest.buffers[id].elements == 0;
+      };
+      body = Transform(WithBitsOfStored(body, is_variable), [&](const Expr& node) {
         if (node.op() == ExprOp::kCast) return Cast(node.dtype(), node.arg(0));
-        if (node.op() != ExprOp::kLoad) return node;
+        if (node.op() != ExprOp::kLoad || !is_variable(node->tensor)) return node;
         const LoopBuffer& buffer = nest.buffers[node->tensor];
-        if (buffer.place != BufferPlace::kScratch || buffer.elements != 0) return node;
         return Var(buffer.name + "_value", ComputeType(buffer.dtype));
       });
       body = Simplify(body, nest.bounds);

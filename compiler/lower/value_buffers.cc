@@ -50,6 +50,15 @@ BufferId ValueBuffers::Add(ValueId id, BufferKind kind) {
   return program_.buffers.Add(std::move(buffer));
 }
 
+BufferId ValueBuffers::AddBytes(ValueId id) {
+  const BufferId buffer = Add(id, BufferKind::kArena);
+  Buffer& bytes = program_.buffers[buffer];
+  bytes.dtype = DType::kU8;
+  const Expr elements = StorageElements(bytes.layout, bytes.shape);
+  bytes.bytes = std::max<int64_t>(MaxBytes(elements, bytes.dtype, BoundsOf(graph_.symbols)), 0);
+  return buffer;
+}
+
 BufferId ValueBuffers::Of(ValueId id) {
   if (const auto found = buffers_.find(id); found != buffers_.end()) return found->second;
   auto view = views_.find(id);

@@ -29,6 +29,8 @@ class ValueBuffers {
   }
   // A buffer more that holds the value.
   BufferId Add(ValueId id, BufferKind kind);
+  // A buffer of one byte for each element of the value.
+  BufferId AddBytes(ValueId id);
   // The value at an offset in `base`, which may be a view of an enclosing region.
   BufferId AddView(ValueId id, BufferId base, const Expr& offset);
   // From now on the value lies there.

@@ -3,7 +3,8 @@
 // Floats become integers by truncation towards zero (out of range is undefined in ONNX: the
 // expression language saturates), integers narrow by dropping high bits, floats narrow to the
 // nearest value, halves to even, beyond the range to infinity; bool is x != 0. Floats of 8 bits
-// take their largest value for what is beyond, unless the attribute `saturate` is 0.
+// take their largest value for what is beyond, unless the attribute `saturate` is 0; f4e2m1 always
+// does. f8e8m0, which has no sign, takes the magnitude.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -18,16 +19,53 @@ Expr Truncated(const Expr& x, DType target) {
   return BitWidth(target) < 32 ? Cast(target, Cast(DType::kI32, x)) : Cast(target, x);
 }
 
+// The exponent of the power of two that f8e8m0 rounds |x| to, which may lie beyond its range.
+// `bits` are those of x as f64, which holds every number of the other types but integers of 64
+// bits, and the denormals of f32 as normal numbers.
+Expr RoundedExponent(const Expr& bits, std::string_view round_mode) {
+  constexpr int64_t kFractionBits = 52, kFractions = int64_t{1} << kFractionBits;
+  constexpr int64_t kExponents = 0x7ff, kBias = 1023;
+  const Expr shifted = Binary(ExprOp::kShiftRight, bits, Expr(kFractionBits));
+  const Expr exponent = Binary(ExprOp::kBitAnd, shifted, Expr(kExponents)) - Expr(kBias);
+  if (round_mode == "down") return exponent;
+  const Expr fraction = Binary(ExprOp::kBitAnd, bits, Expr(kFractions - 1));
+  const Expr least = Expr(round_mode == "nearest" ? kFractions / 2 : int64_t{1});
+  return exponent + Select(Lt(fraction, least), Expr(0), Expr(1));
+}
+
+// |x| as a power of two, 2^-127 .. 2^127. What rounds to one beyond becomes the least or the
+// largest where the attribute `saturate` is 1, else NaN.
+Expr PowerOfTwo(const Expr& x, const Attributes& attributes) {
+  constexpr int64_t kBias = 127, kLargest = 254, kNan = 255;
+  const Expr wide = Cast(DType::kF64, x);
+  const Expr code =
+      RoundedExponent(BitCast(DType::kI64, wide), attributes.String("round_mode", "up")) +
+      Expr(kBias);
+  const Expr beyond = Or(Lt(code, Expr(0)), Lt(Expr(kLargest), code));
+  const Expr number = attributes.Int("saturate", 1) != 0 ? Clamp(code, Expr(0), Expr(kLargest))
+                                                         : Select(beyond, Expr(kNan), code);
+  const Expr known = Select(Unary(ExprOp::kIsNan, wide), Expr(kNan), number);
+  return BitCast(DType::kF8E8M0, Cast(DType::kU8, known));
+}
+
+absl::Status CheckRoundMode(const Attributes& attributes) {
+  const std::string mode = attributes.String("round_mode", "up");
+  if (mode == "up" || mode == "down" || mode == "nearest") return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("attribute round_mode is '", mode, "'"));
+}
+
 absl::Status CastTo(OpContext& op, DType target) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   bool has_arithmetic = target == DType::kBool || IsInteger(target) || IsFloat(target);
-  if (!has_arithmetic || (BitWidth(target) < 8 && target != DType::kBool)) {
+  if (!has_arithmetic) {
     return absl::UnimplementedError(StrCat("conversion to ", TypeName(target)));
   }
+  AOTC_RETURN_IF_ERROR(CheckRoundMode(op.attributes()));
   const bool saturate = IsFloat8(target) && op.attributes().Int("saturate", 1) != 0;
   auto body = [&](const Indices& i) {
     if (x.dtype() == target) return x.Stored(i);
     if (target == DType::kBool) return Ne(x(i), Number(0, x(i)));
+    if (target == DType::kF8E8M0) return PowerOfTwo(x(i), op.attributes());
     if (saturate) return CastWithin(target, IsFloat(x(i).dtype()) ? x(i) : Cast(DType::kF32, x(i)));
     return IsFloat(x.dtype()) && IsInteger(target) ? Truncated(x(i), target) : x(i);
   };

@@ -55,9 +55,9 @@ absl::StatusOr<ZeroPoint> ZeroPointOf(OpContext& op, size_t index, DType type, c
 }
 
 absl::Status RequireQuantized(DType type) {
-  if (IsInteger(type) && (BitWidth(type) == 8 || BitWidth(type) == 16)) return absl::OkStatus();
-  return absl::UnimplementedError(
-      StrCat("quantised values of type ", TypeName(type), "; 8 and 16 bit integers are supported"));
+  if (IsInteger(type) && BitWidth(type) <= 16) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat("quantised values of type ", TypeName(type),
+                                         "; integers of 2 to 16 bits are supported"));
 }
 
 Expr Requantized(const Expr& value, const Expr& zero, DType type) {

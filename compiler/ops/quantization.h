@@ -32,7 +32,7 @@ absl::StatusOr<QuantParam> ScaleOf(OpContext& op, size_t index, const Expr& coun
 // Input `index`, of `type`; absent, or constant and all 0, it is nothing.
 absl::StatusOr<ZeroPoint> ZeroPointOf(OpContext& op, size_t index, DType type, const Expr& count);
 
-// Error where no quantised value can be stored as `type`: not an integer of 8 or 16 bits.
+// Error where no quantised value can be stored as `type`: not an integer of 2 to 16 bits.
 absl::Status RequireQuantized(DType type);
 // round(value) + zero within the range of `type`, halves to even. Both in f32.
 Expr Requantized(const Expr& value, const Expr& zero, DType type);

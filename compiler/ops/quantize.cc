@@ -79,7 +79,7 @@ absl::StatusOr<DType> NamedType(const OpContext& op, std::string_view name, DTyp
   return absl::UnimplementedError(StrCat("ONNX element type ", number));
 }
 
-// limit(round(x / scale) + zero); floats of 8 bits round by themselves
+// limit(round(x / scale) + zero); floats of 4 and 8 bits round by themselves
 absl::Status QuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Tensor scale, op.Input(1));
@@ -88,7 +88,8 @@ absl::Status QuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::optional<Tensor> zero, ZeroOf(op, scale));
   AOTC_ASSIGN_OR_RETURN(DType type, NamedType(op, "output_dtype", DType::kU8));
   if (zero) type = zero->dtype();
-  if (!IsFloat8(type)) AOTC_RETURN_IF_ERROR(RequireQuantized(type));
+  const bool is_float = IsFloat8(type) || type == DType::kF4E2M1;
+  if (!is_float) AOTC_RETURN_IF_ERROR(RequireQuantized(type));
   AOTC_ASSIGN_OR_RETURN(const DType precision, NamedType(op, "precision", scale.dtype()));
   if (!IsFloat(precision)) return absl::InvalidArgumentError("precision must be a float type");
   const DType compute = ComputeType(precision);
@@ -100,7 +101,7 @@ absl::Status QuantizeLinear(OpContext& op) {
   auto body = [&](const Indices& i) {
     Expr value = quotient(i);
     Expr offset = zero ? Cast(compute, grid.At(*zero, i)) : Number(0, value);
-    if (IsFloat8(type)) return saturate ? CastWithin(type, value + offset) : value + offset;
+    if (is_float) return saturate ? CastWithin(type, value + offset) : value + offset;
     return Requantized(value, offset, type);
   };
   op.SetOutput(0, op.b().Compute(type, x.shape(), body));

@@ -22,6 +22,7 @@ int FractionBits(DType dtype) {
     case DType::kF8E5M2:
     case DType::kF8E5M2FNUZ: return 2;
     case DType::kF4E2M1: return 1;
+    case DType::kF8E8M0: return 0;
     default: return 23;
   }
 }

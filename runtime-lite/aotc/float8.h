@@ -1,11 +1,12 @@
-// 8-bit floats: e4m3 and e5m2 as the Open Compute Project has them (fn), and the forms with one
-// zero and one NaN and without infinities (fnuz).
+// 8-bit floats: e4m3 and e5m2 as the Open Compute Project has them (fn), the forms with one zero
+// and one NaN and without infinities (fnuz), and e8m0, the powers of two.
 //
 //   aotc_f8e4m3fn y = aotc_to_f8e4m3fn(0.1f);  // nearest, ties to even; above 448: NaN
 //   float x = aotc_to_f32(y);
 //
 // What is beyond the range becomes infinity (f8e5m2), or NaN where there is none: who wants the
-// largest value limits before. A NaN loses its sign and payload.
+// largest value limits before. A NaN loses its sign and payload. e8m0 takes the magnitude, rounded
+// up, and limits it to 2^-127 .. 2^127.
 #ifndef AOTC_FLOAT8_H_
 #define AOTC_FLOAT8_H_
 
@@ -60,30 +61,48 @@ AOTC_INLINE float aotc_float8_to_f32(uint8_t bits, aotc_float8_format format) {
   return aotc_f32_of_bits(sign | biased << 23 | mantissa << (23 - format.mantissa_bits));
 }
 
-#define AOTC_DEFINE_FLOAT8(type, convert, ...)                              \
-  typedef struct __attribute__((may_alias)) type {                          \
-    uint8_t bits;                                                           \
-  } type;                                                                   \
-  AOTC_INLINE float aotc_to_f32(type x) {                                   \
-    return aotc_float8_to_f32(x.bits, aotc_float8_format{__VA_ARGS__});     \
-  }                                                                         \
-  AOTC_INLINE double aotc_to_f64(type x) { return (double)aotc_to_f32(x); } \
-  template <class T>                                                        \
-  AOTC_INLINE T aotc_cast_to(type x, const T *) {                           \
-    return aotc_saturate<T>(aotc_to_f64(x));                                \
-  }                                                                         \
-  AOTC_INLINE type convert(float x) {                                       \
-    return type{aotc_float8_from_f32(x, aotc_float8_format{__VA_ARGS__})};  \
-  }                                                                         \
-  template <class From>                                                     \
-  AOTC_INLINE type convert(From x) {                                        \
-    return convert(aotc_round_to_odd(aotc_to_f64(x)));                      \
+// Exponents, biased by 127; 255 is NaN.
+typedef struct aotc_power_format {
+  int unused;
+} aotc_power_format;
+
+AOTC_INLINE uint8_t aotc_float8_from_f32(float value, aotc_power_format) {
+  const uint32_t magnitude = aotc_bits_of_f32(value) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0xff;
+  const uint32_t exponent = magnitude >> 23, fraction = magnitude & 0x7fffffu;
+  if (exponent == 0) return fraction > 0x400000u ? 1 : 0;  // units of 2^-149
+  const uint32_t code = exponent + (fraction != 0 ? 1u : 0u);
+  return (uint8_t)(code < 0xfeu ? code : 0xfeu);
+}
+
+AOTC_INLINE float aotc_float8_to_f32(uint8_t bits, aotc_power_format) {
+  if (bits == 0xff) return aotc_f32_of_bits(0x7fc00000u);
+  return aotc_f32_of_bits(bits == 0 ? 0x400000u : (uint32_t)bits << 23);
+}
+
+#define AOTC_DEFINE_FLOAT8(type, convert, ...)                                              \
+  typedef struct __attribute__((may_alias)) type {                                          \
+    uint8_t bits;                                                                           \
+  } type;                                                                                   \
+  AOTC_INLINE float aotc_to_f32(type x) { return aotc_float8_to_f32(x.bits, __VA_ARGS__); } \
+  AOTC_INLINE double aotc_to_f64(type x) { return (double)aotc_to_f32(x); }                 \
+  template <class T>                                                                        \
+  AOTC_INLINE T aotc_cast_to(type x, const T *) {                                           \
+    return aotc_saturate<T>(aotc_to_f64(x));                                                \
+  }                                                                                         \
+  AOTC_INLINE type convert(float x) { return type{aotc_float8_from_f32(x, __VA_ARGS__)}; }  \
+  template <class From>                                                                     \
+  AOTC_INLINE type convert(From x) {                                                        \
+    return convert(aotc_round_to_odd(aotc_to_f64(x)));                                      \
   }
 
-AOTC_DEFINE_FLOAT8(aotc_f8e4m3fn, aotc_to_f8e4m3fn, 3, 7, 0x7e, 0x7f, 0x7f, 1)
-AOTC_DEFINE_FLOAT8(aotc_f8e4m3fnuz, aotc_to_f8e4m3fnuz, 3, 8, 0x7f, 0x80, 0x80, 0)
-AOTC_DEFINE_FLOAT8(aotc_f8e5m2, aotc_to_f8e5m2, 2, 15, 0x7b, 0x7c, 0x7e, 1)
-AOTC_DEFINE_FLOAT8(aotc_f8e5m2fnuz, aotc_to_f8e5m2fnuz, 2, 16, 0x7f, 0x80, 0x80, 0)
+AOTC_DEFINE_FLOAT8(aotc_f8e4m3fn, aotc_to_f8e4m3fn, aotc_float8_format{3, 7, 0x7e, 0x7f, 0x7f, 1})
+AOTC_DEFINE_FLOAT8(aotc_f8e4m3fnuz, aotc_to_f8e4m3fnuz,
+                   aotc_float8_format{3, 8, 0x7f, 0x80, 0x80, 0})
+AOTC_DEFINE_FLOAT8(aotc_f8e5m2, aotc_to_f8e5m2, aotc_float8_format{2, 15, 0x7b, 0x7c, 0x7e, 1})
+AOTC_DEFINE_FLOAT8(aotc_f8e5m2fnuz, aotc_to_f8e5m2fnuz,
+                   aotc_float8_format{2, 16, 0x7f, 0x80, 0x80, 0})
+AOTC_DEFINE_FLOAT8(aotc_f8e8m0, aotc_to_f8e8m0, aotc_power_format{0})
 #undef AOTC_DEFINE_FLOAT8
 
 #endif  // AOTC_FLOAT8_H_

@@ -229,6 +229,15 @@ AOTC_INLINE T aotc_cast_to(From x, const T *) {
   return (T)x;
 }
 
+// The bits of `x` as another type of its size.
+template <class To, class From>
+AOTC_INLINE To aotc_bit_cast(From x) {
+  static_assert(sizeof(To) == sizeof(From), "types of one size");
+  To bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 #define AOTC_DEFINE_CAST(name, T)               \
   template <class From>                         \
   AOTC_INLINE T name(From x) {                  \

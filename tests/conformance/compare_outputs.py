@@ -7,7 +7,8 @@ import numpy as np
 
 FLOATS = {np.dtype(t) for t in (np.float16, np.float32, np.float64, ml_dtypes.bfloat16,
                                 ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz,
-                                ml_dtypes.float8_e5m2, ml_dtypes.float8_e5m2fnuz)}
+                                ml_dtypes.float8_e5m2, ml_dtypes.float8_e5m2fnuz,
+                                ml_dtypes.float8_e8m0fnu, ml_dtypes.float4_e2m1fn)}
 LEAST_MAGNITUDE = 1e-6
 
 

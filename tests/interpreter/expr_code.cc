@@ -92,6 +92,8 @@ void ExprCode::EvaluateUnary(const Node& node, Frame& frame, LaneValues& out) co
   for (size_t l = 0; l < static_cast<size_t>(node.lanes); ++l) {
     if (node.op == ExprOp::kCast) {
       out[l] = CastLane(node.operand, node.dtype, x[l]);
+    } else if (node.op == ExprOp::kBitCast) {
+      out[l] = BitCastLane(node.operand, node.dtype, x[l]);
     } else if (!IsFloat(node.operand)) {
       const std::optional<int64_t> result = EvaluateIntOp(node.op, node.operand, {&x[l].i, 1});
       if (!result) frame.Fail(StrCat(ExprOpName(node.op), " of ", x[l].i, " has no value"));

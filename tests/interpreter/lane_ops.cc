@@ -92,6 +92,11 @@ Lane CastLane(DType from, DType to, Lane x) {
   return {.i = LoadIntElement(to, bytes, 0)};
 }
 
+Lane BitCastLane(DType from, DType to, Lane x) {
+  const int64_t bits = IsFloat(from) ? BitsOfFloat(from, x.f) : x.i;
+  return IsFloat(to) ? Lane{.f = FloatOfBits(to, bits)} : Lane{.i = WrapInt(bits, to)};
+}
+
 double UnaryFloat(ExprOp op, DType dtype, double x) { return RoundTo(dtype, ApplyUnary(op, x)); }
 
 double BinaryFloat(ExprOp op, DType dtype, double a, double b) {

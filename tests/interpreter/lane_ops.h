@@ -12,6 +12,7 @@ namespace aotc {
 // `value` as the type holds it: rounded to nearest even.
 double RoundTo(DType dtype, double value);
 Lane CastLane(DType from, DType to, Lane x);
+Lane BitCastLane(DType from, DType to, Lane x);
 // On floats of type `dtype`.
 double UnaryFloat(ExprOp op, DType dtype, double x);
 double BinaryFloat(ExprOp op, DType dtype, double a, double b);

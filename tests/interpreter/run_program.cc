@@ -45,7 +45,6 @@ class Machine {
 
  private:
   int64_t Evaluate(const Expr& e) const { return EvaluateInt(e, symbols_).value_or(-1); }
-  int64_t WidthOf(BufferId id) const { return ByteWidth(program_.buffers[id].dtype); }
   int64_t ElementsOf(const Buffer& buffer) const {
     return Evaluate(StorageElements(buffer.layout, buffer.shape));
   }
@@ -69,16 +68,21 @@ class Machine {
     return {arena_.data() + buffer.offset, buffer.bytes};
   }
 
-  // Of what is `elements` large, as far as the buffer goes.
   Memory MemoryOf(BufferId id, int64_t elements) {
+    return MemoryOf(id, elements, program_.buffers[id].dtype);
+  }
+
+  // Of what is `elements` of `dtype` large, as far as the buffer goes: elements that share bytes
+  // are written as bytes.
+  Memory MemoryOf(BufferId id, int64_t elements, DType dtype) {
     const Buffer& buffer = program_.buffers[id];
     const auto [data, bytes] = Storage(id);
-    const int64_t width = WidthOf(id);
+    const int64_t bits = BitWidth(dtype);
     const int64_t skipped = Evaluate(ElementOffset(buffer));
     return {.name = buffer.name,
-            .dtype = buffer.dtype,
-            .data = data + skipped * width,
-            .elements = std::min(elements, bytes / width - skipped)};
+            .dtype = dtype,
+            .data = data + skipped * bits / 8,
+            .elements = std::min(elements, bytes * 8 / bits - skipped)};
   }
 
   // What no step from this one on reads.
@@ -202,16 +206,16 @@ class Machine {
     if (source.elements != elements || target.elements != elements) {
       return absl::InternalError(StrCat("a copy of ", source.name, " reaches out of its buffer"));
     }
-    std::copy_n(source.data, elements * WidthOf(to), target.data);
+    std::copy_n(source.data, StorageBytes(source.dtype, elements), target.data);
     return absl::OkStatus();
   }
 
   absl::Status Launch(const Step& step, const ProgramKernel& kernel, const LoopFunction& loops) {
     std::vector<Memory> params;
     for (size_t i = 0; i < step.args.size(); ++i) {
-      const int64_t reached = Evaluate(
-          ReachedElements(StoredTensor(kernel.kernel, kernel.packing, kernel.kernel.params[i])));
-      params.push_back(MemoryOf(step.args[i], reached));
+      const KernelTensor tensor =
+          StoredTensor(kernel.kernel, kernel.packing, kernel.kernel.params[i]);
+      params.push_back(MemoryOf(step.args[i], Evaluate(ReachedElements(tensor)), tensor.dtype));
     }
     AOTC_ASSIGN_OR_RETURN(const LoopRunner runner, LoopRunner::Make(loops, options_.tiles));
     return runner.Run(params, symbols_);
@@ -224,7 +228,7 @@ class Machine {
       std::vector<int64_t> dims;
       for (const Expr& dim : buffer.shape) dims.push_back(Evaluate(dim));
       std::vector<uint8_t> bytes = io_.at(id);
-      bytes.resize(static_cast<size_t>(ElementsOf(buffer) * WidthOf(id)));
+      bytes.resize(static_cast<size_t>(StorageBytes(buffer.dtype, ElementsOf(buffer))));
       outputs.push_back(Constant::Dense(buffer.dtype, std::move(dims), std::move(bytes)));
     }
     return outputs;

@@ -18,9 +18,11 @@ I32, I64, SIZE, PTR = C.c_int32, C.c_int64, C.c_size_t, C.c_void_p
 NUMPY = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8",
          12: "u4", 13: "u8", 16: ml_dtypes.bfloat16, 17: ml_dtypes.float8_e4m3fn,
          18: ml_dtypes.float8_e4m3fnuz, 19: ml_dtypes.float8_e5m2, 20: ml_dtypes.float8_e5m2fnuz,
-         21: ml_dtypes.uint4, 22: ml_dtypes.int4,
-         23: ml_dtypes.float4_e2m1fn}  # onnx.TensorProto.DataType
-FIRST_PACKED = 21  # from here on two elements lie in one byte, the first in its low half
+         21: ml_dtypes.uint4, 22: ml_dtypes.int4, 23: ml_dtypes.float4_e2m1fn,
+         24: ml_dtypes.float8_e8m0fnu, 25: ml_dtypes.uint2,
+         26: ml_dtypes.int2}  # onnx.TensorProto.DataType
+# Bits of those of which several lie in one byte, the first in its lowest bits.
+PACKED_BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2}
 ALIGNMENT, GUARD_BYTES, GUARD = 64, 4096, 0xA5
 
 
@@ -69,14 +71,23 @@ class Table(C.Structure):
                 ("alias_count", I32), ("aliases", C.POINTER(Alias))]
 
 
-def pack(halves):
-    """Bytes of two elements each, of one element a byte."""
-    even = np.append(halves, np.zeros(halves.size % 2, np.uint8)) & 0xF
-    return even[0::2] | even[1::2] << 4
+def shifts(bits):
+    """Where the elements of a byte begin."""
+    return np.arange(0, 8, bits, dtype=np.uint8)
 
 
-def unpack(data, count):
-    return np.stack([data & 0xF, data >> 4], -1).reshape(-1)[:count]
+def pack(elements, bits):
+    """Bytes of several elements each, of one element a byte."""
+    whole = np.append(elements, np.zeros(-elements.size % (8 // bits), np.uint8)) % (1 << bits)
+    return np.bitwise_or.reduce(whole.reshape(-1, 8 // bits) << shifts(bits), axis=1)
+
+
+def unpack(data, bits, count):
+    """One element a byte. What lies behind the last one is 0."""
+    elements = (data[:, None] >> shifts(bits)).reshape(-1) % (1 << bits)
+    if elements[count:].any():
+        raise Failure(f"{elements[count:]} lies behind the last element of {bits} bits")
+    return elements[:count]
 
 
 class Memory:
@@ -166,8 +177,8 @@ class Run:
 
     def lend_input(self, value, info, array):
         data = np.frombuffer(array.tobytes(), np.uint8)
-        if info.dtype >= FIRST_PACKED:
-            data = pack(data)
+        if info.dtype in PACKED_BITS:
+            data = pack(data, PACKED_BITS[info.dtype])
         held = self.hold(f"input {info.name.decode()}", data.nbytes, 0)
         held.bytes[:] = data
         dims = (I64 * 8)(*array.shape)
@@ -210,14 +221,14 @@ class Run:
             raise Failure(f"output {name}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
         shape = tuple(tensor.dims[:tensor.rank])
         count, dtype = math.prod(shape), np.dtype(NUMPY[info.dtype])
-        packed = info.dtype >= FIRST_PACKED
-        size = (count + 1) // 2 if packed else count * dtype.itemsize
+        bits = PACKED_BITS.get(info.dtype)
+        size = -(-count * bits // 8) if bits else count * dtype.itemsize
         if min(shape, default=0) < 0 or size > info.max_bytes:
             raise Failure(f"output {name}: dims {shape} after the run")
         if strides is not None:
             return self.memory[f"output {name}"].tensor(dtype, shape, strides).copy()
         data = self.memory[f"output {name}"].bytes[:size]
-        data = unpack(data, count) if packed else data
+        data = unpack(data, bits, count) if bits else data
         if dtype == bool and data.size and data.max() > 1:
             raise Failure(f"output {name}: a bool is {data.max()}")
         return np.frombuffer(data.tobytes(), dtype).reshape(shape)

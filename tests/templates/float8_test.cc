@@ -26,6 +26,8 @@ const Type kTypes[] = {
      [](float x) { return aotc_to_f8e5m2(x).bits; }},
     {aotc::DType::kF8E5M2FNUZ, [](uint8_t b) { return aotc_to_f32(aotc_f8e5m2fnuz{b}); },
      [](float x) { return aotc_to_f8e5m2fnuz(x).bits; }},
+    {aotc::DType::kF8E8M0, [](uint8_t b) { return aotc_to_f32(aotc_f8e8m0{b}); },
+     [](float x) { return aotc_to_f8e8m0(x).bits; }},
 };
 
 TEST(Float8, EveryPatternWidensToItsValue) {

@@ -81,6 +81,39 @@ TEST(SmallFloat, Specials) {
   EXPECT_EQ(EncodeSmallFloat(*SmallFloatOf(DType::kF16), 5e-324), 0);
 }
 
+// By default ONNX takes the magnitude, rounds up and limits.
+TEST(SmallFloat, PowersOfTwoRoundUp) {
+  const SmallFloat& format = *SmallFloatOf(DType::kF8E8M0);
+  for (int code = 0; code <= format.largest; ++code) {
+    const double power = std::ldexp(1.0, code - 127);
+    ASSERT_EQ(DecodeSmallFloat(format, static_cast<uint16_t>(code)), power);
+    ASSERT_EQ(EncodeSmallFloat(format, power), code);
+    ASSERT_EQ(EncodeSmallFloat(format, -power), code);
+    const int above = std::min(code + 1, int{format.largest});
+    ASSERT_EQ(EncodeSmallFloat(format, std::nextafter(power, 1e300)), above) << code;
+    ASSERT_EQ(EncodeSmallFloat(format, power * 1.5), above) << code;
+    ASSERT_EQ(EncodeSmallFloat(format, std::nextafter(power, 0)), code);
+  }
+  EXPECT_EQ(EncodeSmallFloat(format, 0), 0);
+  EXPECT_EQ(EncodeSmallFloat(format, std::numeric_limits<double>::infinity()), 254);
+  EXPECT_EQ(EncodeSmallFloat(format, std::nan("")), 255);
+  EXPECT_TRUE(std::isnan(DecodeSmallFloat(format, 255)));
+}
+
+TEST(Element, BitsOfFloatsAreTheirCodes) {
+  for (DType dtype : kSmallFloats) {
+    const SmallFloat& format = *SmallFloatOf(dtype);
+    for (int64_t code = 0; code < int64_t{1} << format.bits; ++code) {
+      const double value = FloatOfBits(dtype, code);
+      if (std::isnan(value)) continue;
+      ASSERT_EQ(BitsOfFloat(dtype, value), code) << DTypeName(dtype);
+    }
+  }
+  EXPECT_EQ(BitsOfFloat(DType::kF32, -2.0), 0xc0000000);
+  EXPECT_EQ(FloatOfBits(DType::kF32, 0x40490fdb), 3.14159274101257324);
+  EXPECT_EQ(BitsOfFloat(DType::kF64, -0.0), INT64_MIN);
+}
+
 TEST(Element, IntegersTruncateAndSaturate) {
   uint8_t bytes[8] = {};
   StoreElement(DType::kI8, bytes, 0, -1.9);
@@ -107,8 +140,22 @@ TEST(Element, NibblesLieTwoAByteLowHalfFirst) {
   EXPECT_EQ(bytes[1], 0xff);
 }
 
+TEST(Element, PairsOfBitsLieFourAByteLowFirst) {
+  Constant packed = Constant::Dense(DType::kI2, {5}, {0xe4, 0x02});
+  EXPECT_EQ(packed.AsInts(), (std::vector<int64_t>{0, 1, -2, -1, -2}));
+  uint8_t bytes[2] = {0xff, 0xff};
+  StoreElement(DType::kU2, bytes, 1, 99);
+  StoreIntElement(DType::kU2, bytes, 0, 6);
+  StoreElement(DType::kU2, bytes, 3, -1);
+  EXPECT_EQ(bytes[0], 0x3e);
+  EXPECT_EQ(bytes[1], 0xff);
+  StoreElement(DType::kI2, bytes, 4, std::nan(""));
+  EXPECT_EQ(bytes[1], 0xfc);
+}
+
 TEST(Constant, SplatStaysOneElementAndEqualsItsDenseForm) {
-  for (DType dtype : {DType::kF32, DType::kI64, DType::kU4, DType::kBF16, DType::kBool}) {
+  for (DType dtype :
+       {DType::kF32, DType::kI64, DType::kU4, DType::kI2, DType::kBF16, DType::kBool}) {
     Constant splat = Constant::Splat(dtype, {3, 5}, 1);
     EXPECT_TRUE(splat.is_splat());
     EXPECT_EQ(static_cast<int64_t>(splat.bytes().size()), StorageBytes(dtype, 1));

@@ -1,5 +1,6 @@
 #include "compiler/eval/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/substitute.h"
@@ -293,6 +294,39 @@ TEST(EvaluateKernel, SmallTypesRoundWhereTheyAreStored) {
   b.SetOutput(0, b.Compute(DType::kI4, {5}, [&](const Indices& i) { return x({4 - i[0]}); }));
   EXPECT_EQ(Check(b.Finish({}), {Constant::Dense(DType::kI4, {5}, {0x21, 0xf3, 0x08})})[0].AsInts(),
             (std::vector<int64_t>{-8, -1, 3, 2, 1}));
+}
+
+// Bytes of `dtype` that are any bits at all.
+Constant AnyBits(DType dtype, int64_t count) {
+  const Constant bytes = Constant::Random(DType::kU8, {StorageBytes(dtype, count)}, 1);
+  return Constant::Dense(dtype, {count}, {bytes.bytes().begin(), bytes.bytes().end()});
+}
+
+// There and back by an integer keeps every bit, those of NaN included, as far as they are stored.
+TEST(EvaluateKernel, BitCastsKeepStoredBits) {
+  for (DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kF8E4M3FN,
+                      DType::kF8E5M2FNUZ, DType::kF8E8M0, DType::kF4E2M1}) {
+    const DType bits = UnsignedOfWidth(dtype);
+    TensorBuilder b("bits");
+    Tensor x = b.Input("x", dtype, {1000});
+    b.SetOutput(
+        0, b.Compute(bits, {1000}, [&](const Indices& i) { return BitCast(bits, x.Stored(i)); }));
+    const Constant given = AnyBits(dtype, 1000);
+    const std::vector<Constant> result = *EvaluateKernel(b.Finish({}), {given});
+    EXPECT_TRUE(std::ranges::equal(result[0].bytes(), given.bytes())) << DTypeName(dtype);
+  }
+}
+
+TEST(EvaluateKernel, BitCastsOfWhatIsComputed) {
+  const absl::StatusOr<Kernel> kernel = ParseKernel(R"(
+    kernel @bits(in %x: f32[300], in %n: i16[300], out %y: i32[300], out %z: f16[300],
+                 out %w: bf16[300]) {
+      %y[i<300] = bits_i32(%x[i] * 2.0) + i32:1
+      %z[i<300] = bits_f16(mod(%n[i], i16:31744))
+      %w[i<300] = bits_bf16(f16(%x[i]))
+    })");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  Check(*kernel, {Constant::Random(kF32, {300}, 1), AnyBits(DType::kI16, 300)});
 }
 
 TEST(RelativeError, AsDocumented) {

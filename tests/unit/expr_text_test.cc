@@ -54,6 +54,8 @@ TEST(ExprText, PrintsAsParsed) {
                            "v<4> + w<4>",
                            "is_nan(u)",
                            "bool(a)",
+                           "bits_i32(u)",
+                           "bits_f64(a) / f64:2.0",
                            "0.1",
                            "1e-20",
                            "9223372036854775807",

@@ -139,6 +139,7 @@ class NaiveEvaluator {
     Number a = Value(e.arg(0), scope);
     DType from = e.arg(0).dtype();
     if (e.op() == ExprOp::kCast) return Cast(from, e.dtype(), a);
+    if (e.op() == ExprOp::kBitCast) return BitCast(from, e.dtype(), a);
     if (IsUnary(e.op())) return IsFloat(from) ? FloatUnary(e.op(), a.f) : IntUnary(e.op(), a.i);
     Number b = Value(e.arg(1), scope);
     return IsFloat(from) ? FloatBinary(e.op(), a.f, b.f)
@@ -158,6 +159,11 @@ class NaiveEvaluator {
     uint8_t bytes[8] = {};
     StoreElement(to, bytes, 0, a.f);
     return {0, LoadIntElement(to, bytes, 0)};
+  }
+
+  static Number BitCast(DType from, DType to, Number a) {
+    const int64_t bits = IsFloat(from) ? BitsOfFloat(from, a.f) : a.i;
+    return IsFloat(to) ? Number{FloatOfBits(to, bits), 0} : Wrapped(to, bits);
   }
 
   static Number FloatUnary(ExprOp op, double x) {

@@ -49,7 +49,7 @@ class Net:
         total = array.sum(axis=1, dtype=array.dtype)
         self.output(self.op("ReduceSum", name, np.array([1]), keepdims=0), total)
 
-    def check(self, aotc, folder):
-        save_net(folder, self.nodes, self.inputs, self.outputs, self.weights, opset=20)
+    def check(self, aotc, folder, opset=20):
+        save_net(folder, self.nodes, self.inputs, self.outputs, self.weights, opset)
         write_tensors(folder / "test_data_set_0", self.arrays, self.results)
         expect_verified(aotc, folder, *FLAGS)

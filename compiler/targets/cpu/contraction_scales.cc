@@ -81,6 +81,7 @@ absl::StatusOr<WeightScales> ReadScales(const Kernel& kernel, TensorId weights) 
     if (!operand || operand->load->tensor != weights) continue;
     if (!operand->scale.valid()) return scales;
     if (BitWidth(operand->load.dtype()) > 8) return Refuse("scaled weights are wider than a byte");
+    if (BitWidth(operand->load.dtype()) < 4) return Refuse("scaled weights are of 2 bits");
     AOTC_ASSIGN_OR_RETURN(scales.scale, ConstantLoad(kernel, operand->scale));
     if (!operand->zero_point.valid()) return scales;
     AOTC_ASSIGN_OR_RETURN(scales.zero, ConstantLoad(kernel, operand->zero_point));
