@@ -174,7 +174,8 @@ def check_plan(options):
     by_way = collections.defaultdict(list)
     for number, case in cases.items():
         by_way[plan.way(number, turns)].append(case)
-    found = run_ways(by_way, options, "all_operator_tests", lambda way, number: (
+    folder = "_".join(["all_operator_tests", *(options.way or [])])
+    found = run_ways(by_way, options, folder, lambda way, number: (
         f"--seed {options.seed} --each 1 --first {number} --count 1 --way {way}"))
     findings = report(found, by_way)
     print(f"  seed {options.seed}: {len(cases)} of {len(numbers)} drawn; not: "

@@ -134,6 +134,7 @@ def non_max_suppression(draw):
 
 
 def max_unpool(draw):
+    """With the places that a MaxPool gives: each channel's own."""
     spatial = [draw.dim(1, 4) for _ in range(draw.dim(1, 2))]
     lead = [draw.dim(1, 2), draw.dim(1, 3)]
     kernel = [draw.dim(1, 3) for _ in spatial]
@@ -142,15 +143,17 @@ def max_unpool(draw):
     count = len(spatial)
     result = [(d - 1) * s + k - pads[i] - pads[i + count]
               for i, (d, s, k) in enumerate(zip(spatial, strides, kernel))]
-    x, total = draw.floats([*lead, *spatial]), int(np.prod([*lead, *result]))
-    places = draw.rng.permutation(total)[:x.size].reshape(x.shape).astype("i8")
+    x, total = draw.floats([*lead, *spatial]), int(np.prod(result))
+    channels = [draw.rng.permutation(total)[:int(np.prod(spatial))] + i * total
+                for i in range(int(np.prod(lead)))]
+    places = np.array(channels, "i8").reshape(x.shape)
     return Node("MaxUnpool", [x, places], {"kernel_shape": kernel, "strides": strides,
                                            "pads": pads}, opset=11)
 
 
 def cumulative_product(draw):
     dims = draw.shape(1, 4)
-    return Node("CumProd", [draw.numbers(dims, ("f4", "f8", "i4", "i8")) ,
+    return Node("CumProd", [draw.numbers(dims, ("f4", "f8", "i4", "i8")),
                             np.array(draw.axis(len(dims)))],
                 {"exclusive": draw.dim(0, 1), "reverse": draw.dim(0, 1)}, known=(1,), opset=26,
                 reference="onnx")
