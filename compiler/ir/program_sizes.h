@@ -38,6 +38,10 @@ class SizeSteps {
 // or how often a loop runs.
 std::set<std::string> SizesOf(const Program& program, const Step& step);
 
+// Leaves out symbols that branches and bodies compute which are not there, and what follows from
+// them.
+void DropUndefinedSizes(Program& program);
+
 // Every step of kind kSizes defines symbols of its own and has one argument with as many elements;
 // steps use what is known. Error: what a verifier of programs says.
 absl::Status CheckSizes(const Program& program);

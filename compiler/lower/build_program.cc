@@ -10,6 +10,7 @@
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
+#include "compiler/ir/program_sizes.h"
 #include "compiler/lower/pack_elements.h"
 #include "compiler/lower/value_buffers.h"
 #include "compiler/schedule/in_place.h"
@@ -19,6 +20,14 @@
 
 namespace aotc {
 namespace {
+
+bool HasResults(const Kernel& kernel, const std::vector<Symbol>& symbols) {
+  const Bounds bounds = BoundsOf(symbols);
+  return std::ranges::any_of(kernel.tensors, [&](const KernelTensor& tensor) {
+    return tensor.role == TensorRole::kOutput &&
+           MaxBytes(ReachedElements(tensor), tensor.dtype, bounds) != 0;
+  });
+}
 
 class ProgramBuilder {
  public:
@@ -51,7 +60,7 @@ class ProgramBuilder {
     }
     for (const Alias& alias : fused.aliases) Share(alias);
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), main.outputs, program_.outputs));
-    DropSizesOfNoStep(program_);
+    DropUndefinedSizes(program_);
     return std::move(program_);
   }
 
@@ -288,26 +297,6 @@ class ProgramBuilder {
     for (const auto& [from, to] : copies) AddCopy(from, to);
   }
 
-  // Of branches and bodies that are not there.
-  static void DropSizesOfNoStep(Program& program) {
-    std::set<std::string> defined;
-    for (const Step& step : program.steps) {
-      for (const Expr& e : step.elements) defined.merge(FreeVars(e));
-    }
-    std::set<std::string> gone;
-    const auto names_gone = [&](const Expr& e) {
-      return !gone.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
-        return gone.contains(var);
-      });
-    };
-    for (Symbol& symbol : program.symbols) {
-      const bool has_step = !symbol.computed || defined.contains(symbol.var);
-      if (!has_step || (symbol.value.valid() && names_gone(symbol.value))) gone.insert(symbol.var);
-      std::erase_if(symbol.checks, [&](const SizeCheck& check) { return names_gone(check.holds); });
-    }
-    std::erase_if(program.symbols, [&](const Symbol& s) { return gone.contains(s.var); });
-  }
-
   // A variable that is no buffer and no symbol.
   std::string CounterName() {
     while (true) {
@@ -335,14 +324,6 @@ class ProgramBuilder {
     const bool known = sources == StrJoin(kernel.kernel.sources, " + ") ||
                        (!kernel.also.empty() && sources == kernel.also.back());
     if (!known) kernel.also.push_back(sources);
-  }
-
-  bool HasResults(const Kernel& kernel) const {
-    const Bounds bounds = BoundsOf(program_.symbols);
-    return std::ranges::any_of(kernel.tensors, [&](const KernelTensor& tensor) {
-      return tensor.role == TensorRole::kOutput &&
-             MaxBytes(ReachedElements(tensor), tensor.dtype, bounds) != 0;
-    });
   }
 
   // A value that a launch is given, or a buffer that no value lies in.
@@ -394,7 +375,7 @@ class ProgramBuilder {
 
   // Nothing where no result ever has elements.
   absl::Status AddKernel(const FusedKernel& fused, const std::vector<ValueId>& checks) {
-    if (!HasResults(fused.kernel)) return absl::OkStatus();
+    if (!HasResults(fused.kernel, program_.symbols)) return absl::OkStatus();
     const std::vector<ValueId>& args = fused.args;
     AOTC_RETURN_IF_ERROR(ComputesPacked(fused.kernel)
                              ? AddPackedLaunches(fused)

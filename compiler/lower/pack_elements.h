@@ -5,8 +5,8 @@
 //
 // Two or four elements share a byte, so that a store of one would read and write others, which
 // other tasks or threads may be writing. A kernel that computes bytes needs no other stores,
-// schedules or targets than one of u8. Values of such types lie packed everywhere in memory: between kernels as
-// well as in inputs, outputs and weights.
+// schedules or targets than one of u8. Values of such types lie packed everywhere in memory:
+// between kernels as well as in inputs, outputs and weights.
 #ifndef AOTC_COMPILER_LOWER_PACK_ELEMENTS_H_
 #define AOTC_COMPILER_LOWER_PACK_ELEMENTS_H_
 
