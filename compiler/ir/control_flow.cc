@@ -198,6 +198,17 @@ SizeEdge EdgeTo(const Graph& graph, const std::vector<std::string>& vars,
   return edge;
 }
 
+SizeEdge EdgeToRound(const Graph& graph, const Node& repeat, const std::vector<ValueId>& from) {
+  const std::vector<ValueId>& inside = graph.regions[repeat.regions.at(kBody)].inputs;
+  const auto behind = repeat.outputs.begin() + static_cast<std::ptrdiff_t>(inside.size());
+  SizeEdge edge = EdgeTo(graph, VariablesIn(repeat, kRoundSizes), inside, from);
+  const SizeEdge last =
+      EdgeTo(graph, VariablesIn(repeat, kSizes), {repeat.outputs.begin(), behind}, from);
+  edge.elements.insert(edge.elements.end(), last.elements.begin(), last.elements.end());
+  edge.values.insert(edge.values.end(), last.values.begin(), last.values.end());
+  return edge;
+}
+
 namespace {
 
 // To the last symbol that it names.

@@ -65,6 +65,8 @@ struct SizeEdge {
 // values go together.
 SizeEdge EdgeTo(const Graph& graph, const std::vector<std::string>& vars,
                 const std::vector<ValueId>& to, const std::vector<ValueId>& from);
+// Of a Repeat, from carried values: to those that its body begins with, and to those behind it.
+SizeEdge EdgeToRound(const Graph& graph, const Node& repeat, const std::vector<ValueId>& from);
 
 // Attribute of any node: symbols of a DefineSizes without operand, in whose checks it trusts.
 inline constexpr const char kGiven[] = "given";

@@ -232,16 +232,8 @@ class ProgramBuilder {
       const ValueId initial = node.inputs[RepeatForm::kFirstCarried + i];
       AddCopy(buffers_.Read(initial), RoomFor(initial, carried.back()));
     }
-    const auto set_sizes = [&](const std::vector<ValueId>& values) {
-      SizeEdge edge = EdgeTo(graph_, VariablesIn(node, kRoundSizes), body.inputs, values);
-      const std::vector<ValueId> last(
-          node.outputs.begin(), node.outputs.begin() + static_cast<std::ptrdiff_t>(form.carried));
-      const SizeEdge behind = EdgeTo(graph_, VariablesIn(node, kSizes), last, values);
-      edge.elements.insert(edge.elements.end(), behind.elements.begin(), behind.elements.end());
-      edge.values.insert(edge.values.end(), behind.values.begin(), behind.values.end());
-      SetSizes(std::move(edge));
-    };
-    set_sizes({node.inputs.begin() + RepeatForm::kFirstCarried, node.inputs.end()});
+    const auto first = node.inputs.begin() + RepeatForm::kFirstCarried;
+    SetSizes(EdgeToRound(graph_, node, {first, node.inputs.end()}));
     const Expr trip = TripOf(graph_, node);
     const bool never = trip.valid() && RangeOf(trip, BoundsOf(program_.symbols)).max <= 0;
     if (never) {
@@ -274,7 +266,7 @@ class ProgramBuilder {
     const std::vector<ValueId> next(first_next,
                                     first_next + static_cast<std::ptrdiff_t>(carried.size()));
     Carry(next, carried);
-    set_sizes(next);
+    SetSizes(EdgeToRound(graph_, node, next));
     program_.steps.push_back({.kind = StepKind::kEnd, .sources = sources});
     LearnSet(VariablesIn(node, kSizes), sources);
     return absl::OkStatus();
