@@ -28,6 +28,7 @@ namespace aotc {
 namespace {
 
 constexpr int64_t kMostDimTerms = 256;  // longer ones take minutes to reason about
+constexpr int kMostForms = 24;          // in turn, of the sequences of a graph
 constexpr std::string_view kLargerSize = ": give --dim a larger least size";
 
 // Padding or an interpolation has nothing to repeat where its input is empty, nor is there an
@@ -98,12 +99,14 @@ class Inference {
         quantized_weights_(QuantizedWeights(graph)),
         scaled_weights_(graph),
         keeps_scaled_(context.target().scales_weights && IsEnabled("fuse", 1, context.options())),
-        sizes_{.bounded = bounded},
+        sizes_{.bounded = bounded, .rooms = ItemRooms(graph)},
         control_(graph, known_, sizes_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
   // Names of values whose elements have to be symbols: the walk is of no use before.
   const SizeSources& wanted() const { return sizes_.wanted; }
+  // Likewise forms that sequences have to have.
+  const ItemRooms& rooms() const { return sizes_.rooms; }
 
  private:
   // The copy that makes an output, of the graph or a region, of a constant: it must not be folded
@@ -347,6 +350,7 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
 absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
   // What a loop carries for nothing would be in the way of what it carries.
   if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
+  int forms = 0;  // of sequences, that have been changed
   for (bool narrowed = !bounded || !HasBounds(graph);;) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
@@ -354,6 +358,11 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     bool named = false;
     for (const auto& [name, source] : inference.wanted()) {
       named |= NameElements(graph, name, source);
+    }
+    // Items that grow with each iteration have no form that is large enough.
+    if (forms < kMostForms && inference.rooms().Apply(graph)) {
+      ++forms;
+      named = true;
     }
     // Without ranges all dims are there, so that --bound of an output bounds what it is made of.
     if (!named && !result.ok() && !std::exchange(narrowed, true)) {

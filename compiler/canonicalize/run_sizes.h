@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/canonicalize/item_rooms.h"
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ops/op.h"
@@ -45,6 +46,7 @@ absl::StatusOr<Expr> SettledSize(Graph& graph, const Node& node, OpenSize open, 
 struct SizeWalk {
   bool bounded = true;      // as in SizeScope
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
+  ItemRooms rooms = {};     // of sequences
 };
 
 }  // namespace aotc

@@ -152,7 +152,10 @@ class Compilation {
   // Callers of the compiled model give all of its inputs.
   void NoteUnreadInputs() {
     const IdVector<ValueId, int> uses = UseCounts(result_.graph);
-    for (ValueId input : result_.graph.main_region().inputs) {
+    const std::vector<ValueId>& inputs = result_.graph.main_region().inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (BundleOf(info_.bundles, /*is_output=*/false, i) != nullptr) continue;
+      const ValueId input = inputs[i];
       const bool decides_sizes = result_.graph.values[input].elements.has_value();
       if (uses[input] > 0 || decides_sizes) continue;
       diagnostics_.Note({}, StrCat("input '", result_.graph.values[input].name,
@@ -231,6 +234,7 @@ class Compilation {
                      .weights = options_.weights,
                      .example = options_.example,
                      .kernels = target_.kernel_files(result_.program)};
+    emit.bundles = info_.bundles;
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
