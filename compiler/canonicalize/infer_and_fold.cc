@@ -30,6 +30,7 @@ namespace aotc {
 namespace {
 
 constexpr int64_t kMostDimTerms = 256;  // longer ones take minutes to reason about
+constexpr int kMostForms = 24;          // in turn, of the sequences of a graph
 
 bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
@@ -57,7 +58,7 @@ class Inference {
         quantized_weights_(QuantizedWeights(graph)),
         scaled_weights_(graph),
         keeps_scaled_(context.target().scales_weights && IsEnabled("fuse", 1, context.options())),
-        sizes_{.bounded = bounded},
+        sizes_{.bounded = bounded, .rooms = ItemRooms(graph)},
         control_(graph, known_, sizes_, diagnostics_) {}
 
   absl::StatusOr<Graph> Run();
@@ -143,6 +144,7 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
   // A finding about the producer was enough; with declared types the walk goes on.
   if (!InputsAreTyped(graph, graph.nodes[id])) return;
+  sizes_.rooms.Note(graph, graph.nodes[id], node.outputs[0]);
   absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
     const std::string message = MessageOf(kernel.status());
@@ -309,6 +311,7 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
 absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
   // What a loop carries for nothing would be in the way of what it carries.
   if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
+  int forms = 0;  // of sequences, that have been changed
   for (bool narrowed = !bounded || !HasBounds(graph);;) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
@@ -316,6 +319,11 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     bool named = false;
     for (const auto& [name, source] : inference.sizes().wanted) {
       named |= NameElements(graph, name, source);
+    }
+    // Items that grow with each iteration have no form that is large enough.
+    if (forms < kMostForms && inference.sizes().rooms.Apply(graph)) {
+      ++forms;
+      continue;  // what changes in a round is known once all have one
     }
     for (const auto& [node, growth] : inference.sizes().growth) {
       named = true;

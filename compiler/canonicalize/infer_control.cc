@@ -174,6 +174,11 @@ void ControlInference::DropImpossible(Graph& graph, NodeId node, const Node& old
 // Results of different sizes have those of the branch that is taken.
 void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const {
   Graph& graph = rebuilder.graph();
+  for (size_t i = 0; i < old_node.outputs.size(); ++i) {
+    sizes_.rooms.Join(graph, old_.regions[old_node.regions.at("then_branch")].outputs[i],
+                      old_.regions[old_node.regions.at("else_branch")].outputs[i],
+                      /*carried=*/false);
+  }
   auto result = [&](const char* branch, size_t i) {
     return graph.regions[graph.nodes[node].regions.at(branch)].outputs[i];
   };

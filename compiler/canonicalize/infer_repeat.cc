@@ -247,7 +247,11 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
 }
 
 void RepeatInference::TypeOutputs(NodeId copy) {
-  for (size_t k = 0; k < form_.carried; ++k) CheckCarried(copy, k);
+  for (size_t k = 0; k < form_.carried; ++k) {
+    sizes_.rooms.Join(rebuilder_.graph(), node_.inputs[RepeatForm::kFirstCarried + k],
+                      old_body_.outputs[form_.first_next + k], /*carried=*/true);
+    CheckCarried(copy, k);
+  }
   if (form_.stacked > 0 && !trip_.valid()) {
     // Of an operand of unknown type its producer has been complained of.
     const bool known = cond_.valid() && IsKnownType(TypeOf(cond_)) &&

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/canonicalize/item_rooms.h"
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ops/op.h"
@@ -55,6 +56,7 @@ struct SizeWalk {
   std::map<NodeId, std::vector<int64_t>> growth = {};
   // Of each branch that is being walked, the innermost last: why no run can take it, or "".
   std::vector<std::string> branches = {};
+  ItemRooms rooms = {};  // of sequences
 };
 
 }  // namespace aotc

@@ -8,6 +8,7 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/driver/recorded_schedules.h"
 #include "compiler/driver/smaller_variants.h"
+#include "compiler/emit/bundles.h"
 #include "compiler/fuse/aliases.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
@@ -152,7 +153,10 @@ class Compilation {
   // Callers of the compiled model give all of its inputs.
   void NoteUnreadInputs() {
     const IdVector<ValueId, int> uses = UseCounts(result_.graph);
-    for (ValueId input : result_.graph.main_region().inputs) {
+    const std::vector<ValueId>& inputs = result_.graph.main_region().inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (BundleOf(info_.bundles, /*is_output=*/false, i) != nullptr) continue;
+      const ValueId input = inputs[i];
       const bool decides_sizes = result_.graph.values[input].elements.has_value();
       if (uses[input] > 0 || decides_sizes) continue;
       diagnostics_.Note({}, StrCat("input '", result_.graph.values[input].name,
@@ -241,7 +245,7 @@ class Compilation {
     emit.provenance.limits = target_.limits;
     if (records_) emit.provenance.schedules = records_->Used();
     emit.provenance.passes = ran_;
-    AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
+    AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit, info_.bundles));
     result_.emulation_flags = target_.emulation_flags;
     return absl::OkStatus();
   }

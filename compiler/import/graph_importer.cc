@@ -12,8 +12,7 @@
 namespace aotc {
 namespace {
 
-// Limits that no model meets and that keep a hostile one from exhausting us.
-constexpr int kMaxDepth = 64;
+// A limit as kMaxDepth is.
 constexpr int64_t kMaxNodes = 250'000;
 
 }  // namespace
@@ -92,11 +91,21 @@ void GraphImporter::ImportMainInputs(Scope& scope) {
   const std::vector<const pb::ValueInfoProto*> inputs = MainInputs();
   std::vector<InputValue> values =
       ImportInputValues({inputs, BoundInputs()}, options_, symbols_, diagnostics_);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!values[i].composite) continue;
+    const std::string length = LengthName(inputs[i]->name());
+    symbols_.Bind(length, {0, values[i].composite->room, 1}).IgnoreError();
+    symbols_.Symbol(length);
+  }
   graph_.symbols = symbols_.Symbols();
   for (size_t i = 0; i < inputs.size(); ++i) {
     ValueId id = graph_.AddValue(DisplayName(inputs[i]->name()), values[i].type);
-    graph_.values[id].elements = std::move(values[i].elements);
-    graph_.main_region().inputs.push_back(id);
+    if (values[i].composite) {
+      ImportCompositeInput(inputs[i]->name(), *values[i].composite, id);
+    } else {
+      graph_.values[id].elements = std::move(values[i].elements);
+      graph_.main_region().inputs.push_back(id);
+    }
     if (inputs[i]->name().empty() || !scope.Define(inputs[i]->name(), id)) {
       diagnostics_.Error({}, StrCat("input '", DisplayName(inputs[i]->name()),
                                     "' of the graph has no name of its own"));
@@ -209,11 +218,16 @@ absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body
   if (result.op == "Constant") return ImportConstantNode(attributes, node, body);
   result.locations = {LocationOf(node, body)};
   AOTC_ASSIGN_OR_RETURN(result.inputs, ImportOperands(node, body));
+  const bool standard = CanonicalDomain(node.domain()).empty();
+  if (standard) {
+    AOTC_ASSIGN_OR_RETURN(const bool is_done, ImportComposite(node, attributes, result, body));
+    if (is_done) return absl::OkStatus();
+  }
   for (const pb::AttributeProto& attribute : attributes) {
     AOTC_RETURN_IF_ERROR(ImportAttribute(attribute, body, result));
   }
   AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
-  bool standard = CanonicalDomain(node.domain()).empty();
+  AOTC_RETURN_IF_ERROR(FlattenControl(result, body));
   if (standard) return NormalizeNode(graph_, body.region, std::move(result), opset);
   graph_.AddNode(body.region, std::move(result));
   return absl::OkStatus();
@@ -236,7 +250,7 @@ absl::Status GraphImporter::ImportConstantNode(const std::vector<pb::AttributePr
 absl::Status GraphImporter::ImportAttribute(const pb::AttributeProto& attribute, const Body& body,
                                             Node& node) {
   if (attribute.has_g()) {
-    AOTC_ASSIGN_OR_RETURN(RegionId region, ImportRegion(attribute.g(), body));
+    AOTC_ASSIGN_OR_RETURN(RegionId region, ImportRegion(attribute.g(), body, node));
     node.regions[DisplayName(attribute.name())] = region;
     return absl::OkStatus();
   }
@@ -249,8 +263,8 @@ absl::Status GraphImporter::ImportAttribute(const pb::AttributeProto& attribute,
   return absl::OkStatus();
 }
 
-absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph,
-                                                     const Body& outer) {
+absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph, const Body& outer,
+                                                     const Node& node) {
   if (outer.depth >= kMaxDepth) return absl::InvalidArgumentError("is nested too deeply");
   Scope scope(outer.scope);
   Body body = outer;
@@ -258,9 +272,8 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
   body.region = graph_.regions.Add({});
   ++body.depth;
   for (const pb::ValueInfoProto& input : graph.input()) {
-    ValueType type = DeclaredType(input, symbols_);
-    ValueId id = graph_.AddValue(body.prefix + DisplayName(input.name()), std::move(type));
-    graph_.regions[body.region].inputs.push_back(id);
+    const std::string name = body.prefix + DisplayName(input.name());
+    AOTC_ASSIGN_OR_RETURN(const ValueId id, AddRegionInput(input, name, node, body.region));
     if (!scope.Define(input.name(), id)) {
       return absl::InvalidArgumentError(
           StrCat("its subgraph has two inputs '", DisplayName(input.name()), "'"));
@@ -333,6 +346,11 @@ void GraphImporter::ImportMainOutputs(Scope& scope) {
     ValueId id = scope.Find(output.name());
     if (!id.valid()) {
       diagnostics_.Error({}, StrCat("output '", name, "' of the graph is not defined anywhere"));
+      continue;
+    }
+    if (const Composite* composite = composites_.Find(id)) {
+      const absl::Status status = ImportCompositeOutput(output, *composite, taken);
+      if (!status.ok()) diagnostics_.Error({}, StrCat("output '", name, "': ", status.message()));
       continue;
     }
     bool plain = !graph_.values[id].constant && taken.insert(id).second;

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "compiler/import/bindings.h"
+#include "compiler/import/composite.h"
 #include "compiler/import/node_order.h"
 #include "compiler/import/onnx_functions.h"
 #include "compiler/import/onnx_import.h"
@@ -47,6 +48,9 @@ class Scope {
 
 using Opsets = std::map<std::string, int>;  // by canonical domain
 
+// A limit that no model meets and that keeps a hostile one from exhausting us.
+inline constexpr int kMaxDepth = 64;
+
 class GraphImporter {
  public:
   GraphImporter(const pb::ModelProto& model, const ImportOptions& options, std::string folder,
@@ -56,6 +60,7 @@ class GraphImporter {
   // forgives.
   absl::StatusOr<Graph> Run();
   const SymbolTable& symbols() const { return symbols_; }
+  const std::vector<Bundle>& bundles() const { return bundles_; }
   const std::set<std::string>& data_files() const { return tensors_.files(); }
 
  private:
@@ -84,10 +89,43 @@ class GraphImporter {
   absl::Status InlineCall(const pb::FunctionProto& function, const pb::NodeProto& node,
                           const Body& body);
   absl::Status ImportAttribute(const pb::AttributeProto& attribute, const Body& body, Node& node);
-  absl::StatusOr<RegionId> ImportRegion(const pb::GraphProto& graph, const Body& body);
+  // `node` is the one that has the region, with its inputs.
+  absl::StatusOr<RegionId> ImportRegion(const pb::GraphProto& graph, const Body& body,
+                                        const Node& node);
   absl::StatusOr<std::vector<ValueId>> ImportOperands(const pb::NodeProto& node, const Body& body);
   absl::Status DefineOutputs(const pb::NodeProto& node, const Body& body, Node& result);
   void ImportMainOutputs(Scope& scope);
+
+  // Of sequences and optionals (composite_import.cc).
+  static std::string LengthName(const std::string& input);
+  void ImportCompositeInput(const std::string& name, const CompositeInput& input, ValueId handle);
+  absl::Status ImportCompositeOutput(const pb::ValueInfoProto& output, const Composite& composite,
+                                     std::set<ValueId>& taken);
+  CompositeBuilder BuilderFor(const Node& node, RegionId region);
+  // False where the node is one of tensors.
+  absl::StatusOr<bool> ImportComposite(const pb::NodeProto& node,
+                                       const std::vector<pb::AttributeProto>& attributes,
+                                       const Node& result, const Body& body);
+  absl::StatusOr<ValueId> AddRegionInput(const pb::ValueInfoProto& input, const std::string& name,
+                                         const Node& node, RegionId region);
+  // Makes new values the parts of `handle`, and appends them.
+  void AddParts(ValueId handle, BundleKind kind, std::vector<ValueId>& into);
+  // Replaces handles among what the node and its regions take and give by their parts.
+  absl::Status FlattenControl(Node& node, const Body& body);
+  absl::Status FlattenIf(Node& node);
+  absl::Status FlattenLoop(Node& node, const Body& body);
+  std::optional<int64_t> MaxItemsOf(const std::vector<ValueId>& names) const;
+  absl::Status ImportSequenceMap(const pb::NodeProto& node,
+                                 const std::vector<pb::AttributeProto>& attributes, const Node& map,
+                                 const Body& body);
+  absl::StatusOr<std::vector<ValueId>> ImportMapBody(const pb::GraphProto& graph,
+                                                     const std::vector<ValueId>& arguments,
+                                                     Body body);
+  std::optional<size_t> KnownItems(const std::vector<ValueId>& operands) const;
+  absl::Status UnrollMap(const pb::NodeProto& node, const pb::GraphProto& graph, const Node& map,
+                         size_t count, const Body& body);
+  absl::Status LoopOverItems(const pb::NodeProto& node, const pb::GraphProto& graph,
+                             const Node& map, const Body& body);
 
   Location LocationOf(const pb::NodeProto& node, const Body& body) const;
   absl::StatusOr<int> OpsetOf(const pb::NodeProto& node, const Body& body) const;
@@ -100,6 +138,9 @@ class GraphImporter {
   FunctionTable functions_;
   SymbolTable symbols_;
   Graph graph_;
+  std::vector<Bundle> bundles_;
+  CompositeTable composites_;
+  std::map<RegionId, std::vector<ValueId>> region_inputs_;  // as the model has them
   int64_t node_count_ = 0;
 };
 

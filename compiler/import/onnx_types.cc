@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/import/sequence_ops.h"
 #include "compiler/import/size_inputs.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/support/status.h"
@@ -45,7 +46,7 @@ class InputTypes {
     for (const ShapeOption& option : options_.shapes) ApplyShape(option);
     for (const BoundInput& bound : bound_) ApplyBound(bound);
     std::vector<InputValue> values;
-    for (const auto* input : inputs_) values.push_back({.type = InputType(*input)});
+    for (const auto* input : inputs_) values.push_back(ValueOf(*input));
     for (size_t i = 0; i < inputs_.size(); ++i) {
       values[i].elements = sizes_.ElementsOf(*inputs_[i], symbols_);
     }
@@ -59,10 +60,16 @@ class InputTypes {
     diagnostics_.Error({}, message, hint);
   }
 
+  // Of a sequence or an optional that of an item.
   static const pb::TensorShapeProto* ShapeOf(const pb::ValueInfoProto& info) {
-    bool has =
-        info.has_type() && info.type().has_tensor_type() && info.type().tensor_type().has_shape();
-    return has ? &info.type().tensor_type().shape() : nullptr;
+    if (!info.has_type()) return nullptr;
+    const pb::TypeProto::Tensor* tensor = &info.type().tensor_type();
+    if (!info.type().has_tensor_type()) {
+      const auto type = CompositeTypeOf(info.type());
+      if (!type.ok() || !*type) return nullptr;
+      tensor = (*type)->item;
+    }
+    return tensor->has_shape() ? &tensor->shape() : nullptr;
   }
 
   const pb::ValueInfoProto* FindInput(const std::string& name) const {
@@ -222,14 +229,82 @@ class InputTypes {
     return text.empty() ? symbols_.Symbol(AxisName(input.name(), axis)) : symbols_.Dim(text);
   }
 
+  InputValue ValueOf(const pb::ValueInfoProto& input) {
+    const absl::StatusOr<std::optional<CompositeType>> type = CompositeTypeOf(input.type());
+    if (type.ok() && !*type) return {.type = InputType(input)};
+    absl::StatusOr<CompositeInput> parts = type.status();
+    if (type.ok()) parts = PartsOf(input, **type);
+    if (parts.ok()) return {.type = UnknownType(), .composite = *std::move(parts)};
+    diagnostics_.AddStatus(absl::Status(
+        parts.status().code(),
+        StrCat("input '", DisplayName(input.name()), "': ", parts.status().message())));
+    return {.type = UnknownType()};
+  }
+
+  absl::StatusOr<CompositeInput> PartsOf(const pb::ValueInfoProto& input,
+                                         const CompositeType& type) {
+    CompositeInput parts = {.kind = type.kind};
+    AOTC_ASSIGN_OR_RETURN(parts.dtype, DTypeFromOnnx(type.item->elem_type()));
+    const auto given = options_.max_items_of.find(input.name());
+    parts.room = given == options_.max_items_of.end() ? options_.max_items : given->second;
+    if (type.kind == BundleKind::kOptional) parts.room = 1;
+    AOTC_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds, ItemBounds(input));
+    if (bounds.size() >= kMaxRank) {
+      return absl::UnimplementedError(
+          StrCat("its items have rank ", bounds.size(), "; less than ", kMaxRank, " is supported"));
+    }
+    for (const DimBound& bound : bounds) {
+      parts.most.push_back(bound.max);
+      parts.varies |= bound.min != bound.max;
+    }
+    return parts;
+  }
+
+  // What each dim of an item may be. Error: no flag and no declaration says.
+  absl::StatusOr<std::vector<DimBound>> ItemBounds(const pb::ValueInfoProto& input) {
+    const pb::TensorShapeProto* shape = ShapeOf(input);
+    const std::string name = DisplayName(input.name());
+    if (shape == nullptr) {
+      const auto given = unranked_.find(input.name());
+      if (given != unranked_.end()) return given->second;
+      if (options_.lenient) return std::vector<DimBound>();
+      return absl::InvalidArgumentError(
+          StrCat("its items have no shape; hint: give the largest one, such as --shape ", name,
+                 "=0..3x0..224x0..224"));
+    }
+    std::vector<DimBound> bounds;
+    for (int axis = 0; axis < shape->dim_size(); ++axis) {
+      std::optional<DimBound> bound = ItemBound(input, axis, shape->dim(axis));
+      if (!bound && options_.lenient) bound = DimBound{0, SymbolTable::kUnboundMax, 1};
+      if (!bound) {
+        const std::string text = Text(shape->dim(axis));
+        const std::string dim = text.empty() ? AxisName(name, axis) : DisplayName(text);
+        return absl::InvalidArgumentError(StrCat("axis ", axis,
+                                                 " of its items has no maximum; "
+                                                 "hint: give its range, such as --dim ",
+                                                 dim, "=0..8"));
+      }
+      bounds.push_back(*bound);
+    }
+    return bounds;
+  }
+
+  std::optional<DimBound> ItemBound(const pb::ValueInfoProto& input, int axis,
+                                    const Dimension& dim) const {
+    const auto found = overrides_.find({input.name(), axis});
+    if (found != overrides_.end()) return found->second;
+    if (const std::optional<int64_t> number = NumberOf(dim)) return DimBound{*number, *number, 1};
+    return symbols_.BoundOf(Text(dim).empty() ? AxisName(input.name(), axis) : Text(dim));
+  }
+
   ValueType InputType(const pb::ValueInfoProto& input) {
     std::string place = StrCat("input '", DisplayName(input.name()), "'");
-    absl::StatusOr<ValueType> type = TypeOf(input, input.type(), 0);
+    absl::StatusOr<ValueType> type = TypeOf(input);
     if (!type.ok()) {
       Error(StrCat(place, ": ", type.status().message()));
       return UnknownType();
     }
-    if (type->kind == ValueKind::kTensor && !type->ranked && !options_.lenient) {
+    if (!type->ranked && !options_.lenient) {
       Error(StrCat(place, " has no shape"),
             StrCat("give --shape ", DisplayName(input.name()), "=1x3x224x224"));
     }
@@ -258,40 +333,16 @@ class InputTypes {
     }
   }
 
-  absl::StatusOr<ValueType> TypeOf(const pb::ValueInfoProto& input, const pb::TypeProto& type,
-                                   int depth) {
-    constexpr int kMaxDepth = 16;
-    if (depth > kMaxDepth) return absl::InvalidArgumentError("its type is nested too deeply");
-    switch (type.value_case()) {
-      case pb::TypeProto::kTensorType: return TensorTypeOf(input, type.tensor_type(), depth);
-      case pb::TypeProto::kSequenceType: {
-        ValueType result{.kind = ValueKind::kSequence, .max_items = options_.max_items};
-        return WithChild(std::move(result), input, type.sequence_type().elem_type(), depth);
-      }
-      case pb::TypeProto::kOptionalType:
-        return WithChild({.kind = ValueKind::kOptional}, input, type.optional_type().elem_type(),
-                         depth);
-      case pb::TypeProto::kMapType: {
-        ValueType result{.kind = ValueKind::kMap};
-        AOTC_ASSIGN_OR_RETURN(DType key, DTypeFromOnnx(type.map_type().key_type()));
-        std::string items = input.name() + ":items";
-        BindSymbol(items, {0, options_.max_items, 1});
-        result.children.push_back(TensorType(key, {symbols_.Symbol(items)}));
-        return WithChild(std::move(result), input, type.map_type().value_type(), depth);
-      }
-      default: return absl::InvalidArgumentError("has no type, or one that is not supported");
+  absl::StatusOr<ValueType> TypeOf(const pb::ValueInfoProto& input) {
+    if (input.type().has_tensor_type()) return TensorTypeOf(input, input.type().tensor_type());
+    if (input.type().has_map_type()) {
+      return absl::UnimplementedError("maps are not supported as inputs");
     }
-  }
-
-  absl::StatusOr<ValueType> WithChild(ValueType parent, const pb::ValueInfoProto& input,
-                                      const pb::TypeProto& child, int depth) {
-    AOTC_ASSIGN_OR_RETURN(ValueType type, TypeOf(input, child, depth + 1));
-    parent.children.push_back(std::move(type));
-    return parent;
+    return absl::InvalidArgumentError("has no type, or one that is not supported");
   }
 
   absl::StatusOr<ValueType> TensorTypeOf(const pb::ValueInfoProto& input,
-                                         const pb::TypeProto::Tensor& tensor, int depth) {
+                                         const pb::TypeProto::Tensor& tensor) {
     AOTC_ASSIGN_OR_RETURN(DType dtype, DTypeFromOnnx(tensor.elem_type()));
     ValueType type = TensorType(dtype, {});
     type.ranked = tensor.has_shape();
@@ -299,7 +350,7 @@ class InputTypes {
       type.dims.push_back(AxisDim(input, tensor.shape().dim(axis), axis));
     }
     auto given = unranked_.find(input.name());
-    if (depth > 0 || type.ranked || given == unranked_.end()) return type;
+    if (type.ranked || given == unranked_.end()) return type;
     type.ranked = true;
     for (size_t axis = 0; axis < given->second.size(); ++axis) {
       std::string name = AxisName(input.name(), static_cast<int>(axis));

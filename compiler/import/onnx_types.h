@@ -26,8 +26,18 @@ struct MainInputs {
   std::vector<BoundInput> bound;
 };
 
+// An input that is a sequence or an optional: how large its parts are (ir/bundle.h).
+struct CompositeInput {
+  BundleKind kind = BundleKind::kSequence;
+  DType dtype = DType::kUndefined;
+  int64_t room = 0;                // in items
+  std::vector<int64_t> most = {};  // per axis of an item
+  bool varies = false;             // items may have other dims
+};
+
 struct InputValue {
   ValueType type = {};
+  std::optional<CompositeInput> composite = {};
   // Of an input of integers of which a flag bounds one: a symbol each.
   std::optional<std::vector<Expr>> elements = {};
 };

@@ -48,6 +48,11 @@ absl::Status SymbolTable::Bind(const std::string& alias, const DimBound& bound) 
                                            PrintDimBound(bound)));
 }
 
+std::optional<DimBound> SymbolTable::BoundOf(const std::string& alias) const {
+  const auto found = bounds_.find(Principal(alias));
+  return found == bounds_.end() ? std::nullopt : std::optional(found->second);
+}
+
 Expr SymbolTable::Symbol(const std::string& alias) {
   const std::string& name = Principal(alias);
   if (auto found = values_.find(name); found != values_.end()) return found->second;

@@ -37,6 +37,9 @@ class SymbolTable {
   // already.
   void Equate(const std::string& name, const std::string& other);
 
+  // What is stated of a name; nothing where no flag does.
+  std::optional<DimBound> BoundOf(const std::string& alias) const;
+
   // The dim that a text states. Symbols appear in the order of first use. A symbol without a bound
   // gets the range 1..kUnboundMax and is listed in Unbound().
   Expr Dim(const std::string& text);

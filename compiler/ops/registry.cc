@@ -6,6 +6,9 @@
 #include "compiler/support/status.h"
 
 namespace aotc {
+std::span<const OpDef> ItemOps();
+std::span<const OpDef> ItemsOfSplitOps();
+std::span<const OpDef> JoinedItemOps();
 namespace {
 
 constexpr OpFamily kFamilies[] = {
@@ -36,6 +39,9 @@ constexpr OpFamily kFamilies[] = {
     GridSampleOps,
     IndexCheckOps,
     IntegerContractionOps,
+    ItemOps,
+    ItemsOfSplitOps,
+    JoinedItemOps,
     LabelOps,
     LinearAttentionOps,
     LinearModelOps,

@@ -50,10 +50,14 @@ def write_batch(cases, folder, renamed):
     names = {} if renamed is None else renaming.rename(merged, renamed)
     (folder / run_batch.NAMES).write_text(json.dumps(names))
     onnx.save(merged, folder / "batch.onnx")
-    bounds = [(merge_models.prefix_of(number) + name, axis, most)
-              for number, case in enumerate(cases) for name, axis, most in case.bounds()]
-    return folder / "batch.onnx", [f"--bound={names.get(name, name)}:{axis}={most}"
-                                   for name, axis, most in bounds]
+    flags = []
+    for number, case in enumerate(cases):
+        def name_of(name, prefix=merge_models.prefix_of(number)):
+            return names.get(prefix + name, prefix + name)
+        flags += [f"--bound={name_of(name)}:{axis}={most}" for name, axis, most in case.bounds()]
+        for name, items in case.rooms():
+            flags += node_cases.room_flags(name_of(name), items)
+    return folder / "batch.onnx", flags
 
 
 def attempt(target, cases, folder, renamed):

@@ -23,6 +23,37 @@ DATA = pathlib.Path(onnx.__file__).parent / "backend/test/data/node"
 Loaded = collections.namedtuple("Loaded", "model inputs expected")
 
 
+PROTOS = {"tensor_type": onnx.TensorProto, "sequence_type": onnx.SequenceProto,
+          "optional_type": onnx.OptionalProto}
+
+
+def value_of(proto):
+    """An array; a list of arrays; None, or what an optional holds."""
+    if isinstance(proto, onnx.TensorProto):
+        return numpy_helper.to_array(proto)
+    if isinstance(proto, onnx.SequenceProto):
+        return [numpy_helper.to_array(tensor) for tensor in proto.tensor_values]
+    if proto.HasField("tensor_value"):
+        return numpy_helper.to_array(proto.tensor_value)
+    return value_of(proto.sequence_value) if proto.HasField("sequence_value") else None
+
+
+def items_of(value):
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def room_flags(name, items):
+    """--max-items and --shape for a sequence with these items, where they have one rank."""
+    flags = [f"--max-items={name}={len(items) + 2}"]
+    shapes = [item.shape for item in items]
+    if len({len(shape) for shape in shapes}) == 1:
+        dims = [f"{min(axis)}..{max(axis)}" for axis in zip(*shapes)]
+        flags.append(f"--shape={name}={'x'.join(dims) or 'scalar'}")
+    return flags
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     name: str
@@ -35,13 +66,13 @@ class Case:
         return f"{self.name}:{numbers}" if numbers else self.name
 
     def read_data(self, kind, values):
-        """The tensors of the first data set, one per value of the graph."""
-        folder, tensors = DATA / self.name / "test_data_set_0", []
+        """The protos of the first data set, one per value of the graph: TensorProto and others."""
+        folder, protos = DATA / self.name / "test_data_set_0", []
         for number, value in enumerate(values):
-            tensor = onnx.TensorProto.FromString((folder / f"{kind}_{number}.pb").read_bytes())
-            tensor.name = value.name
-            tensors.append(tensor)
-        return tensors
+            data = (folder / f"{kind}_{number}.pb").read_bytes()
+            protos.append(PROTOS[value.type.WhichOneof("value")].FromString(data))
+            protos[-1].name = value.name
+        return protos
 
     def bounds(self):
         """(output, axis, most) of each axis of an output, for sizes that only a run knows: twice
@@ -49,7 +80,13 @@ class Case:
         """
         outputs = self.read_data("output", onnx.load(DATA / self.name / "model.onnx").graph.output)
         return [(tensor.name, axis, 2 * dim) for tensor in outputs
-                for axis, dim in enumerate(tensor.dims)]
+                if isinstance(tensor, onnx.TensorProto) for axis, dim in enumerate(tensor.dims)]
+
+    def rooms(self):
+        """(input, items) of each input that is no tensor."""
+        inputs = self.read_data("input", onnx.load(DATA / self.name / "model.onnx").graph.input)
+        return [(proto.name, items_of(value_of(proto))) for proto in inputs
+                if not isinstance(proto, onnx.TensorProto)]
 
     def load(self):
         """The model with the known inputs as initializers and the others pinned to their data."""
@@ -59,12 +96,16 @@ class Case:
             if number in self.known:
                 graph.initializer.append(tensor)
                 continue
+            if not isinstance(tensor, onnx.TensorProto):
+                free.append(graph.input[number])
+                inputs[tensor.name] = value_of(tensor)
+                continue
             free.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type,
                                                            tensor.dims))
             inputs[tensor.name] = numpy_helper.to_array(tensor)
         del graph.input[:]
         graph.input.extend(free)
-        expected = {tensor.name: numpy_helper.to_array(tensor)
+        expected = {tensor.name: value_of(tensor)
                     for tensor in self.read_data("output", graph.output)}
         return Loaded(model, inputs, expected)
 
