@@ -25,8 +25,7 @@ class BranchReplacer {
     for (size_t i = 0; i < given.size(); ++i) {
       ValueType type = graph_.values[graph_.regions[other].outputs[i]].type;
       for (Expr& dim : type.dims) {
-        const auto is_others = [&](const std::string& var) { return others.contains(var); };
-        if (std::ranges::any_of(FreeVars(dim), is_others)) dim = Expr(0);
+        if (NamesAny(dim, others)) dim = Expr(0);
       }
       graph_.regions[branch_].outputs[i] = AddResult(graph_.values[given[i]].name, type);
     }

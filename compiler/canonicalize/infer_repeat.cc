@@ -346,9 +346,7 @@ void RepeatInference::TypeStacked(NodeId copy, size_t j, const Expr& rounds) {
   if (!IsKnownType(type)) return;
   for (Expr& dim : type.dims) {
     dim = Simplify(dim, BoundsOf(graph.symbols));
-    const std::set<std::string> own = SizesOfRegion(graph, body);
-    const auto is_own = [&](const std::string& var) { return own.contains(var); };
-    if (std::ranges::none_of(FreeVars(dim), is_own)) continue;
+    if (!NamesAny(dim, SizesOfRegion(graph, body))) continue;
     return Complain(StrCat("stacks values of ", PrintType(type),
                            ", whose sizes differ from one "
                            "iteration to the next"),

@@ -138,9 +138,8 @@ void RoundSizes::LimitStacked(RegionId body, size_t index, ValueId old_result) {
   if (!IsKnownType(type) || result.type.dims.size() != type.dims.size() + 1) return;
   const std::set<std::string> own = SizesOfRegion(graph, body);
   for (size_t axis = 0; axis < type.dims.size(); ++axis) {
-    const auto is_own = [&](const std::string& var) { return own.contains(var); };
     const std::optional<int64_t> dim = result.type.dims[axis + 1].AsInt();
-    if (!dim || std::ranges::none_of(FreeVars(type.dims[axis]), is_own)) continue;
+    if (!dim || !NamesAny(type.dims[axis], own)) continue;
     Limit(body, index, axis, {*dim, *dim}, StrCat(result.name, ":", axis + 1));
   }
 }

@@ -76,8 +76,7 @@ absl::Status AddCheck(Graph& graph, const Node& node, const SizeCheck& check) {
 // Whether all nodes of the region run where the expression is known.
 bool BelongsTo(const Graph& graph, RegionId region, const Expr& e) {
   if (region == graph.main) return true;
-  const std::set<std::string> own = SizesOfRegion(graph, region);
-  return std::ranges::any_of(FreeVars(e), [&](const auto& var) { return own.contains(var); });
+  return NamesAny(e, SizesOfRegion(graph, region));
 }
 
 // Whether it names what branches or rounds have set: a value of that size is in memory before a run

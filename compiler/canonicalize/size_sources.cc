@@ -215,10 +215,7 @@ std::set<std::string> SizesOfRegion(const Graph& graph, RegionId region) {
     }
   }
   for (const Symbol& symbol : graph.symbols) {
-    const bool follows = symbol.value.valid() && !symbol.computed &&
-                         std::ranges::any_of(FreeVars(symbol.value), [&](const std::string& var) {
-                           return vars.contains(var);
-                         });
+    const bool follows = symbol.value.valid() && !symbol.computed && NamesAny(symbol.value, vars);
     if (follows) vars.insert(symbol.var);
   }
   return vars;

@@ -12,14 +12,9 @@ namespace aotc {
 absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values) {
   // What a tensor states that is still to be computed, and what follows from it, comes later.
   std::set<std::string> unknown;
-  const auto names_unknown = [&](const Expr& e) {
-    return !unknown.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
-      return unknown.contains(var);
-    });
-  };
   for (const Symbol& symbol : symbols) {
     const bool is_to_come = symbol.computed && !values.contains(symbol.var);
-    if (is_to_come || (symbol.value.valid() && names_unknown(symbol.value))) {
+    if (is_to_come || (symbol.value.valid() && NamesAny(symbol.value, unknown))) {
       unknown.insert(symbol.var);
       continue;
     }
@@ -36,7 +31,7 @@ absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& valu
       values[symbol.var] = *value;
     }
     for (const SizeCheck& check : symbol.checks) {
-      if (names_unknown(check.holds)) continue;
+      if (NamesAny(check.holds, unknown)) continue;
       if (EvaluateInt(check.holds, values).value_or(0) == 0) {
         return absl::OutOfRangeError(check.text);
       }

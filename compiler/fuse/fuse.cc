@@ -153,9 +153,8 @@ class Fuser {
 
   bool HasLateSize(ValueId value) const {
     const Shape& dims = graph_.values[value].type.dims;
-    return !late_.empty() && std::ranges::any_of(dims, [&](const Expr& dim) {
-      return std::ranges::any_of(FreeVars(dim), [&](auto& var) { return late_.contains(var); });
-    });
+    return !late_.empty() &&
+           std::ranges::any_of(dims, [&](const Expr& dim) { return NamesAny(dim, late_); });
   }
 
   std::string WhyNoPart(ValueId value, ValueId whole, const PartAxis& along) const {

@@ -175,9 +175,8 @@ class Adder {
     const Node& node = graph_.nodes[kernel.control];
     const auto is_used = [&](const std::string& var) { return sizes.contains(var); };
     if (!DefinesSizes(node)) return std::ranges::any_of(VariablesIn(node, kSizes), is_used);
-    return std::ranges::any_of(*graph_.values[node.outputs[0]].elements, [&](const Expr& element) {
-      return std::ranges::any_of(FreeVars(element), is_used);
-    });
+    return std::ranges::any_of(*graph_.values[node.outputs[0]].elements,
+                               [&](const Expr& element) { return NamesAny(element, sizes); });
   }
 
   // Behind the last kernel that writes what this one reads, or defines its sizes.

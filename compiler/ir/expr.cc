@@ -284,6 +284,13 @@ bool UsesVar(const Expr& e, std::string_view name) {
   return found;
 }
 
+bool NamesAny(const Expr& e, const std::set<std::string>& names) {
+  bool found = false;
+  if (names.empty()) return found;
+  Visit(e, [&](const Expr& node) { found |= node.IsVar() && names.contains(node->name); });
+  return found;
+}
+
 int64_t TermCount(const Expr& e) {
   int64_t count = 0;
   Visit(e, [&](const Expr&) { ++count; });

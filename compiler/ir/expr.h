@@ -229,6 +229,8 @@ void Visit(const Expr& e, const std::function<void(const Expr&)>& visit);
 // Names of the variables in `e`.
 std::set<std::string> FreeVars(const Expr& e);
 bool UsesVar(const Expr& e, std::string_view name);
+// Whether it names one of the variables.
+bool NamesAny(const Expr& e, const std::set<std::string>& names);
 // Nodes of `e` as a tree: what its text would write.
 int64_t TermCount(const Expr& e);
 // Limit of an expression that others are substituted into. Each of a chain of x * sigmoid(x)

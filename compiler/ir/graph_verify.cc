@@ -167,14 +167,8 @@ class Verifier {
   void LearnWhatFollows() {
     for (const Symbol& symbol : graph_.symbols) {
       const bool follows = symbol.value.valid() && !symbol.computed;
-      if (follows && !NamesUnknown(symbol.value)) unknown_.erase(symbol.var);
+      if (follows && !NamesAny(symbol.value, unknown_)) unknown_.erase(symbol.var);
     }
-  }
-
-  bool NamesUnknown(const Expr& e) const {
-    return !unknown_.empty() && std::ranges::any_of(FreeVars(e), [&](const auto& var) {
-      return unknown_.contains(var);
-    });
   }
 
   void Use(ValueId id, const std::string& place) {
@@ -192,7 +186,7 @@ class Verifier {
     CheckType(id, graph_.values[id].type);
     if (!graph_.values[id].elements) return;
     for (const Expr& element : *graph_.values[id].elements) {
-      if (NamesUnknown(element)) Fail(StrCat(Name(id), ": an element is not known yet"));
+      if (NamesAny(element, unknown_)) Fail(StrCat(Name(id), ": an element is not known yet"));
     }
   }
 
@@ -208,7 +202,7 @@ class Verifier {
       for (const std::string& var : FreeVars(dim)) {
         if (!vars_.contains(var)) Fail(StrCat(Name(id), ": unknown symbol '", var, "'"));
       }
-      if (NamesUnknown(dim)) Fail(StrCat(Name(id), ": a dim is not known yet"));
+      if (NamesAny(dim, unknown_)) Fail(StrCat(Name(id), ": a dim is not known yet"));
     }
     for (const ValueType& child : type.children) CheckType(id, child);
   }

@@ -102,15 +102,12 @@ std::set<std::string> SizesOf(const Program& program, const Step& step) {
 void DropUndefinedSizes(Program& program) {
   std::set<std::string> defined, gone;
   for (const Step& step : program.steps) AddVars(step.elements, defined);
-  const auto names_gone = [&](const Expr& e) {
-    return !gone.empty() && std::ranges::any_of(FreeVars(e), [&](const std::string& var) {
-      return gone.contains(var);
-    });
-  };
   for (Symbol& symbol : program.symbols) {
     const bool has_step = !symbol.computed || defined.contains(symbol.var);
-    if (!has_step || (symbol.value.valid() && names_gone(symbol.value))) gone.insert(symbol.var);
-    std::erase_if(symbol.checks, [&](const SizeCheck& check) { return names_gone(check.holds); });
+    if (!has_step || (symbol.value.valid() && NamesAny(symbol.value, gone)))
+      gone.insert(symbol.var);
+    std::erase_if(symbol.checks,
+                  [&](const SizeCheck& check) { return NamesAny(check.holds, gone); });
   }
   std::erase_if(program.symbols, [&](const Symbol& s) { return gone.contains(s.var); });
 }

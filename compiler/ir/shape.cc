@@ -34,10 +34,7 @@ std::set<std::string> LateSymbols(const std::vector<Symbol>& symbols) {
   std::set<std::string> late;
   if (std::ranges::none_of(symbols, &Symbol::computed)) return late;
   for (const Symbol& symbol : symbols) {
-    const bool follows = symbol.value.valid() &&
-                         std::ranges::any_of(FreeVars(symbol.value), [&](const std::string& var) {
-                           return late.contains(var);
-                         });
+    const bool follows = symbol.value.valid() && NamesAny(symbol.value, late);
     if (symbol.computed || follows) late.insert(symbol.var);
   }
   return late;
