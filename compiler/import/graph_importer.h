@@ -14,6 +14,7 @@
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/onnx_tensor.h"
 #include "compiler/import/onnx_types.h"
+#include "compiler/import/string_values.h"
 #include "compiler/import/symbol_table.h"
 
 namespace aotc {
@@ -56,6 +57,7 @@ class GraphImporter {
   // forgives.
   absl::StatusOr<Graph> Run();
   const SymbolTable& symbols() const { return symbols_; }
+  const std::vector<Bundle>& bundles() const { return bundles_; }
   const std::set<std::string>& data_files() const { return tensors_.files(); }
 
  private:
@@ -88,6 +90,15 @@ class GraphImporter {
   absl::StatusOr<std::vector<ValueId>> ImportOperands(const pb::NodeProto& node, const Body& body);
   absl::Status DefineOutputs(const pb::NodeProto& node, const Body& body, Node& result);
   void ImportMainOutputs(Scope& scope);
+  // A main input of this type as parts; it is no input itself.
+  void ImportStringInput(ValueId handle, const std::string& name, const ValueType& type);
+  void ImportStringOutput(ValueId handle, const pb::ValueInfoProto& output,
+                          std::set<ValueId>& taken);
+  // A constant under a name; of strings a handle.
+  ValueId AddConstant(std::string_view name, Constant constant);
+  // Makes a value an output of the main region that is called so: itself, or a copy where it is
+  // `taken`, or no result of a node.
+  ValueId AddMainOutput(ValueId value, const std::string& name, std::set<ValueId>& taken);
 
   Location LocationOf(const pb::NodeProto& node, const Body& body) const;
   absl::StatusOr<int> OpsetOf(const pb::NodeProto& node, const Body& body) const;
@@ -99,6 +110,8 @@ class GraphImporter {
   TensorReader tensors_;
   FunctionTable functions_;
   SymbolTable symbols_;
+  StringTable strings_;
+  std::vector<Bundle> bundles_;
   Graph graph_;
   int64_t node_count_ = 0;
 };

@@ -52,6 +52,7 @@ void FillInfo(const pb::ModelProto& model, const GraphImporter& importer, ModelI
   for (const pb::OperatorSetIdProto& import : model.opset_import()) {
     info.opsets[CanonicalDomain(import.domain())] = static_cast<int>(import.version());
   }
+  info.bundles = importer.bundles();
   info.producer = DisplayName(model.producer_name());
   for (const std::string& name : importer.symbols().Unbound()) {
     for (const Symbol& symbol : importer.symbols().Symbols()) {

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/import/bind_option.h"
 #include "compiler/import/shape_options.h"
+#include "compiler/ir/bundle.h"
 #include "compiler/ir/graph.h"
 #include "compiler/support/diagnostics.h"
 
@@ -30,8 +31,9 @@ struct ImportOptions {
   std::vector<DimOption> dims = {};           // --dim
   std::vector<BoundOption> bounds = {};       // --bound
   std::vector<std::string> keep_inputs = {};  // --keep-input: inputs in spite of their initializers
-  std::vector<BindOption> binds = {};  // --bind: inputs and initializers with values of files
-  int64_t max_items = 64;              // of sequences
+  std::vector<BindOption> binds = {};   // --bind: inputs and initializers with values of files
+  int64_t max_items = 64;               // of sequences
+  int64_t max_string_bytes = 64 << 10;  // --max-string-bytes: of an input, or that a node makes
   // The model is a part of the one that the flags are for: names that it lacks are no findings.
   bool partial = false;
   // Returns the graph also where ops are not supported or symbols have no bound (their errors are
@@ -46,6 +48,8 @@ struct ModelInfo {
   std::set<std::string> unbound_symbols = {};  // Symbol::var of those that still need a flag
   // External data, relative to the model's folder, sorted.
   std::vector<std::string> data_files = {};
+  // Inputs of the graph that are parts of one input of the model, in order; then outputs.
+  std::vector<Bundle> bundles = {};
 };
 
 // Error: the findings of `diagnostics`, each with its place. Never a crash, whatever the file
