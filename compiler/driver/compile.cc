@@ -230,7 +230,8 @@ class Compilation {
     EmitOptions emit{.host = target_.host,
                      .weights = options_.weights,
                      .example = options_.example,
-                     .kernels = target_.kernel_files(result_.program)};
+                     .kernels = target_.kernel_files(result_.program),
+                     .bundles = info_.bundles};
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;

@@ -43,6 +43,12 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
           "the most of an axis whose size only a run knows: kept:0=64")
       ->type_name("TENSOR:AXIS=N")
       ->group("Shapes");
+  app.add_option("--max-string-bytes", line.compile.import.max_string_bytes,
+                 "the most bytes of the strings of an input, or of those that a node makes")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Shapes");
   AddEach(app, "--keep-input", line.compile.import.keep_inputs,
           "an input of the graph stays one in spite of its initializer")
       ->type_name("NAME")

@@ -21,8 +21,8 @@ class HeaderWriter {
     Opening();
     Sizes();
     Dims();
-    Ports("inputs", m_.inputs, /*constant=*/true);
-    Ports("outputs", m_.outputs, /*constant=*/false);
+    Ports("inputs", m_.given, /*constant=*/true);
+    Ports("outputs", m_.taken, /*constant=*/false);
     if (context_.LoadsWeights()) LoadedWeights();
     if (host_.functions) host_.functions(context_, w_);
     w_.Emit(R"(
@@ -80,7 +80,7 @@ class HeaderWriter {
              {"kind", kind},
              {"what", StrCat(host_.has_device ? "device " : "",
                              "memory for all that lies between the steps")},
-             {"bytes", Bytes(context_.program.arena_bytes)},
+             {"bytes", Bytes(ArenaBytes())},
              {"align", StrCat(context_.program.arena_align, "u")}});
     w_.Line();
     PoolSizes();
@@ -88,12 +88,18 @@ class HeaderWriter {
     w_.Emit(R"(
 
       /* Inputs and outputs at their largest, in bytes. */)");
-    for (const auto* ports : {&m_.inputs, &m_.outputs}) {
+    for (const auto* ports : {&m_.given, &m_.taken}) {
       for (const TensorPort& port : *ports) {
         w_.Line(StrCat("#define ", port.macro, " ", Bytes(port.bytes)));
       }
     }
     w_.Line();
+  }
+
+  // With the parts of values, which a host program has there.
+  int64_t ArenaBytes() const {
+    const bool has_parts = m_.HasBundles() && !host_.has_device;
+    return has_parts ? m_.parts_begin + m_.parts_bytes : context_.program.arena_bytes;
   }
 
   void PoolSizes() {
@@ -111,11 +117,16 @@ class HeaderWriter {
 
   static std::string Bytes(int64_t bytes) { return UnsignedLiteral(static_cast<uint64_t>(bytes)); }
 
+  bool HasDims() const {
+    return std::ranges::any_of(m_.dims, [](const DimPort& dim) { return !dim.is_packed; });
+  }
+
   void Dims() {
-    if (m_.dims.empty()) return;
+    if (!HasDims()) return;
     w_.Line("/* The sizes of one run. */");
     auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_dims;\n"));
     for (const DimPort& dim : m_.dims) {
+      if (dim.is_packed) continue;
       w_.Line(StrCat("int64_t ", dim.member, "; /* ", Range(dim.symbol), " */"));
     }
   }
@@ -129,13 +140,14 @@ class HeaderWriter {
   }
 
   void Ports(const std::string& what, const std::vector<TensorPort>& ports, bool constant) {
-    const bool dims = constant && !m_.dims.empty();
+    const bool dims = constant && HasDims();
     auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_", what, ";\n"));
     for (size_t i = 0; i < ports.size(); ++i) {
       const TensorPort& port = ports[i];
-      const AliasPort* alias = constant ? m_.AliasOfInput(i) : m_.AliasOfOutput(i);
+      const AliasPort* alias =
+          constant ? m_.AliasOfInput(ProgramPort(i)) : m_.AliasOfOutput(ProgramPort(i, false));
       if (alias != nullptr) w_.Line(Shared(*alias, constant));
-      if (constant && port.is_read_by_host) w_.Line(Elements(i));
+      if (constant && port.is_read_by_host) w_.Line(Elements(ProgramPort(i)));
       w_.Line(StrCat(constant && alias == nullptr ? "const " : "", port.type, " *", port.member,
                      "; /* ", CommentText(StrCat("'", port.name, "', ", port.text)), " */"));
       if (port.is_late) {
@@ -149,6 +161,13 @@ class HeaderWriter {
     }
     if (dims) w_.Line(StrCat(m_.prefix, "_dims dims;"));
     if (ports.empty() && !dims) w_.Line("char unused_;");
+  }
+
+  // Which of the program's inputs (outputs) one of the caller's is, or has as its first part.
+  size_t ProgramPort(size_t value, bool is_input = true) const {
+    size_t port = 0;
+    while ((is_input ? m_.GivenOf(port) : m_.TakenOf(port)) != value) ++port;
+    return port;
   }
 
   // What is said of an input whose elements sizes depend on.

@@ -27,10 +27,9 @@ class ChecksWriter {
   void CheckRun() {
     w_.Line("// What the caller must get right; fills in the sizes where they vary.");
     const std::string dims = m_.HasSymbols() ? ", symbols *sizes" : "";
-    const auto block =
-        w_.Block(StrCat("aotc_status check_run(const ", m_.prefix, "_inputs *in, const ", m_.prefix,
-                        "_outputs *out", dims, ") {"),
-                 "}\n");
+    const auto block = w_.Block(StrCat("aotc_status check_run(const ", m_.inputs_type,
+                                       " *in, const ", m_.outputs_type, " *out", dims, ") {"),
+                                "}\n");
     w_.Line("if (in == nullptr || out == nullptr) return AOTC_ERROR_POINTER;");
     for (const DimPort& dim : m_.dims) CheckDim(dim);
     for (const TensorPort& port : m_.inputs) {
@@ -55,25 +54,26 @@ class ChecksWriter {
   }
 
   void Binding() {
-    Infos("input_infos", m_.inputs);
-    Infos("output_infos", m_.outputs);
+    Infos("input_infos", m_.given);
+    Infos("output_infos", m_.taken);
     w_.Line("// From the table's values to the structs of the header.");
     const auto block =
         w_.Block(StrCat("aotc_status bind(const aotc_value *inputs, aotc_value *outputs, ",
                         m_.prefix, "_inputs *in, ", m_.prefix, "_outputs *out) {"),
                  "}\n");
-    if (m_.inputs.empty()) w_.Line("(void)inputs;");
-    if (m_.outputs.empty()) w_.Line("(void)outputs;");
-    if (!m_.inputs.empty()) BindInputs();
+    if (m_.given.empty()) w_.Line("(void)inputs;");
+    if (m_.taken.empty()) w_.Line("(void)outputs;");
+    if (!m_.given.empty()) BindInputs();
     w_.Line("*in = {};");
     w_.Line("*out = {};");
     BindDims();
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
-      const TensorPort& port = m_.inputs[i];
+      if (m_.inputs[i].part > 0) continue;
+      const TensorPort& port = m_.given[m_.GivenOf(i)];
       w_.Line(StrCat("in->", port.member, " = (", m_.AliasOfInput(i) == nullptr ? "const " : "",
-                     port.type, " *)inputs[", i, "].tensor.data;"));
+                     port.type, " *)inputs[", m_.GivenOf(i), "].tensor.data;"));
     }
-    for (size_t i = 0; i < m_.outputs.size(); ++i) BindOutput(i);
+    for (size_t i = 0; i < m_.taken.size(); ++i) BindOutput(i);
     for (const AliasPort& alias : m_.aliases) CheckRoom(alias);
     w_.Line("return AOTC_OK;");
   }
@@ -144,7 +144,7 @@ class ChecksWriter {
       const Buffer& buffer = program_.buffers[port.id];
       const auto dim_name = [&](const Expr& dim) { return DimName(dim); };
       w_.Line(StrCat("{", StringLiteral(port.name), ", AOTC_TENSOR, 0, nullptr, 0, ",
-                     static_cast<int>(buffer.dtype), ", ", buffer.shape.size(), ", {",
+                     static_cast<int>(port.dtype), ", ", buffer.shape.size(), ", {",
                      Ends(port, false), "}, {", Ends(port, true), "}, {",
                      StrJoin(buffer.shape, ", ", dim_name), "}, ", port.macro, "},"));
     }
@@ -164,7 +164,8 @@ class ChecksWriter {
   void CheckRoom(const AliasPort& alias) {
     const std::string macro = m_.outputs[static_cast<size_t>(alias.output)].macro;
     for (const std::string& value :
-         {StrCat("inputs[", alias.input, "]"), StrCat("outputs[", alias.output, "]")}) {
+         {StrCat("inputs[", m_.GivenOf(static_cast<size_t>(alias.input)), "]"),
+          StrCat("outputs[", m_.TakenOf(static_cast<size_t>(alias.output)), "]")}) {
       w_.Line(StrCat("if (", value, ".tensor.capacity_bytes < ", macro,
                      ") return AOTC_ERROR_CAPACITY;"));
     }
@@ -176,21 +177,26 @@ class ChecksWriter {
         const aotc_status status = aotc_check_input(&inputs[i], &input_infos[i]);
         if (status != AOTC_OK) return status;
       })",
-            {{"count", StrCat(m_.inputs.size())}});
+            {{"count", StrCat(m_.given.size())}});
   }
 
   // Reads each symbol where the interface found it, then holds all dims and elements against the
   // symbols.
   void BindDims() {
     const auto element = [&](size_t input, size_t index) {
-      return StrCat("((const ", m_.inputs[input].type, " *)inputs[", input, "].tensor.data)[",
-                    index, "]");
+      return StrCat("((const ", m_.inputs[input].type, " *)inputs[", m_.GivenOf(input),
+                    "].tensor.data)[", index, "]");
     };
     if (m_.HasSymbols()) w_.Line("symbols dims;");
-    if (m_.HasLateSymbols()) w_.Line("(void)dims;");
+    if (m_.HasLateSymbols() || m_.HasBundles()) w_.Line("(void)dims;");
     for (const ElementPort& port : m_.elements) ReadElement(port, element, "dims.");
     for (const DimPort& dim : m_.dims) {
-      std::string value = StrCat("inputs[", dim.input, "].tensor.dims[", dim.axis, "]");
+      if (dim.is_packed) {
+        w_.Line(StrCat("dims.", dim.symbol.var, " = ", dim.symbol.min, ";"));
+        continue;
+      }
+      std::string value = StrCat("inputs[", m_.GivenOf(static_cast<size_t>(dim.input)),
+                                 "].tensor.dims[", dim.axis, "]");
       if (dim.offset != 0) value = StrCat("(", value, " - ", dim.offset, ")");
       if (dim.scale != 1) StrAppend(&value, " / ", dim.scale);
       w_.Line(StrCat("dims.", dim.symbol.var, " = ", value, ";"));
@@ -199,6 +205,7 @@ class ChecksWriter {
     }
     WorkOut("&dims");
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
+      if (m_.inputs[i].part > 0) continue;
       const Shape& shape = program_.buffers[m_.inputs[i].id].shape;
       for (size_t axis = 0; axis < shape.size(); ++axis) CompareDim(i, axis, shape[axis]);
     }
@@ -212,7 +219,7 @@ class ChecksWriter {
           port.input == static_cast<int>(input) && port.axis == static_cast<int>(axis);
       if (defines && dim.IsVar()) return;
     }
-    const std::string given = StrCat("inputs[", input, "].tensor.dims[", axis, "]");
+    const std::string given = StrCat("inputs[", m_.GivenOf(input), "].tensor.dims[", axis, "]");
     w_.Line(StrCat("if (", Differs(given, dim), ") return AOTC_ERROR_DIM;"));
   }
 
@@ -223,7 +230,7 @@ class ChecksWriter {
 
   // What it is; its dims come when the run is over.
   void BindLateOutput(size_t index) {
-    const TensorPort& port = m_.outputs[index];
+    const TensorPort& port = m_.taken[index];
     w_.Emit(R"(
       const int64_t output$i$_dims[AOTC_MAX_RANK] = {};
       const aotc_status status$i$ =
@@ -240,7 +247,7 @@ class ChecksWriter {
   }
 
   void BindOutput(size_t index) {
-    const TensorPort& port = m_.outputs[index];
+    const TensorPort& port = m_.taken[index];
     if (port.is_late) return BindLateOutput(index);
     const Shape& shape = program_.buffers[port.id].shape;
     const auto print = [&](const Expr& dim) { return HostExpr(context_, dim, bounds_); };

@@ -68,6 +68,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
     $own$
     $math$
     #include "aotc/status.h"
+    $strings$
     $weights$
 
     // Shared between the files of this model, and invisible outside it.
@@ -78,6 +79,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
           {"system", opening.system_header},
           {"own", opening.own_header},
           {"math", context.uses.functions ? "#include \"aotc/scalar_math.h\"" : ""},
+          {"strings", context.interface.HasBundles() ? "#include \"aotc/strings.h\"" : ""},
           {"weights", context.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
   w.Line();
   return w.Take();

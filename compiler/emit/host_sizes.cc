@@ -77,10 +77,10 @@ class SizesWriter {
         m_.outputs, [&](const TensorPort& port) { return IsKnownBehind(port, step); });
     w_.Line(StrCat("// Sizes that are known behind step ", step, ", what follows from them, and",
                    " what has to hold of all."));
-    const auto block = w_.Block(
-        StrCat("aotc_status ", LearnFunction(step), "(symbols *sizes, const ", type,
-               " *given, const ", m_.prefix, "_outputs *", has_outputs ? "out" : "", ") {"),
-        "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status ", LearnFunction(step), "(symbols *sizes, const ", type,
+                        " *given, const ", m_.outputs_type, " *", has_outputs ? "out" : "", ") {"),
+                 "}\n");
     for (const ElementPort& port : m_.computed) {
       if (port.step == step)
         EmitReadElement(port, StrCat("given[", port.element, "]"), "sizes->", w_);
@@ -203,8 +203,8 @@ void EmitReportSizes(const EmitContext& context, CodeWriter& w) {
   if (!ReportsSizes(m)) return;
   const Bounds bounds = BoundsOf(context.program.symbols);
   w.Line("// Tells the caller the dims that depend on what the run was given.");
-  const auto block = w.Block(
-      StrCat("void report_sizes(const symbols &dims, ", m.prefix, "_outputs *out) {"), "}\n");
+  const auto block =
+      w.Block(StrCat("void report_sizes(const symbols &dims, ", m.outputs_type, " *out) {"), "}\n");
   for (const TensorPort& port : m.outputs) {
     if (!port.reports_dims) continue;
     const Shape& shape = context.program.buffers[port.id].shape;

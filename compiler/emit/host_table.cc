@@ -9,23 +9,23 @@ namespace aotc {
 
 std::string NothingGiven(const ModelInterface& m) {
   std::vector<std::string> wrong;
-  if (!m.inputs.empty()) wrong.push_back("inputs == nullptr");
-  if (!m.outputs.empty()) wrong.push_back("outputs == nullptr");
+  if (!m.given.empty()) wrong.push_back("inputs == nullptr");
+  if (!m.taken.empty()) wrong.push_back("outputs == nullptr");
   return wrong.empty() ? "false" : StrJoin(wrong, " || ");
 }
 
 bool HasLateOutputs(const ModelInterface& m) {
-  return std::ranges::any_of(m.outputs, &TensorPort::is_late);
+  return std::ranges::any_of(m.taken, &TensorPort::is_late);
 }
 
 void DescribeLateOutputs(const ModelInterface& m, CodeWriter& w) {
-  for (size_t i = 0; i < m.outputs.size(); ++i) {
-    if (!m.outputs[i].is_late) continue;
+  for (size_t i = 0; i < m.taken.size(); ++i) {
+    if (!m.taken[i].is_late) continue;
     w.Emit(R"(
       if (end == AOTC_OK) {
         end = aotc_describe_output(&outputs[$i$], &output_infos[$i$], out.$dims$);
       })",
-           {{"i", StrCat(i)}, {"dims", m.outputs[i].dims_member}});
+           {{"i", StrCat(i)}, {"dims", m.taken[i].dims_member}});
   }
 }
 
@@ -36,7 +36,8 @@ void EmitAliases(const ModelInterface& m, CodeWriter& w) {
   w.Line("// Inputs and outputs in one memory, and how they lie there.");
   const auto block = w.Block("const aotc_alias aliases[] = {", "};\n");
   for (const AliasPort& alias : m.aliases) {
-    w.Line(StrCat("{", alias.input, ", ", alias.output, ", {", alias.text, "}},"));
+    w.Line(StrCat("{", m.GivenOf(static_cast<size_t>(alias.input)), ", ",
+                  m.TakenOf(static_cast<size_t>(alias.output)), ", {", alias.text, "}},"));
   }
 }
 
@@ -74,10 +75,10 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
     const aotc_model *$name$_model(void) { return &table; })",
          {{"name", m.prefix},
           {"producer", StringLiteral(StrCat("aotc ", context.options.provenance.aotc_version))},
-          {"input_count", StrCat(m.inputs.size())},
-          {"output_count", StrCat(m.outputs.size())},
-          {"inputs", m.inputs.empty() ? "nullptr" : "input_infos"},
-          {"outputs", m.outputs.empty() ? "nullptr" : "output_infos"},
+          {"input_count", StrCat(m.given.size())},
+          {"output_count", StrCat(m.taken.size())},
+          {"inputs", m.given.empty() ? "nullptr" : "input_infos"},
+          {"outputs", m.taken.empty() ? "nullptr" : "output_infos"},
           {"arena_bytes", rows.arena_bytes},
           {"arena_align", rows.arena_align},
           {"instance", rows.instance_bytes},

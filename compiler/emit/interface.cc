@@ -8,6 +8,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_sizes.h"
+#include "compiler/support/literals.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -29,13 +30,17 @@ bool IsInInterface(DType dtype) {
 
 class Describer {
  public:
-  explicit Describer(const Program& program)
+  Describer(const Program& program, const std::vector<Bundle>& bundles)
       : program_(program),
         known_(program),
         bounds_(BoundsOf(program.symbols)),
         ranges_(RangesOf(program)) {
     interface_.prefix = program.name;
     interface_.macro = MacroCase(program.name);
+    interface_.bundles = bundles;
+    const bool plain = bundles.empty();
+    interface_.inputs_type = plain ? program.name + "_inputs" : "tensor_inputs";
+    interface_.outputs_type = plain ? program.name + "_outputs" : "tensor_outputs";
   }
 
   absl::StatusOr<ModelInterface> Run() {
@@ -63,6 +68,11 @@ class Describer {
       if (port.is_late) port.capacity_member = outputs.Unique(StrCat(port.member, "_capacity"));
     }
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
+    NameTable given, taken;
+    if (!interface_.dims.empty()) given.Reserve("dims");
+    AOTC_ASSIGN_OR_RETURN(interface_.given, Values(interface_.inputs, /*is_output=*/false, given));
+    AOTC_ASSIGN_OR_RETURN(interface_.taken, Values(interface_.outputs, /*is_output=*/true, taken));
+    AddBundles();
     return std::move(interface_);
   }
 
@@ -79,11 +89,88 @@ class Describer {
     return absl::OkStatus();
   }
 
+  // The caller's ports: a bundle in place of its parts.
+  absl::StatusOr<std::vector<TensorPort>> Values(std::vector<TensorPort>& ports, bool is_output,
+                                                 NameTable& members) {
+    std::vector<TensorPort> values;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const Bundle* bundle = BundleOf(interface_.bundles, is_output, i);
+      if (bundle != nullptr) {
+        ports[i].bundle = static_cast<int>(bundle - interface_.bundles.data());
+        ports[i].part = i - bundle->first;
+      }
+      if (bundle != nullptr && ports[i].part > 0) continue;
+      values.push_back(ports[i]);
+      if (interface_.bundles.empty()) continue;
+      TensorPort& value = values.back();
+      if (bundle != nullptr) AOTC_RETURN_IF_ERROR(MakeStrings(*bundle, value));
+      value.member = members.Unique(value.name);
+      if (value.reports_dims) value.dims_member = members.Unique(StrCat(value.member, "_dims"));
+      if (!value.is_late) continue;
+      value.capacity_member = members.Unique(StrCat(value.member, "_capacity"));
+    }
+    return values;
+  }
+
+  // The port of a bundle, of the one of its first part.
+  absl::Status MakeStrings(const Bundle& bundle, TensorPort& port) {
+    if (bundle.kind != BundleKind::kStrings) {
+      return absl::UnimplementedError(
+          StrCat("'", bundle.name, "' is no tensor, which is not supported"));
+    }
+    port.name = bundle.name;
+    port.type = "aotc_string";
+    port.dtype = DType::kString;
+    port.bytes = port.bytes / ByteWidth(DType::kI64) * ByteWidth(DType::kString);
+    port.element_align = ByteWidth(DType::kI64);
+    port.macro = UniqueMacro(bundle.is_output ? "OUTPUT" : "INPUT", MemberName(bundle.name));
+    const auto print = [&](const Expr& dim) { return PrintUserDim(dim, program_.symbols); };
+    port.text = StrCat("string[", StrJoin(program_.buffers[port.id].shape, ", ", print), "]");
+    return absl::OkStatus();
+  }
+
+  static std::string MemberName(const std::string& name) { return NameTable().Unique(name); }
+
+  // Where the parts lie, and what has to hold of them.
+  void AddBundles() {
+    constexpr int64_t kAlign = 64;
+    interface_.parts_begin = (program_.arena_bytes + kAlign - 1) / kAlign * kAlign;
+    for (std::vector<TensorPort>* ports : {&interface_.inputs, &interface_.outputs}) {
+      for (TensorPort& port : *ports) {
+        if (port.bundle < 0) continue;
+        port.macro = UnsignedLiteral(static_cast<uint64_t>(port.bytes));
+        port.offset = interface_.parts_bytes;
+        interface_.parts_bytes += (port.bytes + kAlign - 1) / kAlign * kAlign;
+      }
+    }
+    // What the caller is told of a string follows from what the run says of its starts.
+    for (TensorPort& port : interface_.outputs) {
+      const bool varies = !IsStatic(program_.buffers[port.id].shape);
+      if (port.bundle < 0 || port.part != kStartsPart || !varies || port.reports_dims) continue;
+      port.reports_dims = true;
+      port.dims_member = port.member + "_dims";
+    }
+    for (DimPort& dim : interface_.dims) {
+      const TensorPort& port = interface_.inputs[static_cast<size_t>(dim.input)];
+      dim.is_packed = port.bundle >= 0 && port.part == kPoolPart;
+    }
+    for (const Bundle& bundle : interface_.bundles) {
+      const size_t pool = bundle.first + kPoolPart;
+      const bool is_packed = !bundle.is_output && bundle.kind == BundleKind::kStrings;
+      interface_.pool_checks.push_back(
+          is_packed ? AddCheck(StrCat("the strings of '", bundle.name, "' have more than ",
+                                      interface_.inputs[pool].bytes,
+                                      " bytes together; hint: --max-string-bytes"))
+                    : -1);
+    }
+  }
+
   TensorPort Port(BufferId id, NameTable& members, std::string_view role) {
     const Buffer& buffer = program_.buffers[id];
     TensorPort port{.id = id, .name = buffer.value, .member = members.Unique(buffer.value)};
     port.macro = UniqueMacro(role, port.member);
     port.type = MemberType(buffer.dtype);
+    port.dtype = buffer.dtype;
     port.bytes = program_.buffers[BaseOf(program_, id)].bytes;
     port.element_align = std::max(1, ByteWidth(buffer.dtype));
     const auto print = [&](const Expr& dim) { return PrintUserDim(dim, program_.symbols); };
@@ -246,8 +333,27 @@ const AliasPort* ModelInterface::AliasOfOutput(size_t output) const {
   return found == aliases.end() ? nullptr : &*found;
 }
 
-absl::StatusOr<ModelInterface> DescribeInterface(const Program& program) {
-  return Describer(program).Run();
+size_t ModelInterface::GivenOf(size_t input) const {
+  const std::string& name = inputs[input].name;
+  const int bundle = inputs[input].bundle;
+  const auto found = std::ranges::find_if(given, [&](const TensorPort& port) {
+    return bundle < 0 ? port.bundle < 0 && port.name == name : port.bundle == bundle;
+  });
+  return static_cast<size_t>(found - given.begin());
+}
+
+size_t ModelInterface::TakenOf(size_t output) const {
+  const std::string& name = outputs[output].name;
+  const int bundle = outputs[output].bundle;
+  const auto found = std::ranges::find_if(taken, [&](const TensorPort& port) {
+    return bundle < 0 ? port.bundle < 0 && port.name == name : port.bundle == bundle;
+  });
+  return static_cast<size_t>(found - taken.begin());
+}
+
+absl::StatusOr<ModelInterface> DescribeInterface(const Program& program,
+                                                 const std::vector<Bundle>& bundles) {
+  return Describer(program, bundles).Run();
 }
 
 std::string PrintUserDim(const Expr& dim, const std::vector<Symbol>& symbols) {

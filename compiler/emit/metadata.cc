@@ -39,7 +39,7 @@ Json Ports(const EmitContext& context, const std::vector<TensorPort>& ports) {
     const Buffer& buffer = context.program.buffers[port.id];
     list.push_back({{"name", port.name},
                     {"kind", "tensor"},
-                    {"dtype", std::string(DTypeName(buffer.dtype))},
+                    {"dtype", std::string(DTypeName(port.dtype))},
                     {"dims", Dims(buffer.shape, context.program.symbols)},
                     {"member", port.member}});
   }
@@ -217,8 +217,8 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
       {"flags", from.flags},
       {"files", files},
       {"symbols", Symbols(context.program.symbols)},
-      {"inputs", Ports(context, context.interface.inputs)},
-      {"outputs", Ports(context, context.interface.outputs)},
+      {"inputs", Ports(context, context.interface.given)},
+      {"outputs", Ports(context, context.interface.taken)},
       {"arena", Arena(context.program)},
       {"weights", Weights(context)},
       {"kernels", Kernels(context.program)},

@@ -87,7 +87,8 @@ void AddLists(const EmitContext& context, OutputFiles& files) {
 }  // namespace
 
 absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options) {
-  AOTC_ASSIGN_OR_RETURN(const ModelInterface interface, DescribeInterface(program));
+  AOTC_ASSIGN_OR_RETURN(const ModelInterface interface,
+                        DescribeInterface(program, options.bundles));
   HostUses uses;
   const EmitContext context{program, options, interface, WeightsHash(program.weights), uses};
   AOTC_RETURN_IF_ERROR(CheckWeightsFit(context));
@@ -95,6 +96,11 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
   AOTC_RETURN_IF_ERROR(AddHost(context, files));
   for (const KernelFile& kernel : options.kernels) {
     AOTC_RETURN_IF_ERROR(AddText(files, kernel.path, kernel.text));
+  }
+  if (options.example && interface.HasBundles()) {
+    return absl::UnimplementedError(
+        "--example does not read strings; hint: leave it out, and call the functions of the "
+        "header");
   }
   if (options.example)
     AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));

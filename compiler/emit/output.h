@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/emit/host_writer.h"
+#include "compiler/ir/bundle.h"
 #include "compiler/ir/program.h"
 
 namespace aotc {
@@ -51,6 +52,7 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;  // example/main.cpp too
   std::vector<KernelFile> kernels = {};
+  std::vector<Bundle> bundles = {};  // what the inputs and outputs of the program are parts of
   Provenance provenance = {};
 };
 

@@ -34,6 +34,10 @@ void CheckMemory(const EmitContext& context, CodeWriter& w);
 void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w);
 void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
 
+// NAME_run and NAME_run_mt of a model whose values are not the tensors of its steps; those that run
+// these are `run_tensors` and `run_tensors_mt`. `weights` is their first parameter, or "".
+void EmitRunsOfValues(const EmitContext& context, const std::string& weights, CodeWriter& w);
+
 // The run through the table, the table, and the function that returns it.
 void EmitCpuTable(const EmitContext& context, CodeWriter& w);
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/emit/host_bundles.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
@@ -29,21 +30,27 @@ class CpuHostWriter {
         bounds_(BoundsOf(context.program.symbols)) {}
 
   absl::StatusOr<std::string> Run() {
+    if (m_.HasBundles() && !program_.pools.empty()) {
+      return absl::UnimplementedError("a model with strings has one arena; hint: leave out --pool");
+    }
     AOTC_ASSIGN_OR_RETURN(isas_, IsaTests::Of(program_));
     Declarations();
     w_.Line("namespace {\n");
     EmitPlaces(context_, w_);
     EmitSymbols(context_, w_);
+    EmitTensorStructs(context_, w_);
     isas_.EmitFinder(w_);
     EmitLearnSizes(context_, w_);
     RunState();
     AOTC_RETURN_IF_ERROR(EmitSteps());
     EmitCheckRun(context_, w_);
+    EmitPacking(context_, w_);
     Prepare();
     EmitPoolsOfArena(context_, w_);
     w_.Line("}  // namespace\n");
     EntryPoints();
     EmitRunsInOneArena(context_, w_);
+    if (m_.HasBundles()) EmitRunsOfValues(context_, WeightsParameter(), w_);
     EmitCpuTable(context_, w_);
     const HostOpening opening = {
         .title = StrCat("the host program, ", program_.steps.size(), " steps in one ",
@@ -76,8 +83,8 @@ class CpuHostWriter {
     w_.Emit(R"(
       // What the workers of one run share.
       struct run_state {
-        const $name$_inputs *in;
-        const $name$_outputs *out;
+        const $inputs$ *in;
+        const $outputs$ *out;
         $memory$
         $weights$
         $isa$
@@ -87,7 +94,8 @@ class CpuHostWriter {
         int32_t workers;
         aotc_barrier barrier;
       };)",
-            {{"name", m_.prefix},
+            {{"inputs", m_.inputs_type},
+             {"outputs", m_.outputs_type},
              {"memory", memory_.member},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", isas_.HasChoice() ? "uint32_t isas;" : ""},
@@ -168,8 +176,8 @@ class CpuHostWriter {
   void NameSharedState() {
     const HostUses& uses = context_.uses;
     if (program_.steps.empty()) w_.Line("(void)self, (void)worker, (void)workers;");
-    if (uses.inputs) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
-    if (uses.outputs) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
+    if (uses.inputs) w_.Line(StrCat("const ", m_.inputs_type, " *in = self->in;"));
+    if (uses.outputs) w_.Line(StrCat("const ", m_.outputs_type, " *out = self->out;"));
     if (uses.arena) w_.Line("uint8_t *arena = self->arena;");
     if (uses.pools) w_.Line(StrCat("const ", m_.prefix, "_pools &pools = self->pools;"));
     if (uses.weights) w_.Line("const uint8_t *weights = self->weights;");
@@ -272,10 +280,10 @@ class CpuHostWriter {
 
   void Prepare() {
     w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
-    const auto block = w_.Block(
-        StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(), "const ", m_.prefix,
-               "_inputs *in, const ", m_.prefix, "_outputs *out, ", memory_.parameter, ") {"),
-        "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(), "const ",
+                        m_.inputs_type, " *in, ", OutputsParameter(), memory_.parameter, ") {"),
+                 "}\n");
     w_.Emit(R"(
       const aotc_status status = check_run(in, out$sizes$);
       if (status != AOTC_OK) return status;)",
@@ -315,6 +323,13 @@ class CpuHostWriter {
     return context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *loaded, ") : "";
   }
 
+  std::string OutputsParameter() const { return StrCat("const ", m_.outputs_type, " *out, "); }
+
+  // What runs the steps: the caller's function, unless that is about other values.
+  std::string RunFunction() const {
+    return m_.HasBundles() ? "run_tensors" : StrCat(m_.prefix, "_", memory_.run);
+  }
+
   void LoadPoint() {
     w_.Emit(R"(
         aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
@@ -331,7 +346,7 @@ class CpuHostWriter {
   void EntryPoints() {
     if (context_.LoadsWeights()) LoadPoint();
     w_.Emit(R"(
-      aotc_status $name$_$run$($weights$const $name$_inputs *in, $name$_outputs *out, $parameter$) {
+      $static$aotc_status $run$($weights$const $inputs$ *in, $outputs$ *out, $parameter$) {
         run_state self;
         const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
         if (status != AOTC_OK) return status;
@@ -348,9 +363,9 @@ class CpuHostWriter {
         if (worker < self->workers) steps(self, worker, self->workers);
       }
 
-      aotc_status $name$_$run$_mt($weights$const $name$_inputs *in, $name$_outputs *out,
-                                  $parameter$, const aotc_parallel *parallel) {
-        if (parallel == nullptr) return $name$_$run$($loaded$in, out, $memory$);
+      $static$aotc_status $run$_mt($weights$const $inputs$ *in, $outputs$ *out, $parameter$,
+                                     const aotc_parallel *parallel) {
+        if (parallel == nullptr) return $run$($loaded$in, out, $memory$);
         if (parallel->workers < 1) return AOTC_ERROR_THREADS;
         if (parallel->run == nullptr) return AOTC_ERROR_POINTER;
         run_state self;
@@ -367,7 +382,10 @@ class CpuHostWriter {
       )",
             {{"name", m_.prefix},
              {"NAME", m_.macro},
-             {"run", memory_.run},
+             {"static", m_.HasBundles() ? "static " : ""},
+             {"run", RunFunction()},
+             {"inputs", m_.inputs_type},
+             {"outputs", m_.outputs_type},
              {"parameter", memory_.parameter},
              {"memory", memory_.name},
              {"weights", WeightsParameter()},

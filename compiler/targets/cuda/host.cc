@@ -20,7 +20,7 @@ std::string Usage(int arch) {
 
 void Capturable(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
-  const bool waits = std::ranges::count(StepsThatWait(context.program), true) > 0;
+  const bool waits = m.HasBundles() || std::ranges::count(StepsThatWait(context.program), true) > 0;
   w.Emit(waits ? R"(
     /* 0: $name$_enqueue waits where data of the device decides which steps run (the steps that
      * have `waits` in metadata.json), and cannot be captured in a CUDA graph. */
@@ -53,6 +53,7 @@ void Functions(const EmitContext& context, CodeWriter& w) {
       $capability$
       uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
       $checks$
+      $parts$
     } $name$_instance;
 
     typedef struct {
@@ -82,11 +83,14 @@ void Functions(const EmitContext& context, CodeWriter& w) {
        {"capability", AsksForCapability(context.program)
                           ? "int32_t capability; /* of the device, times ten */"
                           : ""},
-       {"inputs", StrCat(std::max<size_t>(1, m.inputs.size()))},
-       {"outputs", StrCat(std::max<size_t>(1, m.outputs.size()))},
+       {"inputs", StrCat(std::max<size_t>(1, m.given.size()))},
+       {"outputs", StrCat(std::max<size_t>(1, m.taken.size()))},
        {"checks", checks == 0 ? ""
                               : "void *checks; /* pinned bytes of the last enqueue: 0 where an "
                                 "index was out of range */"},
+       {"parts", m.HasBundles() ? StrCat("uint64_t parts[", m.parts_bytes / 8,
+                                         "]; /* strings; those of outputs until the next run */")
+                                : ""},
        {"value", checks == 0 ? "" : ", unless an index was out of range"},
        {"weights_member", context.LoadsWeights()
                               ? StrCat("const ", m.prefix, "_weights *weights; /* from load */")

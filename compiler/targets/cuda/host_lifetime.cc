@@ -49,7 +49,7 @@ void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w) 
       if (status == AOTC_OK && given.own_arena != 0) {
         status = $name$_device_allocate(&self->device_arena, $NAME$_DEVICE_ARENA_BYTES);
       }
-      bool on_host = false;
+      bool on_host = $on_host$;
       for (size_t i = 0; i < sizeof given.inputs_on_host; ++i) {
         self->inputs_on_host[i] = given.inputs_on_host[i];
         on_host = on_host || given.inputs_on_host[i] != 0;
@@ -83,6 +83,7 @@ void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w) 
     })",
       {{"name", name},
        {"NAME", context.interface.macro},
+       {"on_host", context.interface.HasBundles() ? "true" : "false"},
        {"weights", BringCudaWeights(context)},
        {"make_checks", MakeChecks(name, checks)},
        {"capability", AskForCapability(context)},

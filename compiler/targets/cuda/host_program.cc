@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/emit/c_expr.h"
+#include "compiler/emit/host_bundles.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
@@ -29,10 +30,12 @@ class CudaHostWriter {
     w_.Line("namespace {\n");
     EmitPlaces(context_, w_);
     EmitSymbols(context_, w_);
+    EmitTensorStructs(context_, w_);
     EmitLearnSizes(context_, w_);
     EmitStaging(context_, w_);
     AOTC_RETURN_IF_ERROR(Steps());
     EmitCheckRun(context_, w_);
+    EmitPacking(context_, w_);
     EmitTransfers(context_, w_);
     w_.Line("}  // namespace\n");
     if (context_.LoadsWeights()) EmitCudaLoad(context_, w_);
@@ -78,8 +81,8 @@ class CudaHostWriter {
     if (reads_flags_) ReadFlag();
     w_.Line(StrCat("// Queues the steps. All pointers", check_ > 0 ? " but checks" : "",
                    " are device memory."));
-    std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
-                                "_outputs *out, uint8_t *arena, const uint8_t *weights, ");
+    std::string params = StrCat("const ", m_.inputs_type, " *in, ", m_.outputs_type,
+                                " *out, uint8_t *arena, const uint8_t *weights, ");
     const bool learns = m_.HasLateSymbols();
     if (m_.HasSymbols()) StrAppend(&params, learns ? "" : "const ", "symbols &dims, ");
     if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
@@ -251,7 +254,8 @@ class CudaHostWriter {
     std::string text;
     for (size_t i = 0; i < m_.inputs.size(); ++i) {
       if (!m_.inputs[i].is_read_by_host) continue;
-      StrAppend(&text, "if (self->inputs_on_host[", i, "] == 0) return AOTC_ERROR_POINTER;\n");
+      StrAppend(&text, "if (self->inputs_on_host[", m_.GivenOf(i),
+                "] == 0) return AOTC_ERROR_POINTER;\n");
     }
     return text;
   }
@@ -263,8 +267,8 @@ class CudaHostWriter {
                                   : StrCat("if (!aotc_usable(arena, ", m_.macro,
                                            "_DEVICE_ARENA_ALIGN)) return AOTC_ERROR_POINTER;");
     w_.Emit(R"(
-      aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
-                                 void *device_arena, struct CUstream_st *stream) {
+      $static$aotc_status $function$($name$_instance *self, const $inputs$ *in, $outputs$ *out,
+                                     void *device_arena, struct CUstream_st *stream) {
         if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
         $read_by_host$
         $sizes$
@@ -273,8 +277,8 @@ class CudaHostWriter {
         $report$
         void *arena = device_arena != nullptr ? device_arena : self->device_arena;
         $arena_check$
-        $name$_inputs device_in = *in;
-        $name$_outputs device_out = *out;
+        $inputs$ device_in = *in;
+        $outputs$ device_out = *out;
         self->last = stream;
         status = stage(self, &device_in, &device_out$dims$, stream);
         if (status != AOTC_OK) return status;
@@ -285,6 +289,10 @@ class CudaHostWriter {
         return unstage(self, &device_out, out$dims$, stream);
       })",
             {{"name", m_.prefix},
+             {"static", m_.HasBundles() ? "static " : ""},
+             {"function", m_.HasBundles() ? "enqueue_tensors" : m_.prefix + "_enqueue"},
+             {"inputs", m_.inputs_type},
+             {"outputs", m_.outputs_type},
              {"read_by_host", ReadByHost()},
              {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
              {"sizes_out", m_.HasSymbols() ? ", &sizes" : ""},
@@ -294,6 +302,25 @@ class CudaHostWriter {
              {"checks", StrCat(check_ > 0 ? "(uint8_t *)self->checks, " : "",
                                AsksForCapability(program_) ? "self->capability, " : "")},
              {"dims", dims}});
+    w_.Line();
+    if (m_.HasBundles()) EnqueueValues();
+  }
+
+  // Strings are read from and written to host memory: a run is over when this returns.
+  void EnqueueValues() {
+    Emit(R"(
+      aotc_status $name$_enqueue($name$_instance *self, const $name$_inputs *in, $name$_outputs *out,
+                                 void *device_arena, struct CUstream_st *stream) {
+        if (!aotc_usable(self, alignof(void *)) || self->ready == 0) return AOTC_ERROR_POINTER;
+        tensor_inputs given = {};
+        tensor_outputs made = {};
+        aotc_status status = pack(in, out, (uint8_t *)self->parts, &given, &made);
+        if (status != AOTC_OK) return status;
+        status = enqueue_tensors(self, &given, &made, device_arena, stream);
+        const aotc_status end = $name$_device_wait(stream);
+        if (status == AOTC_OK) status = end;
+        return status == AOTC_OK ? unpack(&made, out) : status;
+      })");
     w_.Line();
   }
 

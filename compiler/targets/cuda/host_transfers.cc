@@ -38,10 +38,10 @@ class TransferWriter {
         "// Copies inputs that are host memory to the device; `in` and `out` point there "
         "afterwards.");
     {
-      const auto block = w_.Block(StrCat("aotc_status stage(const ", m_.prefix, "_instance *self, ",
-                                         m_.prefix, "_inputs *in, ", m_.prefix, "_outputs *out, ",
-                                         dims, "struct CUstream_st *stream) {"),
-                                  "}\n");
+      const auto block = w_.Block(
+          StrCat("aotc_status stage(const ", m_.prefix, "_instance *self, ", m_.inputs_type,
+                 " *in, ", m_.outputs_type, " *out, ", dims, "struct CUstream_st *stream) {"),
+          "}\n");
       w_.Line("uint8_t *staging = (uint8_t *)self->staging;");
       w_.Line("(void)staging, (void)in, (void)out, (void)stream;");
       if (m_.HasSymbols()) w_.Line("(void)dims;");
@@ -52,22 +52,30 @@ class TransferWriter {
       w_.Line("return AOTC_OK;");
     }
     w_.Line("// Copies outputs from where stage() put them to host memory.");
-    const auto block =
-        w_.Block(StrCat("aotc_status unstage(const ", m_.prefix, "_instance *self, const ",
-                        m_.prefix, "_outputs *from, const ", m_.prefix, "_outputs *to, ", dims,
-                        "struct CUstream_st *stream) {"),
-                 "}\n");
+    const auto block = w_.Block(
+        StrCat("aotc_status unstage(const ", m_.prefix, "_instance *self, const ", m_.outputs_type,
+               " *from, const ", m_.outputs_type, " *to, ", dims, "struct CUstream_st *stream) {"),
+        "}\n");
     w_.Line("(void)self, (void)from, (void)to, (void)stream;");
     if (m_.HasSymbols()) w_.Line("(void)dims;");
     for (size_t i = 0; i < m_.outputs.size(); ++i) {
       const TensorPort& port = m_.outputs[i];
-      Transfer(StrCat("self->outputs_on_host[", i, "]"), "to->" + port.member,
-               "from->" + port.member, BytesOf(i));
+      Transfer(OutputOnHost(i), "to->" + port.member, "from->" + port.member, BytesOf(i));
     }
     w_.Line("return AOTC_OK;");
   }
 
  private:
+  // What is true where an input (output) is host memory, as parts of values always are.
+  std::string InputOnHost(size_t index) const {
+    if (m_.inputs[index].bundle >= 0) return "true";
+    return StrCat("self->inputs_on_host[", m_.GivenOf(index), "]");
+  }
+  std::string OutputOnHost(size_t index) const {
+    if (m_.outputs[index].bundle >= 0) return "true";
+    return StrCat("self->outputs_on_host[", m_.TakenOf(index), "]");
+  }
+
   void Transfer(const std::string& condition, const std::string& to, const std::string& from,
                 const std::string& bytes) {
     const auto block = w_.Block(StrCat("if (", condition, ") {"));
@@ -85,14 +93,14 @@ class TransferWriter {
   // What an output shares with an input goes to the device as a whole.
   void StageOutput(size_t index) {
     const TensorPort& port = m_.outputs[index];
-    const std::string on_host = StrCat("self->outputs_on_host[", index, "]");
+    const std::string on_host = OutputOnHost(index);
     const std::string copy = StrCat("(", port.type, " *)(staging + staged::out_", port.member, ")");
     const AliasPort* alias = m_.AliasOfOutput(index);
     if (alias == nullptr) {
       w_.Line(StrCat("if (", on_host, ") out->", port.member, " = ", copy, ";"));
       return;
     }
-    w_.Line(StrCat("if (self->inputs_on_host[", alias->input, "] != ", on_host,
+    w_.Line(StrCat("if (", InputOnHost(static_cast<size_t>(alias->input)), " != ", on_host,
                    ") return AOTC_ERROR_POINTER;"));
     Transfer(on_host, copy, "out->" + port.member, port.macro);
     w_.Line(StrCat("if (", on_host, ") out->", port.member, " = ", copy, ";"));
@@ -100,7 +108,7 @@ class TransferWriter {
 
   void StageInput(size_t index) {
     const TensorPort& port = m_.inputs[index];
-    const auto block = w_.Block(StrCat("if (self->inputs_on_host[", index, "]) {"));
+    const auto block = w_.Block(StrCat("if (", InputOnHost(index), ") {"));
     w_.Line(
         StrCat(port.type, " *copy = (", port.type, " *)(staging + staged::in_", port.member, ");"));
     w_.Line(StrCat("const aotc_status status = ", m_.prefix, "_device_copy(copy, in->", port.member,
