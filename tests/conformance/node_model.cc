@@ -1,8 +1,12 @@
 #include "tests/conformance/node_model.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
@@ -12,6 +16,7 @@
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/strings.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -33,11 +38,12 @@ absl::Status RequireTensors(const Graph& graph) {
   return absl::OkStatus();
 }
 
-// The files "input_0.pb" (or "output_0.pb") and so on of the first data set.
+// The files "input_0.pb" (or "output_0.pb") and so on of the first data set, for as many values of
+// the graph.
 absl::StatusOr<std::vector<Constant>> ReadData(const fs::path& folder, const char* kind,
                                                size_t count) {
   std::vector<Constant> tensors;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0, values = 0; values < count; ++i) {
     fs::path path = folder / "test_data_set_0" / StrCat(kind, "_", i, ".pb");
     std::ifstream stream(path, std::ios::binary);
     pb::TensorProto proto;
@@ -45,21 +51,75 @@ absl::StatusOr<std::vector<Constant>> ReadData(const fs::path& folder, const cha
       return absl::NotFoundError(StrCat("no tensor in ", path.filename().string()));
     }
     AOTC_ASSIGN_OR_RETURN(Constant tensor, TensorReader(folder.string()).Read(proto));
+    values += tensor.dtype() == DType::kString ? kStringParts : 1;
     tensors.push_back(std::move(tensor));
   }
   return tensors;
 }
 
 // Pins the shapes of all inputs to those of the data.
-ImportOptions OptionsFor(const Graph& graph, const std::vector<Constant>& inputs) {
+ImportOptions OptionsFor(const Graph& graph, const ModelInfo& info,
+                         const std::vector<Constant>& inputs) {
   ImportOptions options = {.lenient = true};
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  size_t next = 0;
+  for (const Constant& input : inputs) {
+    const Bundle* bundle = BundleOf(info.bundles, /*is_output=*/false, next);
     ShapeOption shape;
-    shape.input = graph.values[graph.main_region().inputs[i]].name;
-    for (int64_t dim : inputs[i].dims()) shape.dims.push_back({.min = dim, .max = dim});
+    shape.input =
+        bundle == nullptr ? graph.values[graph.main_region().inputs[next]].name : bundle->name;
+    for (int64_t dim : input.dims()) shape.dims.push_back({.min = dim, .max = dim});
     options.shapes.push_back(std::move(shape));
+    next += input.dtype() == DType::kString ? kStringParts : 1;
   }
   return options;
+}
+
+// Tensors of strings as the plain tensors that stand for them in a graph.
+std::vector<Constant> InParts(const std::vector<Constant>& tensors) {
+  std::vector<Constant> parts;
+  for (const Constant& tensor : tensors) {
+    if (tensor.dtype() != DType::kString) {
+      parts.push_back(tensor);
+      continue;
+    }
+    const StringConstants strings = SplitStrings(tensor.strings(), tensor.dims());
+    parts.insert(parts.end(), {strings.starts, strings.sizes, strings.pool});
+  }
+  return parts;
+}
+
+// The strings that starts, sizes and a pool say.
+absl::StatusOr<Constant> StringsOf(std::span<const Constant> parts) {
+  std::vector<std::string> strings;
+  const std::span<const uint8_t> pool = parts[2].Expanded().bytes();
+  const auto room = static_cast<int64_t>(pool.size());
+  for (int64_t i = 0; i < parts[0].element_count(); ++i) {
+    const int64_t start = parts[0].IntAt(i), size = parts[1].IntAt(i);
+    const bool within = start >= 0 && size >= 0 && start <= room && size <= room - start;
+    if (!within) return absl::InternalError("a string is not within its pool");
+    const auto* from = reinterpret_cast<const char*>(pool.data()) + start;
+    strings.emplace_back(from, static_cast<size_t>(size));
+  }
+  return Constant::Strings(parts[0].dims(), std::move(strings));
+}
+
+// What the graph gives, with strings as such where they are expected.
+absl::StatusOr<std::vector<Constant>> FromParts(const std::vector<Constant>& actual,
+                                                const std::vector<Constant>& expected) {
+  std::vector<Constant> tensors;
+  size_t next = 0;
+  for (const Constant& tensor : expected) {
+    const size_t count = tensor.dtype() == DType::kString ? kStringParts : 1;
+    if (next + count > actual.size()) return absl::InternalError("too few outputs");
+    if (count == 1) {
+      tensors.push_back(actual[next]);
+    } else {
+      AOTC_ASSIGN_OR_RETURN(Constant strings, StringsOf(std::span(actual).subspan(next, count)));
+      tensors.push_back(std::move(strings));
+    }
+    next += count;
+  }
+  return tensors;
 }
 
 // Above the rounding of the data, below any mistake; some data has four digits only.
@@ -72,12 +132,18 @@ std::string TypeText(const Constant& tensor) {
   return StrCat(DTypeName(tensor.dtype()), "[", StrJoin(tensor.dims(), ", "), "]");
 }
 
-absl::Status CompareOutputs(const std::vector<Constant>& actual,
+absl::Status CompareOutputs(const std::vector<Constant>& values,
                             const std::vector<Constant>& expected) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> actual, FromParts(values, expected));
   for (size_t i = 0; i < expected.size(); ++i) {
     if (actual[i].dtype() != expected[i].dtype() || actual[i].dims() != expected[i].dims()) {
       return absl::InternalError(
           StrCat("output ", i, " is ", TypeText(actual[i]), " and not ", TypeText(expected[i])));
+    }
+    if (expected[i].dtype() == DType::kString) {
+      if (actual[i].strings() == expected[i].strings()) continue;
+      return absl::InternalError(StrCat("output ", i, " is ", StrJoin(actual[i].strings(), ","),
+                                        " and not ", StrJoin(expected[i].strings(), ",")));
     }
     double error = RelativeError(actual[i], expected[i]);
     if (!(error <= Tolerance(expected[i].dtype()))) {
@@ -164,11 +230,17 @@ absl::Status VerifyKernels(const Graph& graph) {
 // The graph whose outputs have twice the dims of the data at most, where no bound is derived.
 Graph WithBounds(const NodeModel& model) {
   Graph graph = model.graph;
-  for (size_t i = 0; i < model.outputs.size(); ++i) {
-    int axis = 0;
-    for (int64_t dim : model.outputs[i].dims()) {
-      graph.values[graph.main_region().outputs[i]].limits[axis++] = {.most = 2 * dim};
+  size_t next = 0;
+  for (const Constant& output : model.outputs) {
+    const bool strings = output.dtype() == DType::kString;
+    for (size_t part = 0; part < (strings ? kStringParts - 1 : 1); ++part) {
+      int axis = 0;
+      for (int64_t dim : output.dims()) {
+        const ValueId value = graph.main_region().outputs[next + part];
+        graph.values[value].limits[axis++] = {.most = 2 * dim};
+      }
     }
+    next += strings ? kStringParts : 1;
   }
   return graph;
 }
@@ -192,7 +264,8 @@ absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
   NodeModel model;
   std::string path = (folder / "model.onnx").string();
   Diagnostics ignored;
-  AOTC_ASSIGN_OR_RETURN(model.graph, ImportOnnx(path, {.lenient = true}, ignored));
+  ModelInfo info;
+  AOTC_ASSIGN_OR_RETURN(model.graph, ImportOnnx(path, {.lenient = true}, ignored, &info));
   if (!UnsupportedOps(model.graph).empty()) return absl::UnimplementedError("an op");
   AOTC_RETURN_IF_ERROR(RequireTensors(model.graph));
   const Region& region = model.graph.main_region();
@@ -200,8 +273,9 @@ absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
   AOTC_ASSIGN_OR_RETURN(model.outputs, ReadData(folder, "output", region.outputs.size()));
   Diagnostics diagnostics;
   AOTC_ASSIGN_OR_RETURN(model.graph,
-                        ImportOnnx(path, OptionsFor(model.graph, model.inputs), diagnostics));
+                        ImportOnnx(path, OptionsFor(model.graph, info, model.inputs), diagnostics));
   AOTC_RETURN_IF_ERROR(diagnostics.ToStatus());
+  model.inputs = InParts(model.inputs);
   return model;
 }
 

@@ -20,6 +20,7 @@ NUMPY = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 
          18: ml_dtypes.float8_e4m3fnuz, 19: ml_dtypes.float8_e5m2, 20: ml_dtypes.float8_e5m2fnuz,
          21: ml_dtypes.uint4, 22: ml_dtypes.int4,
          23: ml_dtypes.float4_e2m1fn}  # onnx.TensorProto.DataType
+STRING = 8
 FIRST_PACKED = 21  # from here on two elements lie in one byte, the first in its low half
 ALIGNMENT, GUARD_BYTES, GUARD = 64, 4096, 0xA5
 
@@ -164,8 +165,24 @@ class Run:
         self.memory[what] = Memory(size, fill, what)
         return self.memory[what]
 
+    def string_array(self, name, array):
+        """The elements as the table has them; those without bytes are nowhere."""
+        texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.flat]
+        held = self.hold(f"input text {name}", sum(map(len, texts)), 0)
+        held.bytes[:] = np.frombuffer(b"".join(texts), np.uint8)
+        pairs, begin = np.zeros((len(texts), 2), np.uint64), held.address
+        for pair, text in zip(pairs, texts):
+            if text:
+                pair[:] = begin, len(text)
+                begin += len(text)
+        return pairs
+
     def lend_input(self, value, info, array):
-        data = np.frombuffer(array.tobytes(), np.uint8)
+        if info.dtype == STRING:
+            pairs = self.string_array(info.name.decode(), array)
+            data = np.frombuffer(pairs.tobytes(), np.uint8)
+        else:
+            data = np.frombuffer(array.tobytes(), np.uint8)
         if info.dtype >= FIRST_PACKED:
             data = pack(data)
         held = self.hold(f"input {info.name.decode()}", data.nbytes, 0)
@@ -204,11 +221,22 @@ class Run:
         return {info.name.decode(): self.result(info, value.tensor, strides.get(i))
                 for i, (info, value) in pairs}
 
+    def string_result(self, name, shape):
+        held = self.memory[f"output {name}"]
+        if min(shape, default=0) < 0 or 16 * math.prod(shape) > held.size:
+            raise Failure(f"output {name}: dims {shape} after the run")
+        pairs = held.bytes[:16 * math.prod(shape)].view(np.uint64).reshape(-1, 2).tolist()
+        texts = np.empty(len(pairs), object)
+        texts[:] = [C.string_at(begin, size).decode() if size else "" for begin, size in pairs]
+        return texts.reshape(shape)
+
     def result(self, info, tensor, strides):
         name = info.name.decode()
         if tensor.dtype != info.dtype or not 0 <= tensor.rank <= 8:
             raise Failure(f"output {name}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
         shape = tuple(tensor.dims[:tensor.rank])
+        if info.dtype == STRING:
+            return self.string_result(name, shape)
         count, dtype = math.prod(shape), np.dtype(NUMPY[info.dtype])
         packed = info.dtype >= FIRST_PACKED
         size = (count + 1) // 2 if packed else count * dtype.itemsize
