@@ -77,6 +77,9 @@ void Sizes(const EmitContext& context, CodeWriter& w) {
 }
 
 absl::StatusOr<OutputFiles> Sources(const EmitContext& context) {
+  if (context.interface.HasBundles() && !context.program.pools.empty()) {
+    return absl::UnimplementedError("a model with strings has one arena; hint: leave out --pool");
+  }
   const std::string& name = context.interface.prefix;
   OutputFiles files;
   AOTC_ASSIGN_OR_RETURN(files[name + ".cpp"], EmitCpuHost(context));

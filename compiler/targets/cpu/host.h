@@ -38,6 +38,9 @@ void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
 // these are `run_tensors` and `run_tensors_mt`. `weights` is their first parameter, or "".
 void EmitRunsOfValues(const EmitContext& context, const std::string& weights, CodeWriter& w);
 
+// NAME_load, which verifies weights that the caller gives.
+void EmitLoadPoint(const EmitContext& context, CodeWriter& w);
+
 // The run through the table, the table, and the function that returns it.
 void EmitCpuTable(const EmitContext& context, CodeWriter& w);
 

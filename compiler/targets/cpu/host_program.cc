@@ -30,9 +30,6 @@ class CpuHostWriter {
         bounds_(BoundsOf(context.program.symbols)) {}
 
   absl::StatusOr<std::string> Run() {
-    if (m_.HasBundles() && !program_.pools.empty()) {
-      return absl::UnimplementedError("a model with strings has one arena; hint: leave out --pool");
-    }
     AOTC_ASSIGN_OR_RETURN(isas_, IsaTests::Of(program_));
     Declarations();
     w_.Line("namespace {\n");
@@ -280,10 +277,10 @@ class CpuHostWriter {
 
   void Prepare() {
     w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
-    const auto block =
-        w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(), "const ",
-                        m_.inputs_type, " *in, ", OutputsParameter(), memory_.parameter, ") {"),
-                 "}\n");
+    const auto block = w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(),
+                                       "const ", m_.inputs_type, " *in, const ", m_.outputs_type,
+                                       " *out, ", memory_.parameter, ") {"),
+                                "}\n");
     w_.Emit(R"(
       const aotc_status status = check_run(in, out$sizes$);
       if (status != AOTC_OK) return status;)",
@@ -323,28 +320,13 @@ class CpuHostWriter {
     return context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *loaded, ") : "";
   }
 
-  std::string OutputsParameter() const { return StrCat("const ", m_.outputs_type, " *out, "); }
-
   // What runs the steps: the caller's function, unless that is about other values.
   std::string RunFunction() const {
     return m_.HasBundles() ? "run_tensors" : StrCat(m_.prefix, "_", memory_.run);
   }
 
-  void LoadPoint() {
-    w_.Emit(R"(
-        aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
-          if (weights == nullptr) return AOTC_ERROR_POINTER;
-          const aotc_status status = aotc_weights_check(data, bytes, $size$u, $hash$);
-          weights->data = status == AOTC_OK ? data : nullptr;
-          return status;
-        }
-        )",
-            {{"name", m_.prefix}, {"size", StrCat(program_.weights.size())}, {"hash", Hash()}});
-    w_.Line();
-  }
-
   void EntryPoints() {
-    if (context_.LoadsWeights()) LoadPoint();
+    if (context_.LoadsWeights()) EmitLoadPoint(context_, w_);
     w_.Emit(R"(
       $static$aotc_status $run$($weights$const $inputs$ *in, $outputs$ *out, $parameter$) {
         run_state self;

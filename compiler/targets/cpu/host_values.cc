@@ -1,4 +1,6 @@
-// The entry points of a CPU model whose values are not the tensors of its steps.
+// Entry points of some CPU models: of those whose values are not the tensors of their steps, and
+// of those whose weights are a file.
+#include "compiler/emit/host_parts.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/host.h"
 
@@ -26,6 +28,21 @@ void EmitRunsOfValues(const EmitContext& context, const std::string& weights, Co
           {"weights", weights},
           {"loaded", weights.empty() ? "" : "loaded, "},
           {"parts", StrCat(m.parts_begin)}});
+  w.Line();
+}
+
+void EmitLoadPoint(const EmitContext& context, CodeWriter& w) {
+  w.Emit(R"(
+        aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
+          if (weights == nullptr) return AOTC_ERROR_POINTER;
+          const aotc_status status = aotc_weights_check(data, bytes, $size$u, $hash$);
+          weights->data = status == AOTC_OK ? data : nullptr;
+          return status;
+        }
+        )",
+         {{"name", context.interface.prefix},
+          {"size", StrCat(context.program.weights.size())},
+          {"hash", HashLiteral(context.weights_hash)}});
   w.Line();
 }
 

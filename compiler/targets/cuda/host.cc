@@ -34,6 +34,20 @@ void Capturable(const EmitContext& context, CodeWriter& w) {
   w.Line();
 }
 
+// What an instance has for the checks of a run, and for its strings.
+std::string KeptMembers(const ModelInterface& m, size_t checks) {
+  std::string members;
+  if (checks > 0) {
+    members =
+        "void *checks; /* pinned bytes of the last enqueue: 0 where an index was out of range */\n";
+  }
+  if (m.HasBundles()) {
+    StrAppend(&members, "uint64_t parts[", m.parts_bytes / 8,
+              "]; /* strings; those of outputs until the next run */");
+  }
+  return members;
+}
+
 void Functions(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   Capturable(context, w);
@@ -52,8 +66,7 @@ void Functions(const EmitContext& context, CodeWriter& w) {
       int32_t ready, owns_weights;
       $capability$
       uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
-      $checks$
-      $parts$
+      $kept$
     } $name$_instance;
 
     typedef struct {
@@ -85,12 +98,7 @@ void Functions(const EmitContext& context, CodeWriter& w) {
                           : ""},
        {"inputs", StrCat(std::max<size_t>(1, m.given.size()))},
        {"outputs", StrCat(std::max<size_t>(1, m.taken.size()))},
-       {"checks", checks == 0 ? ""
-                              : "void *checks; /* pinned bytes of the last enqueue: 0 where an "
-                                "index was out of range */"},
-       {"parts", m.HasBundles() ? StrCat("uint64_t parts[", m.parts_bytes / 8,
-                                         "]; /* strings; those of outputs until the next run */")
-                                : ""},
+       {"kept", KeptMembers(m, checks)},
        {"value", checks == 0 ? "" : ", unless an index was out of range"},
        {"weights_member", context.LoadsWeights()
                               ? StrCat("const ", m.prefix, "_weights *weights; /* from load */")
