@@ -47,6 +47,12 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
           "the most items of a sequence that is an input or that a loop carries (default 64)")
       ->type_name("NAME=N")
       ->group("Shapes");
+  app.add_option("--max-string-bytes", line.compile.import.max_string_bytes,
+                 "the most bytes of the strings of an input, or of those that a node makes")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Shapes");
   AddEach(app, "--keep-input", line.compile.import.keep_inputs,
           "an input of the graph stays one in spite of its initializer")
       ->type_name("NAME")

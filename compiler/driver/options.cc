@@ -21,17 +21,39 @@ namespace {
 // Flags that decide the bytes of the output: metadata.json keeps them, `aotc check` gives them
 // again.
 constexpr std::string_view kOutputFlags[] = {
-    "--target", "--name",        "--shape",        "--dim",     "--keep-input",
-    "--bind",   "--cpu",         "--arch",         "--weights", "--example",
-    "-O",       "--enable-pass", "--disable-pass", "--config",  "--no-templates",
-    "--assume", "--math",        "--winograd",     "--pool",    "--disable-schedule",
-    "--alias",  "--bound",       "--max-items",
+    "--target",
+    "--name",
+    "--shape",
+    "--dim",
+    "--keep-input",
+    "--bind",
+    "--cpu",
+    "--arch",
+    "--weights",
+    "--example",
+    "-O",
+    "--enable-pass",
+    "--disable-pass",
+    "--config",
+    "--no-templates",
+    "--assume",
+    "--math",
+    "--winograd",
+    "--pool",
+    "--disable-schedule",
+    "--alias",
+    "--bound",
+    "--max-items",
+    "--max-string-bytes",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
 // refusal for a slip of the keyboard.
 constexpr std::string_view kMissingFlags[] = {
-    "--accumulate", "--extern", "--hpp", "--report",
+    "--accumulate",
+    "--extern",
+    "--hpp",
+    "--report",
 };
 constexpr std::string_view kMissingCommands[] = {"bench", "tune"};
 

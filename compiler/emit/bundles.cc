@@ -36,7 +36,8 @@ int64_t RoundedUp(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign
 
 struct KindText {
   const char* kind;      // of the table
-  const char* function;  // of aotc/items.h, behind aotc_pack_ and aotc_unpack_
+  const char* function;  // behind aotc_pack_ and aotc_unpack_
+  const char* header = "aotc/items.h";
 };
 
 KindText TextOf(BundleKind kind) {
@@ -44,6 +45,7 @@ KindText TextOf(BundleKind kind) {
     case BundleKind::kSequence: return {"AOTC_SEQUENCE", "sequence"};
     case BundleKind::kOptional: return {"AOTC_OPTIONAL", "optional"};
     case BundleKind::kOptionalSequence: return {"AOTC_OPTIONAL", "optional_sequence"};
+    case BundleKind::kStrings: return {"AOTC_TENSOR", "strings", "aotc/strings.h"};
   }
   return {};
 }
@@ -55,7 +57,7 @@ class BundleWriter {
   absl::Status Run() {
     for (const bool outputs : {false, true}) {
       for (const TableValue& value : TableValuesOf(context_, outputs)) {
-        if (value.bundle != nullptr) AOTC_RETURN_IF_ERROR(Children(value, outputs));
+        if (HasItems(value)) AOTC_RETURN_IF_ERROR(Children(value, outputs));
       }
       Infos(outputs);
     }
@@ -65,6 +67,10 @@ class BundleWriter {
   }
 
  private:
+  static bool HasItems(const TableValue& value) {
+    return value.bundle != nullptr && value.bundle->kind != BundleKind::kStrings;
+  }
+
   static std::string ChildName(const TableValue& value, bool outputs) {
     return StrCat(outputs ? "output" : "input", value.first, "_");
   }
@@ -102,6 +108,15 @@ class BundleWriter {
     return absl::OkStatus();
   }
 
+  // A tensor of strings as a port of its own.
+  static TensorPort StringsPort(const Bundle& bundle, const std::vector<TensorPort>& ports) {
+    TensorPort strings = ports[bundle.first + kStartsPart];
+    strings.name = bundle.name;
+    strings.dtype = DType::kString;
+    strings.macro = StrCat(strings.bytes / ByteWidth(DType::kI64), "u * sizeof(aotc_string)");
+    return strings;
+  }
+
   void Infos(bool outputs) {
     const std::vector<TableValue> values = TableValuesOf(context_, outputs);
     if (values.empty()) return;
@@ -110,8 +125,10 @@ class BundleWriter {
     const auto block = w_.Block(
         StrCat("const aotc_value_info ", ValuesOf(context_, outputs).infos, "[] = {"), "};\n");
     for (const TableValue& value : values) {
-      if (value.bundle == nullptr) {
-        w_.Line(StrCat(TensorInfo(context_, ports[value.first]), ","));
+      if (!HasItems(value)) {
+        const TensorPort port =
+            value.bundle == nullptr ? ports[value.first] : StringsPort(*value.bundle, ports);
+        w_.Line(StrCat(TensorInfo(context_, port), ","));
         continue;
       }
       const BundleKind kind = value.bundle->kind;
@@ -155,8 +172,9 @@ class BundleWriter {
                          "] = ", outputs ? "lent[" : "given[", v, "];"));
         } else if (!outputs) {
           w_.Line(StrCat("if (status == AOTC_OK) status = aotc_pack_",
-                         TextOf(value.bundle->kind).function, "(&given[", v, "], &inputs[",
-                         value.first, "]);"));
+                         TextOf(value.bundle->kind).function, "(&given[", v, "], ",
+                         HasItems(value) ? "" : StrCat(InfoAt(v, outputs), RoomCheck(value), ", "),
+                         "&inputs[", value.first, "]);"));
         }
       }
     }
@@ -175,11 +193,20 @@ class BundleWriter {
         w_.Line(StrCat("lent[", v, "] = outputs[", value.first, "];"));
       } else {
         w_.Line(StrCat("if (status == AOTC_OK) status = aotc_unpack_",
-                       TextOf(value.bundle->kind).function, "(&outputs[", value.first, "], &lent[",
-                       v, "]);"));
+                       TextOf(value.bundle->kind).function, "(&outputs[", value.first, "], ",
+                       HasItems(value) ? "" : InfoAt(v, true), "&lent[", v, "]);"));
       }
     }
     w_.Line("return status;");
+  }
+
+  std::string InfoAt(size_t value, bool outputs) const {
+    return StrCat("&", ValuesOf(context_, outputs).infos, "[", value, "], ");
+  }
+
+  // The number of the check that the bytes of strings have room.
+  int RoomCheck(const TableValue& value) const {
+    return context_.interface.room_checks.at(value.bundle->name);
   }
 
   const EmitContext& context_;
@@ -189,6 +216,8 @@ class BundleWriter {
 }  // namespace
 
 bool HasBundles(const EmitContext& context) { return !context.bundles.empty(); }
+
+std::string_view PartsHeader(BundleKind kind) { return TextOf(kind).header; }
 
 int64_t BytesOfParts(const EmitContext& context) {
   int64_t bytes = 0;

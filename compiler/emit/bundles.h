@@ -20,6 +20,9 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
 
 bool HasBundles(const EmitContext& context);
 
+// The header that says what the parts of a kind are, and has the functions for it: "aotc/items.h".
+std::string_view PartsHeader(BundleKind kind);
+
 // Bytes behind the arena in which parts lie during a run through the table, a multiple of 64.
 int64_t BytesOfParts(const EmitContext& context);
 

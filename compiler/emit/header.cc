@@ -1,6 +1,7 @@
 // NAME.h: the public header, C99 and C++.
 #include <algorithm>
 
+#include "compiler/emit/bundles.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/ir/shape.h"
@@ -135,8 +136,8 @@ class HeaderWriter {
       const TensorPort& port = ports[i];
       const Bundle* bundle = BundleOf(context_.bundles, !constant, i);
       if (bundle != nullptr && bundle->first == i) {
-        w_.Line(StrCat("/* ", CommentText(StrCat("'", bundle->name, "'")),
-                       " by its parts, as aotc/items.h says; the table has it whole. */"));
+        w_.Line(StrCat("/* ", CommentText(StrCat("'", bundle->name, "'")), " by its parts, as ",
+                       PartsHeader(bundle->kind), " says; the table has it whole. */"));
       }
       const AliasPort* alias = constant ? m_.AliasOfInput(i) : m_.AliasOfOutput(i);
       if (alias != nullptr) w_.Line(Shared(*alias, constant));

@@ -82,9 +82,9 @@ class ChecksWriter {
     const Buffer& buffer = program_.buffers[port.id];
     const auto dim_name = [&](const Expr& dim) { return DimName(dim); };
     return StrCat("{", StringLiteral(port.name), ", AOTC_TENSOR, 0, nullptr, 0, ",
-                  static_cast<int>(buffer.dtype), ", ", buffer.shape.size(), ", {",
-                  Ends(port, false), "}, {", Ends(port, true), "}, {",
-                  StrJoin(buffer.shape, ", ", dim_name), "}, ", port.macro, "}");
+                  static_cast<int>(port.dtype), ", ", buffer.shape.size(), ", {", Ends(port, false),
+                  "}, {", Ends(port, true), "}, {", StrJoin(buffer.shape, ", ", dim_name), "}, ",
+                  port.macro, "}");
   }
 
  private:

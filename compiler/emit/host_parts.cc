@@ -54,6 +54,13 @@ std::string StepTitle(const Program& program, size_t index) {
   return StrCat("Step ", index, ": ", CommentText(sources), ".");
 }
 
+// Nothing where no value has its parts from that header.
+std::string IncludeOfParts(const EmitContext& context, std::string_view header) {
+  const bool used = std::ranges::any_of(
+      context.bundles, [&](const Bundle& bundle) { return PartsHeader(bundle.kind) == header; });
+  return used ? StrCat("#include \"", header, "\"") : "";
+}
+
 }  // namespace
 
 std::string EmitHostOpening(const EmitContext& context, const HostOpening& opening) {
@@ -71,6 +78,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
     $items$
     $math$
     #include "aotc/status.h"
+    $strings$
     $weights$
 
     // Shared between the files of this model, and invisible outside it.
@@ -80,8 +88,9 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
           {"title", opening.title},
           {"system", opening.system_header},
           {"own", opening.own_header},
-          {"items", HasBundles(context) ? "#include \"aotc/items.h\"" : ""},
+          {"items", IncludeOfParts(context, "aotc/items.h")},
           {"math", context.uses.functions ? "#include \"aotc/scalar_math.h\"" : ""},
+          {"strings", IncludeOfParts(context, "aotc/strings.h")},
           {"weights", context.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
   w.Line();
   return w.Take();

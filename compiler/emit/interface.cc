@@ -29,8 +29,9 @@ bool IsInInterface(DType dtype) {
 
 class Describer {
  public:
-  explicit Describer(const Program& program)
+  Describer(const Program& program, const std::vector<Bundle>& bundles)
       : program_(program),
+        bundles_(bundles),
         known_(program),
         bounds_(BoundsOf(program.symbols)),
         ranges_(RangesOf(program)) {
@@ -64,6 +65,7 @@ class Describer {
       if (port.is_late) port.capacity_member = outputs.Unique(StrCat(port.member, "_capacity"));
     }
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
+    AddRoomChecks();
     return std::move(interface_);
   }
 
@@ -84,6 +86,7 @@ class Describer {
     const Buffer& buffer = program_.buffers[id];
     TensorPort port{.id = id, .name = buffer.value, .member = members.Unique(buffer.value)};
     port.macro = UniqueMacro(role, port.member);
+    port.dtype = buffer.dtype;
     port.type = MemberType(buffer.dtype);
     port.bytes = program_.buffers[BaseOf(program_, id)].bytes;
     port.element_align = std::max(1, ByteWidth(buffer.dtype));
@@ -102,6 +105,16 @@ class Describer {
   int AddRangeCheck(const Symbol& symbol, int64_t scale) {
     return AddCheck(StrCat("'", symbol.name, "' is not within ", symbol.min * scale, " .. ",
                            symbol.max * scale));
+  }
+
+  void AddRoomChecks() {
+    for (const Bundle& bundle : bundles_) {
+      if (bundle.is_output || bundle.kind != BundleKind::kStrings) continue;
+      const int64_t room = interface_.inputs[bundle.first + kPoolPart].ranges[0].max;
+      interface_.room_checks[bundle.name] =
+          AddCheck(StrCat("the strings of '", bundle.name, "' have more than ", room,
+                          " bytes together; hint: --max-string-bytes"));
+    }
   }
 
   // Its value is worked out where it is known, each check once all that it names is.
@@ -240,6 +253,7 @@ class Describer {
   }
 
   const Program& program_;
+  const std::vector<Bundle>& bundles_;
   const SizeSteps known_;
   const Bounds bounds_;
   const Bounds ranges_;  // dims that have to be equal are each stated by an input of its own
@@ -266,8 +280,9 @@ const AliasPort* ModelInterface::AliasOfOutput(size_t output) const {
   return found == aliases.end() ? nullptr : &*found;
 }
 
-absl::StatusOr<ModelInterface> DescribeInterface(const Program& program) {
-  return Describer(program).Run();
+absl::StatusOr<ModelInterface> DescribeInterface(const Program& program,
+                                                 const std::vector<Bundle>& bundles) {
+  return Describer(program, bundles).Run();
 }
 
 std::string PrintUserDim(const Expr& dim, const std::vector<Symbol>& symbols) {

@@ -8,10 +8,12 @@
 #ifndef AOTC_COMPILER_EMIT_INTERFACE_H_
 #define AOTC_COMPILER_EMIT_INTERFACE_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/ir/bundle.h"
 #include "compiler/ir/program.h"
 
 namespace aotc {
@@ -23,7 +25,8 @@ struct TensorPort {
   std::string name = {};              // as in the ONNX graph
   std::string member = {};            // of the inputs or outputs struct
   std::string macro = {};             // the bytes at the largest dims
-  std::string type = {};              // of an element, in C
+  DType dtype = DType::kUndefined;    // of an element
+  std::string type = {};              // the same in C
   int element_align = 1;              // natural alignment in bytes
   std::string text = {};              // "f32[batch, 3, 224, 224]", dims as the user names them
   std::vector<Interval> ranges = {};  // of the dims
@@ -83,6 +86,8 @@ struct ModelInterface {
   std::vector<AliasPort> aliases = {};
   std::vector<SizeStep> sizes = {};      // in the order of the symbols
   std::vector<std::string> checks = {};  // what each says where it fails
+  // By the name of an input of strings: the check that its bytes have room.
+  std::map<std::string, int> room_checks = {};
 
   bool has_late_symbols = false;  // some are known in the middle of a run
 
@@ -95,7 +100,8 @@ struct ModelInterface {
   const AliasPort* AliasOfOutput(size_t output) const;
 };
 
-absl::StatusOr<ModelInterface> DescribeInterface(const Program& program);
+absl::StatusOr<ModelInterface> DescribeInterface(const Program& program,
+                                                 const std::vector<Bundle>& bundles = {});
 
 // A dim over the symbols with each `var` replaced by the user's dim: "batch", "height/32 + 1".
 std::string PrintUserDim(const Expr& dim, const std::vector<Symbol>& symbols);

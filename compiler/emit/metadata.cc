@@ -33,18 +33,25 @@ Json Dims(const Shape& shape, const std::vector<Symbol>& symbols) {
   return dims;
 }
 
-// A value of several tensors: dims are those of an item, each the most; of any rank, where they are
-// none.
+// A value of several tensors. Where it has items, dims are those of an item, each the most; of any
+// rank, where they are none.
 Json BundlePort(const EmitContext& context, const Bundle& bundle,
                 const std::vector<TensorPort>& ports) {
   const Buffer& elements = context.program.buffers[ports[bundle.first].id];
-  const Buffer& dims = context.program.buffers[ports[bundle.first + kDimsPart].id];
-  Shape item(elements.shape.begin() + 1, elements.shape.end());
-  const bool any_rank = dims.shape[1].AsInt().value_or(0) > kRankColumn;
   Json members = Json::array();
   for (size_t p = 0; p < PartNames(bundle.kind).size(); ++p) {
     members.push_back(ports[bundle.first + p].member);
   }
+  if (bundle.kind == BundleKind::kStrings) {
+    return {{"name", bundle.name},
+            {"kind", "tensor"},
+            {"dtype", std::string(DTypeName(DType::kString))},
+            {"dims", Dims(elements.shape, context.program.symbols)},
+            {"members", std::move(members)}};
+  }
+  const Buffer& dims = context.program.buffers[ports[bundle.first + kDimsPart].id];
+  Shape item(elements.shape.begin() + 1, elements.shape.end());
+  const bool any_rank = dims.shape[1].AsInt().value_or(0) > kRankColumn;
   return {{"name", bundle.name},
           {"kind", bundle.kind == BundleKind::kSequence ? "sequence" : "optional"},
           {"dtype", std::string(DTypeName(elements.dtype))},

@@ -93,7 +93,7 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
 
 absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options,
                                        const std::vector<Bundle>& bundles) {
-  AOTC_ASSIGN_OR_RETURN(const ModelInterface interface, DescribeInterface(program));
+  AOTC_ASSIGN_OR_RETURN(const ModelInterface interface, DescribeInterface(program, bundles));
   HostUses uses;
   const EmitContext context{program, options, interface, bundles, WeightsHash(program.weights),
                             uses};
@@ -102,6 +102,11 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
   AOTC_RETURN_IF_ERROR(AddHost(context, files));
   for (const KernelFile& kernel : options.kernels) {
     AOTC_RETURN_IF_ERROR(AddText(files, kernel.path, kernel.text));
+  }
+  if (options.example && HasBundles(context)) {
+    return absl::UnimplementedError(
+        "--example reads tensors of numbers alone; hint: leave it out, and call the functions of "
+        "the header");
   }
   if (options.example)
     AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));

@@ -18,6 +18,31 @@ Attributes IntAttribute(std::string_view name, int64_t value) {
 
 }  // namespace
 
+Composite AddParts(Graph& graph, BundleKind kind, std::string_view name) {
+  Composite composite = {.kind = kind};
+  for (const std::string_view part : PartNames(kind)) {
+    composite.parts.push_back(graph.AddValue(StrCat(name, ".", part), UnknownType()));
+  }
+  return composite;
+}
+
+void CompositeTable::ShareLimits(Graph& graph) const {
+  for (const auto& [handle, composite] : known_) {
+    if (composite.kind != BundleKind::kStrings) continue;
+    const auto limits = graph.values[handle].limits;
+    if (limits.empty()) continue;
+    for (const ValueId part : {composite.starts(), composite.sizes()}) {
+      graph.values[part].limits = limits;
+    }
+  }
+}
+
+absl::Status NoItemsOfStrings() {
+  return absl::UnimplementedError(
+      "sequences and optionals of strings are not supported; hint: a tensor of strings is, and so "
+      "is a sequence of numbers that stand for strings, which ai.onnx.ml.LabelEncoder gives");
+}
+
 ValueId CompositeBuilder::Emit(std::string_view op, std::vector<ValueId> inputs,
                                Attributes attributes) {
   const std::string name = StrCat(name_, "_", absl::AsciiStrToLower(std::string(op)));
@@ -76,6 +101,7 @@ Composite CompositeBuilder::Empty(BundleKind kind, DType dtype) {
 
 absl::StatusOr<Composite> CompositeBuilder::As(BundleKind kind, const Composite& from) {
   if (kind == from.kind) return from;
+  if (from.kind == BundleKind::kStrings) return NoItemsOfStrings();
   Composite result = from;
   result.kind = kind;
   if (kind == BundleKind::kOptionalSequence && from.kind == BundleKind::kSequence) {

@@ -1,6 +1,6 @@
-// Values that are no plain tensors, on their way into a graph: sequences and optionals. Names of a
-// model mean ids of values, for these too; such an id is only a handle, which no node reads, and
-// the parts that stand for it (ir/bundle.h) are plain tensors.
+// Values that are no plain tensors, on their way into a graph: sequences, optionals, tensors of
+// strings. Names of a model mean ids of values, for these too; such an id is only a handle, which
+// no node reads, and the parts that stand for it (ir/bundle.h) are plain tensors.
 //
 //   CompositeTable composites(graph);
 //   composites.Define(id, builder.OfTensors(tensors));
@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,7 +31,13 @@ struct Composite {
   ValueId elements() const { return parts[kElementsPart]; }
   ValueId dims() const { return parts[kDimsPart]; }
   ValueId length() const { return parts[kLengthPart]; }
+  ValueId starts() const { return parts[kStartsPart]; }
+  ValueId sizes() const { return parts[kSizesPart]; }
+  ValueId pool() const { return parts[kPoolPart]; }
 };
+
+// A value of this kind, whose parts are new values without types, "name.length" and so on.
+Composite AddParts(Graph& graph, BundleKind kind, std::string_view name);
 
 class CompositeTable {
  public:
@@ -40,10 +47,24 @@ class CompositeTable {
     const auto found = known_.find(value);
     return found == known_.end() ? nullptr : &found->second;
   }
+  // Null where it is no tensor of strings.
+  const Composite* FindStrings(ValueId value) const {
+    const Composite* found = Find(value);
+    return found != nullptr && found->kind == BundleKind::kStrings ? found : nullptr;
+  }
+  // Null where it is no sequence and no optional.
+  const Composite* FindItems(ValueId value) const {
+    return FindStrings(value) == nullptr ? Find(value) : nullptr;
+  }
+  // Bounds of the axes of a tensor of strings are those of its starts and sizes.
+  void ShareLimits(Graph& graph) const;
 
  private:
   std::map<ValueId, Composite> known_;
 };
+
+// The error of sequences and optionals that would hold strings.
+absl::Status NoItemsOfStrings();
 
 // Adds nodes to a region for what one node of the model says of composites.
 class CompositeBuilder {

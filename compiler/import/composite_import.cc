@@ -1,5 +1,5 @@
-// The parts of GraphImporter that know of sequences and optionals: inputs and outputs of the model,
-// operators on them, and what branches and loops hand on.
+// The parts of GraphImporter that know of sequences and optionals: operators on them, and what
+// branches and loops hand on.
 #include <algorithm>
 #include <utility>
 
@@ -13,23 +13,6 @@ namespace {
 
 constexpr size_t kFirstState = 2;  // of a Loop, behind iteration and condition
 constexpr const char* kBody = "body";
-
-ValueType PartType(const CompositeInput& input, size_t part) {
-  const Expr room = input.room;
-  switch (part) {
-    case kElementsPart: {
-      Shape dims = {room};
-      for (const int64_t most : input.most) dims.push_back(most);
-      return TensorType(input.dtype, dims);
-    }
-    case kDimsPart: {
-      const auto rank = static_cast<int64_t>(input.most.size());
-      return TensorType(DType::kI64, {room, Expr(input.varies ? rank : 0)});
-    }
-    case kLengthPart: return TensorType(DType::kI64, {});
-    default: return TensorType(DType::kBool, {});
-  }
-}
 
 const pb::GraphProto* BodyOf(const std::vector<pb::AttributeProto>& attributes) {
   for (const pb::AttributeProto& attribute : attributes) {
@@ -51,25 +34,6 @@ absl::StatusOr<BundleKind> CommonKind(const Composite* a, const Composite* b) {
 
 }  // namespace
 
-std::string GraphImporter::LengthName(const std::string& input) {
-  return StrCat(input, ".", PartNames(BundleKind::kSequence)[kLengthPart]);
-}
-
-void GraphImporter::ImportCompositeInput(const std::string& name, const CompositeInput& input,
-                                         ValueId handle) {
-  Composite composite = {.kind = input.kind};
-  std::vector<ValueId>& inputs = graph_.main_region().inputs;
-  bundles_.push_back({.name = DisplayName(name), .kind = input.kind, .first = inputs.size()});
-  for (const std::string_view part : PartNames(input.kind)) {
-    const ValueId id = graph_.AddValue(StrCat(DisplayName(name), ".", part),
-                                       PartType(input, composite.parts.size()));
-    composite.parts.push_back(id);
-    inputs.push_back(id);
-  }
-  graph_.values[composite.length()].elements = {symbols_.Symbol(LengthName(name))};
-  composites_.Define(handle, std::move(composite));
-}
-
 CompositeBuilder GraphImporter::BuilderFor(const Node& node, RegionId region) {
   std::string name = node.op;
   for (const ValueId output : node.outputs) {
@@ -81,8 +45,9 @@ CompositeBuilder GraphImporter::BuilderFor(const Node& node, RegionId region) {
 absl::StatusOr<bool> GraphImporter::ImportComposite(
     const pb::NodeProto& node, const std::vector<pb::AttributeProto>& attributes,
     const Node& result, const Body& body) {
-  const auto is_composite = [&](ValueId id) { return composites_.Find(id) != nullptr; };
-  const bool any = std::ranges::any_of(result.inputs, is_composite);
+  const auto has_items = [&](ValueId id) { return composites_.FindItems(id) != nullptr; };
+  const auto is_strings = [&](ValueId id) { return composites_.FindStrings(id) != nullptr; };
+  const bool any = std::ranges::any_of(result.inputs, has_items);
   if (result.op == "SequenceMap") {
     AOTC_RETURN_IF_ERROR(ImportSequenceMap(node, attributes, result, body));
     return true;
@@ -92,6 +57,7 @@ absl::StatusOr<bool> GraphImporter::ImportComposite(
     if (!any || result.op == "Loop" || result.op == "If") return false;
     return absl::InvalidArgumentError("takes a sequence or an optional where it needs a tensor");
   }
+  if (std::ranges::any_of(result.inputs, is_strings)) return NoItemsOfStrings();
   if (node.output_size() != 1 || node.output(0).empty()) {
     return absl::InvalidArgumentError("needs exactly one output");
   }
@@ -127,6 +93,13 @@ absl::StatusOr<ValueId> GraphImporter::AddRegionInput(const pb::ValueInfoProto& 
   AOTC_ASSIGN_OR_RETURN(const std::optional<CompositeType> declared, CompositeTypeOf(input.type()));
   const ValueId id = graph_.AddValue(name, DeclaredType(input, symbols_));
   region_inputs_[region].push_back(id);
+  const bool is_strings = (given != nullptr && given->kind == BundleKind::kStrings) ||
+                          input.type().tensor_type().elem_type() == pb::TensorProto::STRING;
+  if (is_strings) {
+    return absl::UnimplementedError(
+        "its subgraph takes strings, which is not supported; hint: a subgraph may read the strings "
+        "of the graph around it");
+  }
   if (declared) {
     AddParts(id, declared->kind, graph_.regions[region].inputs);
   } else if (given != nullptr) {
@@ -138,11 +111,8 @@ absl::StatusOr<ValueId> GraphImporter::AddRegionInput(const pb::ValueInfoProto& 
 }
 
 void GraphImporter::AddParts(ValueId handle, BundleKind kind, std::vector<ValueId>& into) {
-  Composite composite = {.kind = kind};
-  for (const std::string_view part : PartNames(kind)) {
-    const std::string name = StrCat(graph_.values[handle].name, ".", part);
-    composite.parts.push_back(graph_.AddValue(name, UnknownType()));
-  }
+  const std::string name = graph_.values[handle].name;
+  Composite composite = aotc::AddParts(graph_, kind, name);
   into.insert(into.end(), composite.parts.begin(), composite.parts.end());
   composites_.Define(handle, std::move(composite));
 }
@@ -262,6 +232,7 @@ absl::StatusOr<std::vector<ValueId>> GraphImporter::ImportMapBody(
   std::vector<ValueId> results;
   for (const pb::ValueInfoProto& output : graph.output()) {
     const ValueId id = scope.Find(output.name());
+    if (composites_.FindStrings(id) != nullptr) return NoItemsOfStrings();
     if (!id.valid() || composites_.Find(id) != nullptr) {
       return absl::InvalidArgumentError(
           StrCat("output '", DisplayName(output.name()), "' of its body is no tensor"));
@@ -276,7 +247,7 @@ std::optional<size_t> GraphImporter::KnownItems(const std::vector<ValueId>& oper
   constexpr size_t kMostCopies = 64;  // of a body
   std::optional<size_t> count;
   for (const ValueId operand : operands) {
-    const Composite* sequence = composites_.Find(operand);
+    const Composite* sequence = composites_.FindItems(operand);
     if (sequence == nullptr) continue;
     if (!sequence->items || sequence->items->size() > kMostCopies) return std::nullopt;
     if (count && *count != sequence->items->size()) return std::nullopt;
@@ -289,7 +260,7 @@ absl::Status GraphImporter::ImportSequenceMap(const pb::NodeProto& node,
                                               const std::vector<pb::AttributeProto>& attributes,
                                               const Node& map, const Body& body) {
   const pb::GraphProto* graph = BodyOf(attributes);
-  const bool is_sequence = !map.inputs.empty() && composites_.Find(map.inputs[0]) != nullptr;
+  const bool is_sequence = !map.inputs.empty() && composites_.FindItems(map.inputs[0]) != nullptr;
   if (graph == nullptr || !is_sequence) {
     return absl::InvalidArgumentError("needs a sequence and a body");
   }
@@ -309,7 +280,7 @@ absl::Status GraphImporter::UnrollMap(const pb::NodeProto& node, const pb::Graph
   for (size_t k = 0; k < count; ++k) {
     std::vector<ValueId> arguments;
     for (const ValueId operand : map.inputs) {
-      const Composite* sequence = composites_.Find(operand);
+      const Composite* sequence = composites_.FindItems(operand);
       arguments.push_back(sequence == nullptr ? operand : (*sequence->items)[k]);
     }
     Body inner = body;
@@ -347,7 +318,7 @@ absl::Status GraphImporter::LoopOverItems(const pb::NodeProto& node, const pb::G
   CompositeBuilder builder(graph_, region, name, map.locations.front());
   std::vector<ValueId> arguments;
   for (const ValueId operand : map.inputs) {
-    const Composite* from = composites_.Find(operand);
+    const Composite* from = composites_.FindItems(operand);
     if (from == nullptr) {
       arguments.push_back(operand);
       continue;
@@ -378,28 +349,6 @@ absl::Status GraphImporter::LoopOverItems(const pb::NodeProto& node, const pb::G
   graph_.regions[region].outputs = std::move(next);
   AOTC_RETURN_IF_ERROR(FlattenLoop(loop, body));
   graph_.AddNode(body.region, std::move(loop));
-  return absl::OkStatus();
-}
-
-// --- Outputs of the model ---------------------------------------------------------------------
-
-absl::Status GraphImporter::ImportCompositeOutput(const pb::ValueInfoProto& output,
-                                                  const Composite& composite,
-                                                  std::set<ValueId>& taken) {
-  const std::string name = DisplayName(output.name());
-  AOTC_ASSIGN_OR_RETURN(const std::optional<CompositeType> type, CompositeTypeOf(output.type()));
-  const BundleKind kind = type ? type->kind : composite.kind;
-  CompositeBuilder builder(graph_, graph_.main, name, {.node = name, .op = "Identity"});
-  AOTC_ASSIGN_OR_RETURN(const Composite result, builder.As(kind, composite));
-  std::vector<ValueId>& outputs = graph_.main_region().outputs;
-  bundles_.push_back({.name = name, .kind = kind, .is_output = true, .first = outputs.size()});
-  for (size_t p = 0; p < result.parts.size(); ++p) {
-    ValueId id = result.parts[p];
-    const bool plain = !graph_.values[id].constant && taken.insert(id).second;
-    if (!plain) id = builder.Emit("Identity", {id});
-    graph_.ClaimName(id, StrCat(name, ".", PartNames(kind)[p]));
-    outputs.push_back(id);
-  }
   return absl::OkStatus();
 }
 

@@ -92,16 +92,11 @@ void GraphImporter::ImportMainInputs(Scope& scope) {
   std::vector<InputValue> values =
       ImportInputValues({inputs, BoundInputs()}, options_, symbols_, diagnostics_);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!values[i].composite) continue;
-    const std::string length = LengthName(inputs[i]->name());
-    symbols_.Bind(length, {0, values[i].composite->room, 1}).IgnoreError();
-    symbols_.Symbol(length);
-  }
-  graph_.symbols = symbols_.Symbols();
-  for (size_t i = 0; i < inputs.size(); ++i) {
     ValueId id = graph_.AddValue(DisplayName(inputs[i]->name()), values[i].type);
     if (values[i].composite) {
       ImportCompositeInput(inputs[i]->name(), *values[i].composite, id);
+    } else if (IsStringTensor(values[i].type)) {
+      ImportStringInput(inputs[i]->name(), values[i].type, id);
     } else {
       graph_.values[id].elements = std::move(values[i].elements);
       graph_.main_region().inputs.push_back(id);
@@ -112,8 +107,9 @@ void GraphImporter::ImportMainInputs(Scope& scope) {
     }
   }
   for (const auto& [name, value] : bindings_.values()) {
-    scope.Define(name, graph_.AddConstant(DisplayName(name), value));
+    scope.Define(name, AddConstant(DisplayName(name), value));
   }
+  graph_.symbols = symbols_.Symbols();
 }
 
 void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope,
@@ -138,7 +134,7 @@ void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope
     std::string name = prefix + DisplayName(tensor.name());
     ValueId id;
     if (constant.ok()) {
-      id = graph_.AddConstant(name, *std::move(constant));
+      id = AddConstant(name, *std::move(constant));
     } else {
       diagnostics_.Error({}, StrCat(place, ": ", constant.status().message()));
       id = graph_.AddValue(name, UnknownType());
@@ -228,6 +224,10 @@ absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body
   }
   AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
   AOTC_RETURN_IF_ERROR(FlattenControl(result, body));
+  if (UsesStrings(result, composites_)) {
+    const StringNodeOptions how = {opset, standard, options_.max_string_bytes};
+    return ImportStringNode(graph_, body.region, result, how, composites_);
+  }
   if (standard) return NormalizeNode(graph_, body.region, std::move(result), opset);
   graph_.AddNode(body.region, std::move(result));
   return absl::OkStatus();
@@ -240,6 +240,11 @@ absl::Status GraphImporter::ImportConstantNode(const std::vector<pb::AttributePr
   AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
   if (result.outputs.size() != 1 || !result.outputs[0].valid()) {
     return absl::InvalidArgumentError("needs exactly one output");
+  }
+  if (constant.dtype() == DType::kString) {
+    const std::string name = graph_.values[result.outputs[0]].name;
+    composites_.Define(result.outputs[0], AddStringConstant(graph_, name, constant));
+    return absl::OkStatus();
   }
   Value& value = graph_.values[result.outputs[0]];
   value.type = TensorType(constant.dtype(), MakeShape(constant.dims()));
@@ -286,6 +291,11 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
     if (!id.valid()) {
       return absl::InvalidArgumentError(
           StrCat("output '", DisplayName(output.name()), "' of its subgraph is not defined"));
+    }
+    if (composites_.FindStrings(id) != nullptr) {
+      return absl::UnimplementedError(
+          "its subgraph gives strings, which is not supported; hint: let it give numbers, and "
+          "gather the strings behind it");
     }
     graph_.regions[body.region].outputs.push_back(id);
   }
@@ -337,39 +347,41 @@ absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const 
   return absl::OkStatus();
 }
 
+ValueId GraphImporter::AddMainOutput(ValueId id, const std::string& name,
+                                     std::set<ValueId>& taken) {
+  if (!graph_.values[id].constant && taken.insert(id).second) {
+    graph_.ClaimName(id, name);  // the result of a function is called as the function calls it
+    graph_.main_region().outputs.push_back(id);
+    return id;
+  }
+  if (graph_.values[id].constant && graph_.values[id].name == name) {
+    graph_.Rename(id, name + "_value");
+  }
+  const ValueId copy = graph_.AddValue(name, graph_.values[id].type);
+  if (graph_.values[copy].name != name) graph_.values[copy].output_name = name;
+  graph_.AddNode(graph_.main, {.op = "Identity",
+                               .inputs = {id},
+                               .outputs = {copy},
+                               .locations = {{.node = name, .op = "Identity"}}});
+  graph_.main_region().outputs.push_back(copy);
+  return copy;
+}
+
 void GraphImporter::ImportMainOutputs(Scope& scope) {
-  Region& main = graph_.main_region();
   if (model_.graph().output_size() == 0) diagnostics_.Error({}, "the graph has no outputs");
-  std::set<ValueId> taken(main.inputs.begin(), main.inputs.end());
+  const std::vector<ValueId>& inputs = graph_.main_region().inputs;
+  std::set<ValueId> taken(inputs.begin(), inputs.end());
   for (const pb::ValueInfoProto& output : model_.graph().output()) {
     std::string name = DisplayName(output.name());
     ValueId id = scope.Find(output.name());
     if (!id.valid()) {
       diagnostics_.Error({}, StrCat("output '", name, "' of the graph is not defined anywhere"));
-      continue;
-    }
-    if (const Composite* composite = composites_.Find(id)) {
+    } else if (const Composite* composite = composites_.Find(id)) {
       const absl::Status status = ImportCompositeOutput(output, *composite, taken);
       if (!status.ok()) diagnostics_.Error({}, StrCat("output '", name, "': ", status.message()));
-      continue;
-    }
-    bool plain = !graph_.values[id].constant && taken.insert(id).second;
-    if (!plain) {
-      if (graph_.values[id].constant && graph_.values[id].name == name) {
-        graph_.Rename(id, name + "_value");
-      }
-      ValueId copy = graph_.AddValue(name, graph_.values[id].type);
-      if (graph_.values[copy].name != name) graph_.values[copy].output_name = name;
-      graph_.AddNode(graph_.main, {.op = "Identity",
-                                   .inputs = {id},
-                                   .outputs = {copy},
-                                   .locations = {{.node = name, .op = "Identity"}}});
-      id = copy;
-    } else {
-      graph_.ClaimName(id, name);  // the result of a function is called as the function calls it
+    } else if (AddMainOutput(id, name, taken) == id) {
       graph_.values[id].type = DeclaredType(output, symbols_);
     }
-    main.outputs.push_back(id);
   }
 }
 
@@ -388,6 +400,7 @@ absl::StatusOr<Graph> GraphImporter::Run() {
   AOTC_RETURN_IF_ERROR(ImportNodes(model_.graph().node(), body));
   ImportMainOutputs(scope);
   ReadLimits(model_.graph(), options_, scope, graph_, diagnostics_);
+  composites_.ShareLimits(graph_);
   return std::move(graph_);
 }
 

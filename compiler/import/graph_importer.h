@@ -15,6 +15,7 @@
 #include "compiler/import/onnx_import.h"
 #include "compiler/import/onnx_tensor.h"
 #include "compiler/import/onnx_types.h"
+#include "compiler/import/string_values.h"
 #include "compiler/import/symbol_table.h"
 
 namespace aotc {
@@ -95,12 +96,21 @@ class GraphImporter {
   absl::StatusOr<std::vector<ValueId>> ImportOperands(const pb::NodeProto& node, const Body& body);
   absl::Status DefineOutputs(const pb::NodeProto& node, const Body& body, Node& result);
   void ImportMainOutputs(Scope& scope);
+  // A constant under a name; of strings a handle.
+  ValueId AddConstant(std::string_view name, Constant constant);
+  // Makes a value an output of the main region that is called so: itself, or a copy where it is
+  // `taken`, or no result of a node.
+  ValueId AddMainOutput(ValueId value, const std::string& name, std::set<ValueId>& taken);
 
-  // Of sequences and optionals (composite_import.cc).
-  static std::string LengthName(const std::string& input);
+  // Inputs and outputs of the model that are several of the graph (composite_ports.cc).
   void ImportCompositeInput(const std::string& name, const CompositeInput& input, ValueId handle);
+  void ImportStringInput(const std::string& name, const ValueType& type, ValueId handle);
+  // An input of the graph in 0 .. most that a run states.
+  Expr PartSymbol(const std::string& name, int64_t least, int64_t most);
   absl::Status ImportCompositeOutput(const pb::ValueInfoProto& output, const Composite& composite,
                                      std::set<ValueId>& taken);
+
+  // Of sequences and optionals (composite_import.cc).
   CompositeBuilder BuilderFor(const Node& node, RegionId region);
   // False where the node is one of tensors.
   absl::StatusOr<bool> ImportComposite(const pb::NodeProto& node,

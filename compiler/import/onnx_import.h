@@ -34,6 +34,7 @@ struct ImportOptions {
   std::vector<BindOption> binds = {};  // --bind: inputs and initializers with values of files
   int64_t max_items = 64;              // of sequences of which --max-items says nothing
   std::map<std::string, int64_t> max_items_of = {};  // --max-items
+  int64_t max_string_bytes = 64 << 10;  // --max-string-bytes: of an input, or that a node makes
   // The model is a part of the one that the flags are for: names that it lacks are no findings.
   bool partial = false;
   // Returns the graph also where ops are not supported or symbols have no bound (their errors are

@@ -33,6 +33,13 @@ absl::StatusOr<Composite> SequenceOf(CompositeCall& call, size_t index) {
   return call.builder.As(BundleKind::kSequence, *composite);
 }
 
+// Of items, by ONNX's number.
+absl::StatusOr<DType> ItemType(int64_t number) {
+  AOTC_ASSIGN_OR_RETURN(const DType dtype, DTypeFromOnnx(static_cast<int>(number)));
+  if (dtype == DType::kString) return NoItemsOfStrings();
+  return dtype;
+}
+
 int64_t IntOf(const CompositeCall& call, std::string_view name, int64_t fallback) {
   for (const pb::AttributeProto& attribute : call.attributes) {
     if (attribute.name() == name) return attribute.i();
@@ -70,8 +77,7 @@ Result SequenceConstruct(CompositeCall& call) {
 }
 
 Result SequenceEmpty(CompositeCall& call) {
-  AOTC_ASSIGN_OR_RETURN(const DType dtype,
-                        DTypeFromOnnx(static_cast<int>(IntOf(call, "dtype", 1))));
+  AOTC_ASSIGN_OR_RETURN(const DType dtype, ItemType(IntOf(call, "dtype", 1)));
   return call.builder.Empty(BundleKind::kSequence, dtype);
 }
 
@@ -187,7 +193,7 @@ Result AbsentOptional(CompositeCall& call) {
     if (!is_tensor && (!type || type->kind != BundleKind::kSequence)) break;
     const int number =
         is_tensor ? attribute.tp().tensor_type().elem_type() : type->item->elem_type();
-    AOTC_ASSIGN_OR_RETURN(const DType dtype, DTypeFromOnnx(number));
+    AOTC_ASSIGN_OR_RETURN(const DType dtype, ItemType(number));
     return call.builder.Empty(is_tensor ? BundleKind::kOptional : BundleKind::kOptionalSequence,
                               dtype);
   }
@@ -254,11 +260,15 @@ CompositeOp FindCompositeOp(std::string_view op) {
 }
 
 absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto& type) {
+  const auto is_strings = [](const pb::TypeProto& item) {
+    return item.tensor_type().elem_type() == pb::TensorProto::STRING;
+  };
   const pb::TypeProto* inner = &type;
   const bool optional = type.has_optional_type();
   if (optional) inner = &type.optional_type().elem_type();
   if (inner->has_sequence_type()) {
     const pb::TypeProto& item = inner->sequence_type().elem_type();
+    if (is_strings(item)) return NoItemsOfStrings();
     if (item.has_tensor_type()) {
       return CompositeType{.kind = optional ? BundleKind::kOptionalSequence : BundleKind::kSequence,
                            .item = &item.tensor_type()};
@@ -267,6 +277,7 @@ absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto
         "sequences of anything but tensors are not supported; hint: use one sequence of tensors "
         "for each");
   }
+  if (optional && is_strings(*inner)) return NoItemsOfStrings();
   if (optional && inner->has_tensor_type()) {
     return CompositeType{.kind = BundleKind::kOptional, .item = &inner->tensor_type()};
   }

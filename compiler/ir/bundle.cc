@@ -6,6 +6,8 @@ const std::vector<std::string_view>& PartNames(BundleKind kind) {
   static const auto& sequence = *new std::vector<std::string_view>{"elements", "dims", "length"};
   static const auto& optional_sequence =
       *new std::vector<std::string_view>{"elements", "dims", "length", "has"};
+  static const auto& strings = *new std::vector<std::string_view>{"starts", "sizes", "pool"};
+  if (kind == BundleKind::kStrings) return strings;
   return kind == BundleKind::kOptionalSequence ? optional_sequence : sequence;
 }
 

@@ -29,9 +29,14 @@ namespace aotc {
 // kOptional: of a tensor; the parts of a sequence of one item or none.
 // kOptionalSequence: the parts of a sequence, and behind them
 //   has       bool[]            whether there is one
-enum class BundleKind { kSequence, kOptional, kOptionalSequence };
+// kStrings: a tensor of strings. Its parts:
+//   starts    i64[dims...]      where the bytes of each string begin in the pool
+//   sizes     i64[dims...]      how many they are
+//   pool      u8[bytes]         one byte at least; those of no string are any
+enum class BundleKind { kSequence, kOptional, kOptionalSequence, kStrings };
 
 inline constexpr size_t kElementsPart = 0, kDimsPart = 1, kLengthPart = 2, kHasPart = 3;
+inline constexpr size_t kStartsPart = 0, kSizesPart = 1, kPoolPart = 2;
 // Of `dims`, where ranks vary: the column of the rank, behind one for each axis.
 inline constexpr int kRankColumn = 8;
 

@@ -52,19 +52,10 @@ absl::Status TruePlaces(OpContext& op) {
   Expr length = counts.dim(0);
   const Shape found = {op.Size(Max(count[0], 0), 0, 0, length)};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], length), "more is chosen than there is"));
-  TensorBuilder& b = op.b();
   // The place is behind all that count k flags or fewer.
-  Tensor place = b.Compute(DType::kI64, found, [](const Indices&) { return Expr(0); });
-  for (int64_t stride = FirstStride(length, op.bounds()); stride > 0; stride /= 2) {
-    place = b.Compute(DType::kI64, found, [&](const Indices& k) {
-      const Expr next = place(k) + stride;
-      const Expr is_there = And(Le(Expr(stride), length), Le(next, length));
-      const Expr counted = counts({Clamp(next - 1, 0, length - 1)});
-      return Select(is_there, Select(Le(counted, k[0]), next, place(k)), place(k));
-    });
-  }
+  const Tensor place = CountAtMost(op, counts, found, [](const Indices& k) { return k[0]; });
   // Where the count is right no place lies beyond the last.
-  op.SetOutput(0, b.Compute(DType::kI64, found, [&](const Indices& k) {
+  op.SetOutput(0, op.b().Compute(DType::kI64, found, [&](const Indices& k) {
     return Clamp(place(k), 0, Max(length - 1, 0));
   }));
   return absl::OkStatus();
@@ -108,7 +99,10 @@ absl::Status Compress(Rebuilder& rebuilder, const Node& node) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Compress", .expand = Compress, .summary = "slices that a condition chooses"},
+    {.name = "Compress",
+     .expand = Compress,
+     .summary = "slices that a condition chooses",
+     .traits = kMovesOperands},
     {.name = "CountTrue",
      .compute = CountTrue,
      .summary = "how many flags are set",
@@ -129,6 +123,22 @@ ValueId EmitTruePlaces(Expansion& e, ValueId flags) {
   const ValueId ones = CastTo(e, flags, DType::kI64);
   const ValueId counts = e.Emit("CumSum", {ones, e.Number("axis", DType::kI64, 0)});
   return e.Emit("TruePlaces", {counts, e.Emit("CountTrue", {flags})});
+}
+
+Tensor CountAtMost(OpContext& op, const Tensor& ascending, const Shape& dims,
+                   const std::function<Expr(const Indices&)>& value) {
+  TensorBuilder& b = op.b();
+  const Expr length = ascending.dim(0);
+  Tensor count = b.Compute(DType::kI64, dims, [](const Indices&) { return Expr(0); });
+  for (int64_t stride = FirstStride(length, op.bounds()); stride > 0; stride /= 2) {
+    count = b.Compute(DType::kI64, dims, [&](const Indices& i) {
+      const Expr next = count(i) + stride;
+      const Expr is_there = And(Le(Expr(stride), length), Le(next, length));
+      const Expr counted = ascending({Clamp(next - 1, 0, length - 1)});
+      return Select(is_there, Select(Le(counted, value(i)), next, count(i)), count(i));
+    });
+  }
+  return count;
 }
 
 std::span<const OpDef> CompactOps() { return kOps; }

@@ -4,12 +4,20 @@
 #ifndef AOTC_COMPILER_OPS_COMPACT_H_
 #define AOTC_COMPILER_OPS_COMPACT_H_
 
+#include <functional>
+
 #include "compiler/ops/expansion.h"
+#include "compiler/ops/op.h"
 
 namespace aotc {
 
 // The places of those of flags[n], bools, that are set, in order: i64[count].
 ValueId EmitTruePlaces(Expansion& e, ValueId flags);
+
+// [dims]: how many elements of a list that ascends are at most as great as `value`, an i64 for
+// indices. Found by halving, in as many steps as the length has bits.
+Tensor CountAtMost(OpContext& op, const Tensor& ascending, const Shape& dims,
+                   const std::function<Expr(const Indices&)>& value);
 
 }  // namespace aotc
 

@@ -156,11 +156,17 @@ absl::Status Split(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Concat", .compute = Concat, .summary = "tensors one after the other along an axis"},
+    {.name = "Concat",
+     .compute = Concat,
+     .summary = "tensors one after the other along an axis",
+     .traits = kMovesOperands},
     {.name = "Interleave",
      .compute = Interleave,
      .summary = "elements of tensors in turn along an axis"},
-    {.name = "Split", .compute = Split, .summary = "parts of a tensor along an axis"},
+    {.name = "Split",
+     .compute = Split,
+     .summary = "parts of a tensor along an axis",
+     .traits = kMovesOperands},
 };
 
 }  // namespace

@@ -121,11 +121,11 @@ constexpr OpDef kOps[] = {
     {.name = "Expand",
      .compute = Expand,
      .summary = "broadcasts to a shape",
-     .traits = kMovesElements},
+     .traits = kMovesElements | kMovesOperands},
     {.name = "Tile",
      .compute = Tile,
      .summary = "repeats a tensor along its axes",
-     .traits = kMovesElements},
+     .traits = kMovesElements | kMovesOperands},
     {.name = "Trilu", .compute = Trilu, .summary = "upper or lower triangle"},
 };
 

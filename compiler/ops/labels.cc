@@ -1,16 +1,19 @@
-// Encoders of labels, of ai.onnx.ml: LabelEncoder (opset 2 and 4) and OneHotEncoder (opset 1), of
-// numbers.
+// Encoders of labels, of ai.onnx.ml: LabelEncoder (opset 1 to 4), CategoryMapper and OneHotEncoder
+// (opset 1). Strings are three operands or results each (strings.h).
 //
-// Keys are found by bisection: for K keys one stage for each bit of K, each a read of a key.
+// Keys that are numbers are found by bisection: for K keys one stage for each bit of K, each a read
+// of a key. Those that are strings are found by an automaton.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/strings.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -57,14 +60,25 @@ const Constant* TensorAttribute(const Attributes& attributes, std::string_view n
   return found == nullptr ? nullptr : std::get_if<Constant>(found);
 }
 
-// <what>_int64s, <what>_floats or <what>_tensor.
+const std::vector<std::string>* StringsAttribute(const Attributes& attributes,
+                                                 std::string_view name) {
+  const AttributeValue* found = attributes.Find(name);
+  return found == nullptr ? nullptr : std::get_if<std::vector<std::string>>(found);
+}
+
+Constant ListOf(const std::vector<std::string>& values) {
+  return Constant::Strings({static_cast<int64_t>(values.size())}, values);
+}
+
+// <what>_int64s, <what>_floats, <what>_strings or <what>_tensor.
 absl::StatusOr<Constant> ListAttribute(const Attributes& attributes, std::string_view what) {
-  const Constant* tensor = TensorAttribute(attributes, StrCat(what, "_tensor"));
-  if (attributes.Has(StrCat(what, "_strings")) ||
-      (tensor != nullptr && tensor->dtype() == DType::kString)) {
-    return absl::UnimplementedError(StrCat("the ", what, " are strings, which is not supported"));
+  if (const Constant* tensor = TensorAttribute(attributes, StrCat(what, "_tensor"))) {
+    if (tensor->dtype() == DType::kString) return ListOf(tensor->strings());
+    return tensor->Reshaped({tensor->element_count()});
   }
-  if (tensor != nullptr) return tensor->Reshaped({tensor->element_count()});
+  if (const auto* strings = StringsAttribute(attributes, StrCat(what, "_strings"))) {
+    return ListOf(*strings);
+  }
   if (attributes.Has(StrCat(what, "_floats"))) {
     return ListOf(attributes.Floats(StrCat(what, "_floats")));
   }
@@ -78,13 +92,22 @@ absl::StatusOr<Constant> ListAttribute(const Attributes& attributes, std::string
 absl::StatusOr<Constant> DefaultOf(const Attributes& attributes, DType type) {
   const Constant* tensor = TensorAttribute(attributes, "default_tensor");
   if (tensor != nullptr && tensor->dtype() == type && tensor->element_count() == 1) {
-    return tensor->Reshaped({1});
+    return type == DType::kString ? ListOf(tensor->strings()) : tensor->Reshaped({1});
   }
   if (tensor != nullptr) {
-    return absl::InvalidArgumentError("default_tensor is not one number of the type of the values");
+    return absl::InvalidArgumentError(
+        "default_tensor is not one element of the type of the values");
+  }
+  if (type == DType::kString) {
+    return ListOf(std::vector{attributes.String("default_string", "_Unused")});
   }
   if (!IsFloat(type)) return Constant::SplatInt(type, {1}, attributes.Int("default_int64", -1));
   return Constant::Splat(type, {1}, attributes.Float("default_float", -0.0F));
+}
+
+absl::Status RepeatedKey() {
+  return absl::UnimplementedError(
+      "a key is repeated: the standard takes its last value and onnxruntime its first");
 }
 
 struct Keys {
@@ -127,8 +150,9 @@ Keys SortKeys(const Constant& keys) {
   return result;
 }
 
-// The place of each element in the list of keys, and the number of keys where it is not there.
-absl::StatusOr<ValueId> Places(Expansion& e, const Constant& keys, const Keys& sorted, ValueId x) {
+// The place of each number in the list of keys, and the number of keys where it is not there.
+absl::StatusOr<ValueId> NumberPlaces(Expansion& e, const Constant& keys, const Keys& sorted,
+                                     ValueId x) {
   if (sorted.order.empty()) return absl::UnimplementedError("has no keys but NaN");
   const auto count = static_cast<int64_t>(sorted.order.size());
   std::vector<int64_t> order = sorted.order;
@@ -139,29 +163,82 @@ absl::StatusOr<ValueId> Places(Expansion& e, const Constant& keys, const Keys& s
   return e.Emit("Gather", {e.Ints("order", order), place});
 }
 
-absl::Status LabelEncoder(Rebuilder& rebuilder, const Node& node) {
-  Expansion e(rebuilder, node);
-  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
-  if (e.attributes().Has("classes_strings")) {
-    return absl::UnimplementedError("maps between numbers and strings, which is not supported");
+absl::Status RequireDistinct(const std::vector<std::string>& keys) {
+  std::set<std::string> seen;
+  for (const std::string& key : keys) {
+    if (!seen.insert(key).second) return RepeatedKey();
   }
-  AOTC_ASSIGN_OR_RETURN(const Constant keys, ListAttribute(e.attributes(), "keys"));
-  AOTC_ASSIGN_OR_RETURN(const Constant values, ListAttribute(e.attributes(), "values"));
+  return absl::OkStatus();
+}
+
+// The place of each element of input 0 in the list of keys; the number of keys where it is not
+// there.
+absl::StatusOr<ValueId> Places(Expansion& e, const Constant& keys) {
+  if (keys.dtype() == DType::kString) {
+    AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+    AOTC_RETURN_IF_ERROR(RequireDistinct(keys.strings()));
+    AOTC_ASSIGN_OR_RETURN(const Automaton automaton, DictionaryAutomaton(keys.strings()));
+    return EmitAutomaton(e, StringInput(e, 0), automaton);
+  }
+  const Keys sorted = SortKeys(keys);
+  if (sorted.repeated) return RepeatedKey();
+  return NumberPlaces(e, keys, sorted, e.Input(0));
+}
+
+// The elements of `values`, and `fallback` behind them, at these places.
+void SetValues(Expansion& e, const Constant& values, const Constant& fallback, ValueId places) {
+  if (values.dtype() == DType::kString) {
+    std::vector<std::string> all = values.strings();
+    all.push_back(fallback.strings()[0]);
+    const StringValues list = AddStrings(e, "values", all, {static_cast<int64_t>(all.size())});
+    const ValueId starts = EmitPicked(e, list.starts, places);
+    SetStringOutput(e, 0, {starts, EmitPicked(e, list.sizes, places), list.pool});
+    return;
+  }
+  const ValueId table = e.Emit("Concat", {e.Add("values", values), e.Add("default", fallback)},
+                               {{"axis", int64_t{0}}});
+  e.SetOutput(0, e.Emit("Gather", {table, places}));
+}
+
+absl::Status Encode(Expansion& e, const Constant& keys, const Constant& values) {
   if (keys.element_count() != values.element_count()) {
     return absl::InvalidArgumentError(
         StrCat("has ", keys.element_count(), " keys and ", values.element_count(), " values"));
   }
   AOTC_ASSIGN_OR_RETURN(const Constant fallback, DefaultOf(e.attributes(), values.dtype()));
-  const Keys sorted = SortKeys(keys);
-  if (sorted.repeated) {
-    return absl::UnimplementedError(
-        "a key is repeated: the standard takes its last value and onnxruntime its first");
-  }
-  AOTC_ASSIGN_OR_RETURN(const ValueId places, Places(e, keys, sorted, e.Input(0)));
-  const ValueId table = e.Emit("Concat", {e.Add("values", values), e.Add("default", fallback)},
-                               {{"axis", int64_t{0}}});
-  e.SetOutput(0, e.Emit("Gather", {table, places}));
+  AOTC_ASSIGN_OR_RETURN(const ValueId places, Places(e, keys));
+  SetValues(e, values, fallback, places);
   return absl::OkStatus();
+}
+
+Constant Numbered(int64_t count) {
+  std::vector<int64_t> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return Constant::Ints(numbers);
+}
+
+absl::Status LabelEncoder(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  // Of opset 1: strings and their places, either way.
+  if (const auto* classes = StringsAttribute(e.attributes(), "classes_strings")) {
+    const Constant strings = ListOf(*classes), numbers = Numbered(strings.element_count());
+    return e.HasInput(1) ? Encode(e, strings, numbers) : Encode(e, numbers, strings);
+  }
+  AOTC_ASSIGN_OR_RETURN(const Constant keys, ListAttribute(e.attributes(), "keys"));
+  AOTC_ASSIGN_OR_RETURN(const Constant values, ListAttribute(e.attributes(), "values"));
+  return Encode(e, keys, values);
+}
+
+// Between strings and integers, from whichever the input is.
+absl::Status CategoryMapper(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  const auto* strings = StringsAttribute(e.attributes(), "cats_strings");
+  if (strings == nullptr) return absl::InvalidArgumentError("has no cats_strings");
+  const Constant names = ListOf(*strings);
+  const Constant numbers = Constant::Ints(e.attributes().Ints("cats_int64s"));
+  return e.HasInput(1) ? Encode(e, names, numbers) : Encode(e, numbers, names);
 }
 
 // f32 [..., categories]. Without attribute `zeros` an element has to be of a category: its place is
@@ -170,17 +247,21 @@ absl::Status OneHotEncoder(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   const std::vector<int64_t> categories = e.attributes().Ints("cats_int64s");
-  if (categories.empty()) {
-    return absl::UnimplementedError("categories that are strings are not supported");
+  const auto* names = StringsAttribute(e.attributes(), "cats_strings");
+  ValueId places;
+  auto count = static_cast<int64_t>(categories.size());
+  if (names != nullptr && !names->empty()) {
+    count = static_cast<int64_t>(names->size());
+    AOTC_ASSIGN_OR_RETURN(places, Places(e, ListOf(*names)));
+  } else if (!categories.empty()) {
+    const ValueId x = e.Emit("Cast", {e.Input(0)}, {{"to", static_cast<int64_t>(DType::kI64)}});
+    const Constant keys = Constant::Ints(categories);
+    AOTC_ASSIGN_OR_RETURN(places, NumberPlaces(e, keys, SortKeys(keys), x));
+  } else {
+    return absl::InvalidArgumentError("has no categories");
   }
-  const auto count = static_cast<int64_t>(categories.size());
-  const ValueId x = e.Emit("Cast", {e.Input(0)}, {{"to", static_cast<int64_t>(DType::kI64)}});
-  const Constant keys = Constant::Ints(categories);
-  AOTC_ASSIGN_OR_RETURN(ValueId places, Places(e, keys, SortKeys(keys), x));
   if (e.attributes().Int("zeros", 1) == 0) {
-    std::vector<int64_t> numbers(categories.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
-    places = e.Emit("Gather", {e.Ints("numbers", numbers), places});
+    places = e.Emit("Gather", {e.Add("numbers", Numbered(count)), places});
   }
   e.SetOutput(0, e.Emit("OneHot", {places, e.Ints("count", {count}),
                                    e.Numbers("off_on", DType::kF32, {2}, {0, 1})}));
@@ -188,12 +269,13 @@ absl::Status OneHotEncoder(Rebuilder& rebuilder, const Node& node) {
 }
 
 constexpr OpDef kOps[] = {
+    {.name = "ai.onnx.ml.CategoryMapper",
+     .expand = CategoryMapper,
+     .summary = "integers for strings, or strings for integers"},
     {.name = "SortedPlaces",
      .compute = SortedPlaces,
      .summary = "where elements are among keys that ascend"},
-    {.name = "ai.onnx.ml.LabelEncoder",
-     .expand = LabelEncoder,
-     .summary = "a value for each key, of numbers"},
+    {.name = "ai.onnx.ml.LabelEncoder", .expand = LabelEncoder, .summary = "a value for each key"},
     {.name = "ai.onnx.ml.OneHotEncoder",
      .expand = OneHotEncoder,
      .summary = "1 at the place of the category, else 0"},

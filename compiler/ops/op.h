@@ -128,6 +128,7 @@ enum OpTrait : uint32_t {
   kChangesType = 1 << 6,     // it is there to give elements another type
   kReadsShapeOnly = 1 << 7,  // results depend on the dims of the inputs, not on their elements
   kCounts = 1 << 8,  // its result is a size by itself: nothing is gained by what it was counted of
+  kMovesOperands = 1 << 9,  // elements of its results are elements of its operands: so with strings
 };
 
 struct OpDef {

@@ -146,7 +146,10 @@ absl::Status Pad(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Pad", .compute = Pad, .summary = "adds or drops elements at the ends of axes"},
+    {.name = "Pad",
+     .compute = Pad,
+     .summary = "adds or drops elements at the ends of axes",
+     .traits = kMovesOperands},
 };
 
 }  // namespace

@@ -195,7 +195,8 @@ absl::Status Col2Im(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "CenterCropPad",
      .compute = CenterCropPad,
-     .summary = "the middle of a tensor, or the tensor amid zeros"},
+     .summary = "the middle of a tensor, or the tensor amid zeros",
+     .traits = kMovesOperands},
     {.name = "Col2Im", .compute = Col2Im, .summary = "sums of blocks where they overlap"},
     {.name = "MaxUnpool",
      .compute = MaxUnpool,
@@ -204,6 +205,7 @@ constexpr OpDef kOps[] = {
     {.name = "ReverseSequence",
      .compute = ReverseSequence,
      .summary = "the first elements of each sequence in reverse",
+     .traits = kMovesOperands,
      .indices = IndexOperand{.axis = "time_axis", .from_end = false, .inclusive = true}},
 };
 

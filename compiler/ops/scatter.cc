@@ -176,10 +176,12 @@ constexpr OpDef kOps[] = {
     {.name = "ScatterElements",
      .compute = ScatterElements,
      .summary = "a tensor with elements replaced at indices along an axis",
+     .traits = kMovesOperands,
      .indices = IndexOperand{.axis = "axis"}},
     {.name = "ScatterND",
      .compute = ScatterNd,
      .summary = "a tensor with slices replaced at positions in several axes",
+     .traits = kMovesOperands,
      .indices = IndexOperand{.positions = true}},
 };
 

@@ -65,7 +65,7 @@ constexpr OpDef kOps[] = {
     {.name = "Where",
      .compute = Where,
      .summary = "a where a condition holds, else b",
-     .traits = kElementwise | kBroadcasts},
+     .traits = kElementwise | kBroadcasts | kMovesOperands},
 };
 
 }  // namespace

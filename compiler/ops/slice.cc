@@ -165,7 +165,7 @@ constexpr OpDef kOps[] = {
     {.name = "Slice",
      .compute = Slice,
      .summary = "ranges along some axes, with steps",
-     .traits = kMovesElements,
+     .traits = kMovesElements | kMovesOperands,
      .clamped = 1U << 1 | 1U << 2},
 };
 

@@ -89,15 +89,15 @@ constexpr OpDef kOps[] = {
     {.name = "DepthToSpace",
      .compute = DepthToSpace,
      .summary = "channels become blocks of pixels",
-     .traits = kMovesElements},
+     .traits = kMovesElements | kMovesOperands},
     {.name = "SpaceToDepth",
      .compute = SpaceToDepth,
      .summary = "blocks of pixels become channels",
-     .traits = kMovesElements},
+     .traits = kMovesElements | kMovesOperands},
     {.name = "Transpose",
      .compute = Transpose,
      .summary = "permutes the axes",
-     .traits = kMovesElements},
+     .traits = kMovesElements | kMovesOperands},
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ from build_output import (Failure, build_library, command, compile_model, model_
 from model_list import build_folder
 
 TARGETS = ("cpu", "cuda")
-FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": [], "cuda-races": []}
+BYTES = "--max-string-bytes=1024"
+FLAGS = {"cpu": ["--cpu=x86-64-v3", BYTES], "cuda": [BYTES], "cuda-races": [BYTES]}
 COMPILER = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror")
 JOBS = 2
 SAMPLED_OPSETS = 3

@@ -40,6 +40,9 @@ def difference(actual, expected):
         return None if actual is expected else f"{type(actual)}, not {type(expected)}"
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         return f"{actual.dtype}{actual.shape}, not {expected.dtype}{expected.shape}"
+    if expected.dtype == object:
+        wrong = [(a, b) for a, b in zip(actual.flat, expected.flat) if a != b]
+        return f"strings differ: {wrong[:3]}" if wrong else None
     if expected.dtype not in FLOATS:
         if np.array_equal(actual, expected):
             return None

@@ -68,7 +68,7 @@ ImportOptions OptionsFor(const Graph& graph, const std::vector<Bundle>& bundles,
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Bundle* bundle = BundleOf(bundles, false, firsts[i]);
     const std::string name = bundle == nullptr ? graph.values[ids[firsts[i]]].name : bundle->name;
-    if (bundle != nullptr) {
+    if (bundle != nullptr && bundle->kind != BundleKind::kStrings) {
       options.max_items_of[name] = static_cast<int64_t>(inputs[i].items.size()) + 2;
     }
     if (const auto bounds = BoundsOf(inputs[i].items)) options.shapes.push_back({name, *bounds});
@@ -96,6 +96,11 @@ absl::Status CompareTensors(const std::vector<Constant>& actual,
       return absl::InternalError(
           StrCat("output ", i, " is ", TypeText(actual[i]), " and not ", TypeText(expected[i])));
     }
+    if (expected[i].dtype() == DType::kString) {
+      if (actual[i].strings() == expected[i].strings()) continue;
+      return absl::InternalError(StrCat("output ", i, " is ", StrJoin(actual[i].strings(), ","),
+                                        " and not ", StrJoin(expected[i].strings(), ",")));
+    }
     double error = RelativeError(actual[i], expected[i]);
     if (!(error <= Tolerance(expected[i].dtype()))) {
       return absl::InternalError(StrCat("output ", i, " has error ", error));
@@ -113,7 +118,7 @@ absl::Status CompareOutputs(const NodeModel& model, const std::vector<Constant>&
     if (bundle != nullptr) {
       const auto begin = actual.begin() + static_cast<std::ptrdiff_t>(firsts[i]);
       const auto count = static_cast<std::ptrdiff_t>(PartNames(bundle->kind).size());
-      value = ValueOfParts(bundle->kind, {begin, begin + count});
+      AOTC_ASSIGN_OR_RETURN(value, ValueOfParts(bundle->kind, {begin, begin + count}));
     }
     if (value.present != expected.present) return absl::InternalError("an optional without value");
     if (!value.present) continue;
@@ -202,10 +207,14 @@ Graph WithBounds(const NodeModel& model) {
   const std::vector<ValueId>& ids = graph.main_region().outputs;
   const std::vector<size_t> firsts = FirstParts(model.bundles, true, ids.size());
   for (size_t i = 0; i < firsts.size(); ++i) {
-    if (BundleOf(model.bundles, true, firsts[i]) != nullptr) continue;
-    int axis = 0;
-    for (int64_t dim : model.outputs[i].items[0].dims()) {
-      graph.values[ids[firsts[i]]].limits[axis++] = {.most = 2 * dim};
+    const Bundle* bundle = BundleOf(model.bundles, true, firsts[i]);
+    if (bundle != nullptr && bundle->kind != BundleKind::kStrings) continue;
+    const size_t with_dims = bundle == nullptr ? 1 : kPoolPart;  // starts and sizes
+    for (size_t part = 0; part < with_dims; ++part) {
+      int axis = 0;
+      for (int64_t dim : model.outputs[i].items[0].dims()) {
+        graph.values[ids[firsts[i] + part]].limits[axis++] = {.most = 2 * dim};
+      }
     }
   }
   return graph;

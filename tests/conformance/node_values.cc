@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <string>
 
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/ops/strings.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -71,6 +73,21 @@ Constant IntsOf(const std::vector<int64_t>& values, std::vector<int64_t> dims) {
   return Constant::Dense(DType::kI64, std::move(dims), std::move(bytes));
 }
 
+absl::StatusOr<Constant> StringsOf(const std::vector<Constant>& parts) {
+  std::vector<std::string> strings;
+  const Constant &starts = parts[kStartsPart], &sizes = parts[kSizesPart];
+  const Constant pool = parts[kPoolPart].Expanded();
+  const auto room = static_cast<int64_t>(pool.bytes().size());
+  for (int64_t i = 0; i < starts.element_count(); ++i) {
+    const int64_t start = starts.IntAt(i), size = sizes.IntAt(i);
+    const bool within = start >= 0 && size >= 0 && start <= room && size <= room - start;
+    if (!within) return absl::InternalError("a string is not within its pool");
+    const auto* from = reinterpret_cast<const char*>(pool.bytes().data()) + start;
+    strings.emplace_back(from, static_cast<size_t>(size));
+  }
+  return Constant::Strings(starts.dims(), std::move(strings));
+}
+
 }  // namespace
 
 absl::StatusOr<NodeValue> ReadNodeValue(const std::filesystem::path& path, const Bundle* bundle) {
@@ -78,7 +95,7 @@ absl::StatusOr<NodeValue> ReadNodeValue(const std::filesystem::path& path, const
   const auto no = [&] { return absl::NotFoundError("no value in " + path.filename().string()); };
   if (!stream) return no();
   NodeValue value;
-  if (bundle == nullptr) {
+  if (bundle == nullptr || bundle->kind == BundleKind::kStrings) {
     pb::TensorProto proto;
     if (!proto.ParseFromIstream(&stream)) return no();
     AOTC_ASSIGN_OR_RETURN(Constant tensor, ReadTensor(proto));
@@ -97,6 +114,10 @@ absl::StatusOr<NodeValue> ReadNodeValue(const std::filesystem::path& path, const
 
 absl::StatusOr<std::vector<Constant>> PartsOf(const NodeValue& value, BundleKind kind,
                                               const std::vector<ValueType>& types) {
+  if (kind == BundleKind::kStrings) {
+    StringConstants parts = SplitStrings(value.items[0].strings(), value.items[0].dims());
+    return std::vector<Constant>{parts.starts, parts.sizes, parts.pool};
+  }
   const auto elements = StaticDims(types[kElementsPart].dims);
   const auto dims = StaticDims(types[kDimsPart].dims);
   if (!elements || !dims) return absl::InternalError("parts of symbolic dims");
@@ -132,7 +153,11 @@ absl::StatusOr<std::vector<Constant>> PartsOf(const NodeValue& value, BundleKind
   return parts;
 }
 
-NodeValue ValueOfParts(BundleKind kind, const std::vector<Constant>& parts) {
+absl::StatusOr<NodeValue> ValueOfParts(BundleKind kind, const std::vector<Constant>& parts) {
+  if (kind == BundleKind::kStrings) {
+    AOTC_ASSIGN_OR_RETURN(Constant strings, StringsOf(parts));
+    return NodeValue{.items = {std::move(strings)}};
+  }
   const Constant elements = parts[kElementsPart].Expanded(), dims = parts[kDimsPart].Expanded();
   const Box box = BoxOf(elements.dims(), dims.dims());
   const auto width = static_cast<size_t>(ByteWidth(elements.dtype()));

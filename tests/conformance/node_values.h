@@ -1,5 +1,5 @@
-// Inputs and outputs of conformance cases as their files have them: tensors, sequences, optionals;
-// and as the constants of a graph, which are tensors (compiler/ir/bundle.h).
+// Inputs and outputs of conformance cases as their files have them: tensors (of strings too),
+// sequences, optionals; and as the constants of a graph, which are tensors (compiler/ir/bundle.h).
 //
 //   AOTC_ASSIGN_OR_RETURN(NodeValue value, ReadNodeValue(folder / "input_0.pb", bundle));
 //   for (Constant& part : PartsOf(value, types)) inputs.push_back(std::move(part));
@@ -27,8 +27,8 @@ absl::StatusOr<NodeValue> ReadNodeValue(const std::filesystem::path& path, const
 // The parts of a value, for graph inputs of these types. Error: they have no room for it.
 absl::StatusOr<std::vector<Constant>> PartsOf(const NodeValue& value, BundleKind kind,
                                               const std::vector<ValueType>& types);
-// The other way.
-NodeValue ValueOfParts(BundleKind kind, const std::vector<Constant>& parts);
+// The other way. Error: a string is not within its pool.
+absl::StatusOr<NodeValue> ValueOfParts(BundleKind kind, const std::vector<Constant>& parts);
 
 }  // namespace aotc
 

@@ -66,11 +66,17 @@ def arrays_of(value):
     return [np.array(len(value)), *value] if isinstance(value, list) else [value]
 
 
+def same_elements(array, other):
+    if array.dtype == object:  # strings
+        return array.tolist() == other.tolist()
+    return array.tobytes() == other.tobytes()
+
+
 def require_same(first, second, what):
     for name, value in first.items():
         pairs = list(zip(arrays_of(value), arrays_of(second[name])))
         for array, other in pairs:
-            if array.shape != other.shape or array.tobytes() != other.tobytes():
+            if array.shape != other.shape or not same_elements(array, other):
                 raise Failure(f"output {name}: elements of {array.shape} differ {what}")
 
 

@@ -1,6 +1,7 @@
 """Values of the table of aotc/model.h that are no plain tensors, for model_table.py.
 
-A sequence is a list of arrays, an optional is None or what it holds.
+A sequence is a list of arrays, an optional is None or what it holds; elements of numpy's type object
+are strings.
 """
 import collections
 import ctypes as C
@@ -8,9 +9,34 @@ import ctypes as C
 import numpy as np
 
 TENSOR, SEQUENCE, OPTIONAL = 0, 1, 2
+STRING = 8  # onnx.TensorProto.DataType
+STRING_BYTES = 16  # of an aotc_string: address and size
 
 # The classes of aotc_tensor and aotc_value, and a list that keeps what they point to.
 Types = collections.namedtuple("Types", "tensor value keep")
+
+
+def string_table(array, hold):
+    """The bytes of an aotc_string for each element; hold(size) gives memory for what they say.
+    Strings without bytes are nowhere.
+    """
+    texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.flat]
+    held = hold(sum(map(len, texts)))
+    held.bytes[:] = np.frombuffer(b"".join(texts), np.uint8)
+    table, begin = np.zeros((len(texts), 2), np.uint64), held.address
+    for row, text in zip(table, texts):
+        if text:
+            row[:] = begin, len(text)
+            begin += len(text)
+    return np.frombuffer(table.tobytes(), np.uint8)
+
+
+def strings_of(data, shape):
+    """The strings of the bytes of an aotc_string each."""
+    table = np.frombuffer(data, np.uint64).reshape(-1, 2).tolist()
+    texts = np.empty(len(table), object)
+    texts[:] = [C.string_at(begin, size).decode() if size else "" for begin, size in table]
+    return texts.reshape(shape)
 
 
 def lend(value, info, given, hold, types, what):

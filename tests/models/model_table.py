@@ -185,10 +185,14 @@ class Run:
         return self.memory[what]
 
     def lend_input(self, value, info, array):
-        data = np.frombuffer(array.tobytes(), np.uint8)
+        name = f"input {info.name.decode()}"
+        if info.dtype == lent_values.STRING:
+            data = lent_values.string_table(array, lambda size: self.hold(f"{name}: text", size, 0))
+        else:
+            data = np.frombuffer(array.tobytes(), np.uint8)
         if info.dtype in PACKED_BITS:
             data = pack(data, PACKED_BITS[info.dtype])
-        held = self.hold(f"input {info.name.decode()}", data.nbytes, 0)
+        held = self.hold(name, data.nbytes, 0)
         held.bytes[:] = data
         dims = (I64 * 8)(*array.shape)
         value.tensor = Tensor(held.address, data.nbytes, dims, array.ndim, info.dtype)
@@ -230,14 +234,17 @@ class Run:
         if tensor.dtype != info.dtype or not 0 <= tensor.rank <= 8:
             raise Failure(f"{what}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
         shape = tuple(tensor.dims[:tensor.rank])
-        count, dtype = math.prod(shape), np.dtype(NUMPY[info.dtype])
-        bits = PACKED_BITS.get(info.dtype)
-        size = -(-count * bits // 8) if bits else count * dtype.itemsize
+        is_strings, bits = info.dtype == lent_values.STRING, PACKED_BITS.get(info.dtype)
+        count, dtype = math.prod(shape), np.dtype(object if is_strings else NUMPY[info.dtype])
+        width = lent_values.STRING_BYTES if is_strings else dtype.itemsize
+        size = -(-count * bits // 8) if bits else count * width
         if min(shape, default=0) < 0 or size > info.max_bytes:
             raise Failure(f"{what}: dims {shape} after the run")
         if strides is not None:
             return self.memory[what].tensor(dtype, shape, strides).copy()
         data = self.memory[what].bytes[:size]
+        if is_strings:
+            return lent_values.strings_of(data, shape)
         data = unpack(data, bits, count) if bits else data
         if dtype == bool and data.size and data.max() > 1:
             raise Failure(f"{what}: a bool is {data.max()}")

@@ -9,19 +9,16 @@ import math
 import ml_dtypes
 import numpy as np
 
+import lent_values
 import model_table
 from build_output import Failure
+from lent_values import STRING, STRING_BYTES
 from model_table import I64, Memory, Tensor, Value
 
 TENSOR, SEQUENCE, OPTIONAL, MAP = range(4)
-STRING = 8  # onnx.TensorProto.DataType
 NUMPY = {**model_table.NUMPY, 24: ml_dtypes.float8_e8m0fnu, 25: ml_dtypes.uint2,
          26: ml_dtypes.int2}
 BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2}  # of elements that share a byte, the first lowest
-
-
-class String(C.Structure):
-    _fields_ = [("bytes", C.c_void_p), ("size", C.c_size_t)]
 
 
 def pack(array, bits):
@@ -47,19 +44,9 @@ class Call:
         self.held.append(Memory(size, fill, what))
         return self.held[-1]
 
-    def strings(self, array, what):
-        """The memory of aotc_string of each element."""
-        texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.ravel()]
-        table = (String * max(len(texts), 1))()
-        for place, text in zip(table, texts):
-            held = self.hold(len(text), 0, what)
-            held.bytes[:] = np.frombuffer(text, np.uint8)
-            place.bytes, place.size = held.address, len(text)
-        return np.frombuffer(bytes(table), np.uint8)[:len(texts) * C.sizeof(String)]
-
     def give_tensor(self, value, info, array, what):
         if info.dtype == STRING:
-            data = self.strings(array, what)
+            data = lent_values.string_table(array, lambda size: self.hold(size, 0, what))
         elif info.dtype in BITS:
             data = pack(np.ascontiguousarray(array), BITS[info.dtype])
         else:
@@ -107,7 +94,7 @@ class Call:
             raise Failure(f"{what}: dtype {tensor.dtype}, rank {tensor.rank}, dims {shape}")
         count = math.prod(shape)
         if info.dtype == STRING:
-            size = count * C.sizeof(String)
+            size = count * STRING_BYTES
         elif info.dtype in BITS:
             size = -(-count * BITS[info.dtype] // 8)
         else:
@@ -116,10 +103,7 @@ class Call:
             raise Failure(f"{what}: dims {shape} do not fit")
         data = C.string_at(tensor.data, size) if size else b""
         if info.dtype == STRING:
-            table = (String * max(count, 1)).from_buffer_copy(data.ljust(C.sizeof(String), b"\0"))
-            texts = [C.string_at(s.bytes, s.size).decode() if s.size else ""
-                     for s in table[:count]]
-            return np.array(texts, dtype=object).reshape(shape)
+            return lent_values.strings_of(data, shape)
         if info.dtype in BITS:
             elements = unpack(np.frombuffer(data, np.uint8), BITS[info.dtype], count)
             return sign_extended(elements, info.dtype).reshape(shape)

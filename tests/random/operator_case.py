@@ -309,6 +309,9 @@ def difference(node, actual, expected):
         return node.holds(actual)
     if not actual.size:
         return None
+    if expected.dtype == object:
+        wrong = [(x, y) for x, y in zip(actual.flat, expected.flat) if x != y]
+        return f"{wrong[0][0]!r}, not {wrong[0][1]!r}" if wrong else None
     a, b = actual.astype("f8"), expected.astype("f8")
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
