@@ -187,6 +187,7 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   NodeId id(static_cast<int32_t>(graph.nodes.size()) - 1);
   // A finding about the producer was enough; with declared types the walk goes on.
   if (!InputsAreTyped(graph, graph.nodes[id])) return;
+  sizes_.rooms.Note(graph, graph.nodes[id], node.outputs[0]);
   absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
     const std::string message = MessageOf(kernel.status());

@@ -119,7 +119,7 @@ Expr ControlInference::Chosen(Rebuilder& rebuilder, NodeId node, const Node& old
 void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const {
   Graph& graph = rebuilder.graph();
   for (size_t i = 0; i < old_node.outputs.size(); ++i) {
-    sizes_.rooms.Join(rebuilder, old_.regions[old_node.regions.at("then_branch")].outputs[i],
+    sizes_.rooms.Join(graph, old_.regions[old_node.regions.at("then_branch")].outputs[i],
                       old_.regions[old_node.regions.at("else_branch")].outputs[i],
                       /*carried=*/false);
   }

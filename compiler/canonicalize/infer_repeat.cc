@@ -228,7 +228,7 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
 
 void RepeatInference::TypeOutputs(const Node& copy) {
   for (size_t k = 0; k < form_.carried; ++k) {
-    sizes_.rooms.Join(rebuilder_, node_.inputs[RepeatForm::kFirstCarried + k],
+    sizes_.rooms.Join(rebuilder_.graph(), node_.inputs[RepeatForm::kFirstCarried + k],
                       old_body_.outputs[form_.first_next + k], /*carried=*/true);
     CheckCarried(copy, k);
   }

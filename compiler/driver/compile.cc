@@ -8,6 +8,7 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/driver/recorded_schedules.h"
 #include "compiler/driver/smaller_variants.h"
+#include "compiler/emit/bundles.h"
 #include "compiler/fuse/aliases.h"
 #include "compiler/fuse/control.h"
 #include "compiler/fuse/fuse.h"
@@ -234,7 +235,6 @@ class Compilation {
                      .weights = options_.weights,
                      .example = options_.example,
                      .kernels = target_.kernel_files(result_.program)};
-    emit.bundles = info_.bundles;
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));
     for (const auto& [domain, version] : info_.opsets) emit.provenance.opsets[domain] = version;
@@ -245,7 +245,7 @@ class Compilation {
     emit.provenance.limits = target_.limits;
     if (records_) emit.provenance.schedules = records_->Used();
     emit.provenance.passes = ran_;
-    AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit));
+    AOTC_ASSIGN_OR_RETURN(result_.files, EmitOutput(result_.program, emit, info_.bundles));
     result_.emulation_flags = target_.emulation_flags;
     return absl::OkStatus();
   }

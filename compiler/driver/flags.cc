@@ -43,6 +43,10 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
           "the most of an axis whose size only a run knows: kept:0=64")
       ->type_name("TENSOR:AXIS=N")
       ->group("Shapes");
+  AddEach(app, "--max-items", texts.max_items,
+          "the most items of a sequence that is an input or that a loop carries (default 64)")
+      ->type_name("NAME=N")
+      ->group("Shapes");
   AddEach(app, "--keep-input", line.compile.import.keep_inputs,
           "an input of the graph stays one in spite of its initializer")
       ->type_name("NAME")

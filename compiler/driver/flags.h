@@ -20,7 +20,7 @@ namespace aotc {
 
 // What the flags state before it is checked beyond its syntax.
 struct FlagTexts {
-  std::vector<std::string> shapes, dims, bounds, binds, pools, aliases, archs;
+  std::vector<std::string> shapes, dims, bounds, max_items, binds, pools, aliases, archs;
   std::vector<std::string> enabled, disabled, schedules, config, assume;
   std::string weights = "incbin", color = "auto", math = "precise", winograd = "auto";
   bool no_templates = false, print_pipeline = false;

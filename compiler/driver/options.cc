@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "compiler/driver/flags.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/layout/winograd.h"
@@ -24,13 +25,13 @@ constexpr std::string_view kOutputFlags[] = {
     "--bind",   "--cpu",         "--arch",         "--weights", "--example",
     "-O",       "--enable-pass", "--disable-pass", "--config",  "--no-templates",
     "--assume", "--math",        "--winograd",     "--pool",    "--disable-schedule",
-    "--alias",  "--bound",
+    "--alias",  "--bound",       "--max-items",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
 // refusal for a slip of the keyboard.
 constexpr std::string_view kMissingFlags[] = {
-    "--accumulate", "--extern", "--hpp", "--max-items", "--report",
+    "--accumulate", "--extern", "--hpp", "--report",
 };
 constexpr std::string_view kMissingCommands[] = {"bench", "tune"};
 
@@ -47,6 +48,22 @@ class HelpFormatter : public CLI::Formatter {
            "       aotc COMMAND ...                (aotc COMMAND --help)\n";
   }
 };
+
+// "boxes=100"
+absl::Status AddMaxItems(const std::string& text, ImportOptions& import) {
+  constexpr int64_t kMostItems = 1 << 20;
+  const size_t equals = text.rfind('=');
+  int64_t most = 0;
+  const bool fits = equals != std::string::npos && equals > 0 &&
+                    absl::SimpleAtoi(text.substr(equals + 1), &most) && most >= 0 &&
+                    most <= kMostItems;
+  if (!fits) {
+    return absl::InvalidArgumentError(
+        StrCat("--max-items ", text, ": expected NAME=N, N at most ", kMostItems));
+  }
+  import.max_items_of[text.substr(0, equals)] = most;
+  return absl::OkStatus();
+}
 
 class Parser {
  public:
@@ -184,6 +201,9 @@ class Parser {
     for (const std::string& text : texts_.dims) {
       AOTC_ASSIGN_OR_RETURN(DimOption option, ParseDimOption(text));
       import.dims.push_back(std::move(option));
+    }
+    for (const std::string& text : texts_.max_items) {
+      AOTC_RETURN_IF_ERROR(AddMaxItems(text, import));
     }
     for (const std::string& text : texts_.bounds) {
       AOTC_ASSIGN_OR_RETURN(BoundOption option, ParseBoundOption(text));

@@ -133,6 +133,11 @@ class HeaderWriter {
     auto block = w_.Block("typedef struct {", StrCat("} ", m_.prefix, "_", what, ";\n"));
     for (size_t i = 0; i < ports.size(); ++i) {
       const TensorPort& port = ports[i];
+      const Bundle* bundle = BundleOf(context_.bundles, !constant, i);
+      if (bundle != nullptr && bundle->first == i) {
+        w_.Line(StrCat("/* ", CommentText(StrCat("'", bundle->name, "'")),
+                       " by its parts, as aotc/items.h says; the table has it whole. */"));
+      }
       const AliasPort* alias = constant ? m_.AliasOfInput(i) : m_.AliasOfOutput(i);
       if (alias != nullptr) w_.Line(Shared(*alias, constant));
       if (constant && port.is_read_by_host) w_.Line(Elements(i));

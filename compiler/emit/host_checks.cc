@@ -78,6 +78,15 @@ class ChecksWriter {
     w_.Line("return AOTC_OK;");
   }
 
+  std::string Info(const TensorPort& port) const {
+    const Buffer& buffer = program_.buffers[port.id];
+    const auto dim_name = [&](const Expr& dim) { return DimName(dim); };
+    return StrCat("{", StringLiteral(port.name), ", AOTC_TENSOR, 0, nullptr, 0, ",
+                  static_cast<int>(buffer.dtype), ", ", buffer.shape.size(), ", {",
+                  Ends(port, false), "}, {", Ends(port, true), "}, {",
+                  StrJoin(buffer.shape, ", ", dim_name), "}, ", port.macro, "}");
+  }
+
  private:
   // Nothing is divided or multiplied before the bounds are known to hold.
   void CheckDim(const DimPort& dim) {
@@ -140,14 +149,7 @@ class ChecksWriter {
     w_.Line(
         "// Name, kind, no children, type and rank, least and largest dims, their names, bytes.");
     const auto block = w_.Block(StrCat("const aotc_value_info ", name, "[] = {"), "};\n");
-    for (const TensorPort& port : ports) {
-      const Buffer& buffer = program_.buffers[port.id];
-      const auto dim_name = [&](const Expr& dim) { return DimName(dim); };
-      w_.Line(StrCat("{", StringLiteral(port.name), ", AOTC_TENSOR, 0, nullptr, 0, ",
-                     static_cast<int>(buffer.dtype), ", ", buffer.shape.size(), ", {",
-                     Ends(port, false), "}, {", Ends(port, true), "}, {",
-                     StrJoin(buffer.shape, ", ", dim_name), "}, ", port.macro, "},"));
-    }
+    for (const TensorPort& port : ports) w_.Line(StrCat(Info(port), ","));
   }
 
   // The user's dim where it is just that.
@@ -269,6 +271,11 @@ void EmitCheckRun(const EmitContext& context, CodeWriter& w) {
   EmitWorkOut(context, w);
   ChecksWriter(context, w).CheckRun();
   EmitReportSizes(context, w);
+}
+
+std::string TensorInfo(const EmitContext& context, const TensorPort& port) {
+  CodeWriter unused;
+  return ChecksWriter(context, unused).Info(port);
 }
 
 void EmitTableBinding(const EmitContext& context, CodeWriter& w) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/emit/bundles.h"
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_expr.h"
@@ -66,6 +67,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
 
     #include "aotc/check.h"
     $own$
+    $items$
     $math$
     #include "aotc/status.h"
     $weights$
@@ -77,6 +79,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
           {"title", opening.title},
           {"system", opening.system_header},
           {"own", opening.own_header},
+          {"items", HasBundles(context) ? "#include \"aotc/items.h\"" : ""},
           {"math", context.uses.functions ? "#include \"aotc/scalar_math.h\"" : ""},
           {"weights", context.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});
   w.Line();

@@ -67,8 +67,17 @@ void EmitCheckRun(const EmitContext& context, CodeWriter& w);
 // through the table and fills in the structs of the public header.
 void EmitTableBinding(const EmitContext& context, CodeWriter& w);
 
+// The aotc_value_info of an input or output, in braces.
+std::string TensorInfo(const EmitContext& context, const TensorPort& port);
+
+// The parameters of the table's run that are values. Where some are no tensors (bundles.h) they are
+// taken apart: `inputs` and `outputs` are then those of all tensors.
+struct RunValues {
+  std::string inputs = "inputs", outputs = "outputs";
+};
+RunValues RunValuesOf(const EmitContext& context);
 // "inputs == nullptr || outputs == nullptr", of those that exist.
-std::string NothingGiven(const ModelInterface& interface);
+std::string NothingGiven(const EmitContext& context);
 
 bool HasLateOutputs(const ModelInterface& interface);
 // At the end of the table's run, with `end` the status so far: the dims of outputs that are known

@@ -1,16 +1,23 @@
 // The rows of the table of aotc/model.h, which all targets share.
 #include <algorithm>
 
+#include "compiler/emit/bundles.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/literals.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 
-std::string NothingGiven(const ModelInterface& m) {
+RunValues RunValuesOf(const EmitContext& context) {
+  return HasBundles(context) ? RunValues{.inputs = "given", .outputs = "lent"} : RunValues();
+}
+
+std::string NothingGiven(const EmitContext& context) {
+  const ModelInterface& m = context.interface;
+  const RunValues values = RunValuesOf(context);
   std::vector<std::string> wrong;
-  if (!m.inputs.empty()) wrong.push_back("inputs == nullptr");
-  if (!m.outputs.empty()) wrong.push_back("outputs == nullptr");
+  if (!m.inputs.empty()) wrong.push_back(StrCat(values.inputs, " == nullptr"));
+  if (!m.outputs.empty()) wrong.push_back(StrCat(values.outputs, " == nullptr"));
   return wrong.empty() ? "false" : StrJoin(wrong, " || ");
 }
 
@@ -74,10 +81,10 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
     const aotc_model *$name$_model(void) { return &table; })",
          {{"name", m.prefix},
           {"producer", StringLiteral(StrCat("aotc ", context.options.provenance.aotc_version))},
-          {"input_count", StrCat(m.inputs.size())},
-          {"output_count", StrCat(m.outputs.size())},
-          {"inputs", m.inputs.empty() ? "nullptr" : "input_infos"},
-          {"outputs", m.outputs.empty() ? "nullptr" : "output_infos"},
+          {"input_count", StrCat(ValuesOf(context, false).count)},
+          {"output_count", StrCat(ValuesOf(context, true).count)},
+          {"inputs", ValuesOf(context, false).infos},
+          {"outputs", ValuesOf(context, true).infos},
           {"arena_bytes", rows.arena_bytes},
           {"arena_align", rows.arena_align},
           {"instance", rows.instance_bytes},

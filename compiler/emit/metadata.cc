@@ -33,9 +33,35 @@ Json Dims(const Shape& shape, const std::vector<Symbol>& symbols) {
   return dims;
 }
 
+// A value of several tensors: dims are those of an item, each the most; of any rank, where they are
+// none.
+Json BundlePort(const EmitContext& context, const Bundle& bundle,
+                const std::vector<TensorPort>& ports) {
+  const Buffer& elements = context.program.buffers[ports[bundle.first].id];
+  const Buffer& dims = context.program.buffers[ports[bundle.first + kDimsPart].id];
+  Shape item(elements.shape.begin() + 1, elements.shape.end());
+  const bool any_rank = dims.shape[1].AsInt().value_or(0) > kRankColumn;
+  Json members = Json::array();
+  for (size_t p = 0; p < PartNames(bundle.kind).size(); ++p) {
+    members.push_back(ports[bundle.first + p].member);
+  }
+  return {{"name", bundle.name},
+          {"kind", bundle.kind == BundleKind::kSequence ? "sequence" : "optional"},
+          {"dtype", std::string(DTypeName(elements.dtype))},
+          {"dims", any_rank ? Json() : Dims(item, context.program.symbols)},
+          {"max_items", elements.shape[0].AsInt().value_or(0)},
+          {"members", std::move(members)}};
+}
+
 Json Ports(const EmitContext& context, const std::vector<TensorPort>& ports) {
   Json list = Json::array();
-  for (const TensorPort& port : ports) {
+  const bool outputs = &ports == &context.interface.outputs;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const TensorPort& port = ports[i];
+    if (const Bundle* bundle = BundleOf(context.bundles, outputs, i)) {
+      if (bundle->first == i) list.push_back(BundlePort(context, *bundle, ports));
+      continue;
+    }
     const Buffer& buffer = context.program.buffers[port.id];
     list.push_back({{"name", port.name},
                     {"kind", "tensor"},

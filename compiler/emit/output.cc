@@ -1,6 +1,7 @@
 #include "compiler/emit/output.h"
 
 #include "absl/strings/match.h"
+#include "compiler/emit/bundles.h"
 #include "compiler/emit/parts.h"
 #include "compiler/format/clang_format.h"
 #include "compiler/support/status.h"
@@ -87,9 +88,15 @@ void AddLists(const EmitContext& context, OutputFiles& files) {
 }  // namespace
 
 absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options) {
+  return EmitOutput(program, options, {});
+}
+
+absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions& options,
+                                       const std::vector<Bundle>& bundles) {
   AOTC_ASSIGN_OR_RETURN(const ModelInterface interface, DescribeInterface(program));
   HostUses uses;
-  const EmitContext context{program, options, interface, WeightsHash(program.weights), uses};
+  const EmitContext context{program, options, interface, bundles, WeightsHash(program.weights),
+                            uses};
   AOTC_RETURN_IF_ERROR(CheckWeightsFit(context));
   OutputFiles files;
   AOTC_RETURN_IF_ERROR(AddHost(context, files));

@@ -16,7 +16,6 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/emit/host_writer.h"
-#include "compiler/ir/bundle.h"
 #include "compiler/ir/program.h"
 
 namespace aotc {
@@ -52,7 +51,6 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;  // example/main.cpp too
   std::vector<KernelFile> kernels = {};
-  std::vector<Bundle> bundles = {};  // of the program's inputs, in order; then of its outputs
   Provenance provenance = {};
 };
 

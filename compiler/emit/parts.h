@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/emit/interface.h"
 #include "compiler/emit/output.h"
+#include "compiler/ir/bundle.h"
 
 namespace aotc {
 
@@ -23,6 +24,7 @@ struct EmitContext {
   const Program& program;
   const EmitOptions& options;
   const ModelInterface& interface;
+  const std::vector<Bundle>& bundles;
   uint64_t weights_hash = 0;
   HostUses& uses;
 

@@ -267,13 +267,15 @@ class InputTypes {
     if (shape == nullptr) {
       const auto given = unranked_.find(input.name());
       if (given != unranked_.end()) return given->second;
+      if (options_.lenient) return std::vector<DimBound>();
       return absl::InvalidArgumentError(
           StrCat("its items have no shape; hint: give the largest one, such as --shape ", name,
                  "=0..3x0..224x0..224"));
     }
     std::vector<DimBound> bounds;
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
-      const std::optional<DimBound> bound = ItemBound(input, axis, shape->dim(axis));
+      std::optional<DimBound> bound = ItemBound(input, axis, shape->dim(axis));
+      if (!bound && options_.lenient) bound = DimBound{0, SymbolTable::kUnboundMax, 1};
       if (!bound) {
         const std::string text = Text(shape->dim(axis));
         const std::string dim = text.empty() ? AxisName(name, axis) : DisplayName(text);

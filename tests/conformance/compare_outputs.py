@@ -27,7 +27,16 @@ def float_error(actual, expected):
 
 
 def difference(actual, expected):
-    """What differs, as a text; None where nothing does that matters."""
+    """What differs, as a text; None where nothing does that matters. Of arrays, lists of them, and
+    None, which is an optional without a value.
+    """
+    if isinstance(expected, list) and isinstance(actual, list):
+        if len(actual) != len(expected):
+            return f"{len(actual)} items, not {len(expected)}"
+        found = [difference(one, other) for one, other in zip(actual, expected)]
+        return next((f"item {number}: {text}" for number, text in enumerate(found) if text), None)
+    if not isinstance(expected, np.ndarray) or not isinstance(actual, np.ndarray):
+        return None if actual is expected else f"{type(actual)}, not {type(expected)}"
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         return f"{actual.dtype}{actual.shape}, not {expected.dtype}{expected.shape}"
     if expected.dtype not in FLOATS:

@@ -23,6 +23,37 @@ DATA = pathlib.Path(onnx.__file__).parent / "backend/test/data/node"
 Loaded = collections.namedtuple("Loaded", "model inputs expected")
 
 
+PROTOS = {"tensor_type": onnx.TensorProto, "sequence_type": onnx.SequenceProto,
+          "optional_type": onnx.OptionalProto}
+
+
+def value_of(proto):
+    """An array; a list of arrays; None, or what an optional holds."""
+    if isinstance(proto, onnx.TensorProto):
+        return numpy_helper.to_array(proto)
+    if isinstance(proto, onnx.SequenceProto):
+        return [numpy_helper.to_array(tensor) for tensor in proto.tensor_values]
+    if proto.HasField("tensor_value"):
+        return numpy_helper.to_array(proto.tensor_value)
+    return value_of(proto.sequence_value) if proto.HasField("sequence_value") else None
+
+
+def items_of(value):
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def room_flags(name, items):
+    """--max-items and --shape for a sequence with these items, where they have one rank."""
+    flags = [f"--max-items={name}={len(items) + 2}"]
+    shapes = [item.shape for item in items]
+    if len({len(shape) for shape in shapes}) == 1:
+        dims = [f"{min(axis)}..{max(axis)}" for axis in zip(*shapes)]
+        flags.append(f"--shape={name}={'x'.join(dims) or 'scalar'}")
+    return flags
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     name: str
@@ -35,19 +66,26 @@ class Case:
         return f"{self.name}:{numbers}" if numbers else self.name
 
     def read_data(self, kind, values):
-        """The tensors of the first data set, one per value of the graph."""
-        folder, tensors = DATA / self.name / "test_data_set_0", []
+        """The protos of the first data set, one per value of the graph: TensorProto and others."""
+        folder, protos = DATA / self.name / "test_data_set_0", []
         for number, value in enumerate(values):
-            tensor = onnx.TensorProto.FromString((folder / f"{kind}_{number}.pb").read_bytes())
-            tensor.name = value.name
-            tensors.append(tensor)
-        return tensors
+            data = (folder / f"{kind}_{number}.pb").read_bytes()
+            protos.append(PROTOS[value.type.WhichOneof("value")].FromString(data))
+            protos[-1].name = value.name
+        return protos
 
     def bounds(self, prefix):
-        """--bound of twice what each axis of an output has, for sizes that only a run knows."""
-        outputs = self.read_data("output", onnx.load(DATA / self.name / "model.onnx").graph.output)
-        return [f"--bound={prefix}{tensor.name}:{axis}={2 * dim}" for tensor in outputs
-                for axis, dim in enumerate(tensor.dims)]
+        """--bound of twice what each axis of an output has, for sizes that only a run knows; the
+        room that inputs of other kinds than tensors need.
+        """
+        graph = onnx.load(DATA / self.name / "model.onnx").graph
+        flags = [f"--bound={prefix}{proto.name}:{axis}={2 * dim}"
+                 for proto in self.read_data("output", graph.output)
+                 if isinstance(proto, onnx.TensorProto) for axis, dim in enumerate(proto.dims)]
+        for proto in self.read_data("input", graph.input):
+            if not isinstance(proto, onnx.TensorProto):
+                flags += room_flags(prefix + proto.name, items_of(value_of(proto)))
+        return flags
 
     def load(self):
         """The model with the known inputs as initializers and the others pinned to their data."""
@@ -57,12 +95,16 @@ class Case:
             if number in self.known:
                 graph.initializer.append(tensor)
                 continue
+            if not isinstance(tensor, onnx.TensorProto):
+                free.append(graph.input[number])
+                inputs[tensor.name] = value_of(tensor)
+                continue
             free.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type,
                                                            tensor.dims))
             inputs[tensor.name] = numpy_helper.to_array(tensor)
         del graph.input[:]
         graph.input.extend(free)
-        expected = {tensor.name: numpy_helper.to_array(tensor)
+        expected = {tensor.name: value_of(tensor)
                     for tensor in self.read_data("output", graph.output)}
         return Loaded(model, inputs, expected)
 

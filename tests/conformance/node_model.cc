@@ -1,13 +1,13 @@
 #include "tests/conformance/node_model.h"
 
-#include <fstream>
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 
 #include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/import/onnx_import.h"
-#include "compiler/import/onnx_tensor.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
@@ -20,44 +20,58 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsTensor(const Graph& graph, ValueId id) {
-  return graph.values[id].type.kind == ValueKind::kTensor;
-}
-
-absl::Status RequireTensors(const Graph& graph) {
-  for (const auto& ids : {graph.main_region().inputs, graph.main_region().outputs}) {
-    for (ValueId id : ids) {
-      if (!IsTensor(graph, id)) return absl::UnimplementedError("a value that is no tensor");
-    }
+// The positions at which values of the model begin among the inputs, or outputs, of the graph.
+std::vector<size_t> FirstParts(const std::vector<Bundle>& bundles, bool outputs, size_t count) {
+  std::vector<size_t> firsts;
+  for (size_t i = 0; i < count;) {
+    firsts.push_back(i);
+    const Bundle* bundle = BundleOf(bundles, outputs, i);
+    i += bundle == nullptr ? 1 : PartNames(bundle->kind).size();
   }
-  return absl::OkStatus();
+  return firsts;
 }
 
 // The files "input_0.pb" (or "output_0.pb") and so on of the first data set.
-absl::StatusOr<std::vector<Constant>> ReadData(const fs::path& folder, const char* kind,
-                                               size_t count) {
-  std::vector<Constant> tensors;
-  for (size_t i = 0; i < count; ++i) {
-    fs::path path = folder / "test_data_set_0" / StrCat(kind, "_", i, ".pb");
-    std::ifstream stream(path, std::ios::binary);
-    pb::TensorProto proto;
-    if (!stream || !proto.ParseFromIstream(&stream)) {
-      return absl::NotFoundError(StrCat("no tensor in ", path.filename().string()));
-    }
-    AOTC_ASSIGN_OR_RETURN(Constant tensor, TensorReader(folder.string()).Read(proto));
-    tensors.push_back(std::move(tensor));
+absl::StatusOr<std::vector<NodeValue>> ReadData(const fs::path& folder, bool outputs,
+                                                const std::vector<Bundle>& bundles, size_t count) {
+  std::vector<NodeValue> values;
+  for (const size_t first : FirstParts(bundles, outputs, count)) {
+    const std::string file = StrCat(outputs ? "output_" : "input_", values.size(), ".pb");
+    AOTC_ASSIGN_OR_RETURN(NodeValue value, ReadNodeValue(folder / "test_data_set_0" / file,
+                                                         BundleOf(bundles, outputs, first)));
+    values.push_back(std::move(value));
   }
-  return tensors;
+  return values;
+}
+
+// The least and largest dims of the items; nothing where they have none or different ranks.
+std::optional<std::vector<DimBound>> BoundsOf(const std::vector<Constant>& items) {
+  if (items.empty()) return std::nullopt;
+  std::vector<DimBound> bounds;
+  for (const int64_t dim : items[0].dims()) bounds.push_back({.min = dim, .max = dim});
+  for (const Constant& item : items) {
+    if (item.dims().size() != bounds.size()) return std::nullopt;
+    for (size_t axis = 0; axis < bounds.size(); ++axis) {
+      bounds[axis].min = std::min(bounds[axis].min, item.dims()[axis]);
+      bounds[axis].max = std::max(bounds[axis].max, item.dims()[axis]);
+    }
+  }
+  return bounds;
 }
 
 // Pins the shapes of all inputs to those of the data.
-ImportOptions OptionsFor(const Graph& graph, const std::vector<Constant>& inputs) {
+ImportOptions OptionsFor(const Graph& graph, const std::vector<Bundle>& bundles,
+                         const std::vector<NodeValue>& inputs) {
   ImportOptions options = {.lenient = true};
+  const std::vector<ValueId>& ids = graph.main_region().inputs;
+  const std::vector<size_t> firsts = FirstParts(bundles, false, ids.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    ShapeOption shape;
-    shape.input = graph.values[graph.main_region().inputs[i]].name;
-    for (int64_t dim : inputs[i].dims()) shape.dims.push_back({.min = dim, .max = dim});
-    options.shapes.push_back(std::move(shape));
+    const Bundle* bundle = BundleOf(bundles, false, firsts[i]);
+    const std::string name = bundle == nullptr ? graph.values[ids[firsts[i]]].name : bundle->name;
+    if (bundle != nullptr) {
+      options.max_items_of[name] = static_cast<int64_t>(inputs[i].items.size()) + 2;
+    }
+    if (const auto bounds = BoundsOf(inputs[i].items)) options.shapes.push_back({name, *bounds});
   }
   return options;
 }
@@ -72,8 +86,11 @@ std::string TypeText(const Constant& tensor) {
   return StrCat(DTypeName(tensor.dtype()), "[", StrJoin(tensor.dims(), ", "), "]");
 }
 
-absl::Status CompareOutputs(const std::vector<Constant>& actual,
+absl::Status CompareTensors(const std::vector<Constant>& actual,
                             const std::vector<Constant>& expected) {
+  if (actual.size() != expected.size()) {
+    return absl::InternalError(StrCat(actual.size(), " items, not ", expected.size()));
+  }
   for (size_t i = 0; i < expected.size(); ++i) {
     if (actual[i].dtype() != expected[i].dtype() || actual[i].dims() != expected[i].dims()) {
       return absl::InternalError(
@@ -83,6 +100,24 @@ absl::Status CompareOutputs(const std::vector<Constant>& actual,
     if (!(error <= Tolerance(expected[i].dtype()))) {
       return absl::InternalError(StrCat("output ", i, " has error ", error));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CompareOutputs(const NodeModel& model, const std::vector<Constant>& actual) {
+  const std::vector<size_t> firsts = FirstParts(model.bundles, true, actual.size());
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    const NodeValue& expected = model.outputs[i];
+    const Bundle* bundle = BundleOf(model.bundles, true, firsts[i]);
+    NodeValue value = {.items = {actual[firsts[i]]}};
+    if (bundle != nullptr) {
+      const auto begin = actual.begin() + static_cast<std::ptrdiff_t>(firsts[i]);
+      const auto count = static_cast<std::ptrdiff_t>(PartNames(bundle->kind).size());
+      value = ValueOfParts(bundle->kind, {begin, begin + count});
+    }
+    if (value.present != expected.present) return absl::InternalError("an optional without value");
+    if (!value.present) continue;
+    AOTC_RETURN_IF_ERROR(CompareTensors(value.items, expected.items));
   }
   return absl::OkStatus();
 }
@@ -164,18 +199,21 @@ absl::Status VerifyKernels(const Graph& graph) {
 // The graph whose outputs have twice the dims of the data at most, where no bound is derived.
 Graph WithBounds(const NodeModel& model) {
   Graph graph = model.graph;
-  for (size_t i = 0; i < model.outputs.size(); ++i) {
+  const std::vector<ValueId>& ids = graph.main_region().outputs;
+  const std::vector<size_t> firsts = FirstParts(model.bundles, true, ids.size());
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    if (BundleOf(model.bundles, true, firsts[i]) != nullptr) continue;
     int axis = 0;
-    for (int64_t dim : model.outputs[i].dims()) {
-      graph.values[graph.main_region().outputs[i]].limits[axis++] = {.most = 2 * dim};
+    for (int64_t dim : model.outputs[i].items[0].dims()) {
+      graph.values[ids[firsts[i]]].limits[axis++] = {.most = 2 * dim};
     }
   }
   return graph;
 }
 
 // What inference makes of the graph computes the outputs.
-absl::Status CheckGraph(const Graph& graph, const std::vector<Constant>& inputs,
-                        const std::vector<Constant>& outputs) {
+absl::Status CheckGraph(const NodeModel& model, const Graph& graph,
+                        const std::vector<Constant>& inputs) {
   Diagnostics diagnostics;
   PassContext context({}, diagnostics);
   AOTC_ASSIGN_OR_RETURN(const std::vector<Pass> passes, PassesByName("expand-ops,infer-and-fold"));
@@ -183,7 +221,27 @@ absl::Status CheckGraph(const Graph& graph, const std::vector<Constant>& inputs,
   AOTC_RETURN_IF_ERROR(VerifyGraph(inferred));
   AOTC_RETURN_IF_ERROR(VerifyKernels(inferred));
   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateGraph(inferred, inputs));
-  return CompareOutputs(actual, outputs);
+  return CompareOutputs(model, actual);
+}
+
+// One constant per input of the graph.
+absl::Status SetInputs(const std::vector<NodeValue>& values, NodeModel& model) {
+  const std::vector<ValueId>& ids = model.graph.main_region().inputs;
+  const std::vector<size_t> firsts = FirstParts(model.bundles, false, ids.size());
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    const Bundle* bundle = BundleOf(model.bundles, false, firsts[i]);
+    if (bundle == nullptr) {
+      model.inputs.push_back(values[i].items[0]);
+      continue;
+    }
+    std::vector<ValueType> types;
+    for (size_t p = 0; p < PartNames(bundle->kind).size(); ++p) {
+      types.push_back(model.graph.values[ids[firsts[i] + p]].type);
+    }
+    AOTC_ASSIGN_OR_RETURN(std::vector<Constant> parts, PartsOf(values[i], bundle->kind, types));
+    for (Constant& part : parts) model.inputs.push_back(std::move(part));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -192,27 +250,33 @@ absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
   NodeModel model;
   std::string path = (folder / "model.onnx").string();
   Diagnostics ignored;
-  AOTC_ASSIGN_OR_RETURN(model.graph, ImportOnnx(path, {.lenient = true}, ignored));
+  ModelInfo info;
+  AOTC_ASSIGN_OR_RETURN(model.graph, ImportOnnx(path, {.lenient = true}, ignored, &info));
   if (!UnsupportedOps(model.graph).empty()) return absl::UnimplementedError("an op");
-  AOTC_RETURN_IF_ERROR(RequireTensors(model.graph));
   const Region& region = model.graph.main_region();
-  AOTC_ASSIGN_OR_RETURN(model.inputs, ReadData(folder, "input", region.inputs.size()));
-  AOTC_ASSIGN_OR_RETURN(model.outputs, ReadData(folder, "output", region.outputs.size()));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<NodeValue> inputs,
+                        ReadData(folder, false, info.bundles, region.inputs.size()));
+  AOTC_ASSIGN_OR_RETURN(model.outputs, ReadData(folder, true, info.bundles, region.outputs.size()));
   Diagnostics diagnostics;
-  AOTC_ASSIGN_OR_RETURN(model.graph,
-                        ImportOnnx(path, OptionsFor(model.graph, model.inputs), diagnostics));
+  AOTC_ASSIGN_OR_RETURN(model.graph, ImportOnnx(path, OptionsFor(model.graph, info.bundles, inputs),
+                                                diagnostics, &info));
   AOTC_RETURN_IF_ERROR(diagnostics.ToStatus());
+  model.bundles = info.bundles;
+  AOTC_RETURN_IF_ERROR(SetInputs(inputs, model));
   return model;
 }
 
 absl::Status CheckValues(const NodeModel& model) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Constant> actual, EvaluateGraph(model.graph, model.inputs));
-  return CompareOutputs(actual, model.outputs);
+  return CompareOutputs(model, actual);
 }
 
 absl::StatusOr<std::vector<size_t>> InputsToKnow(const NodeModel& model) {
   std::vector<size_t> numbers;
-  if (CheckGraph(WithBounds(model), model.inputs, model.outputs).ok()) return numbers;
+  const absl::Status compiled = CheckGraph(model, WithBounds(model), model.inputs);
+  if (compiled.ok()) return numbers;
+  // Inputs are counted as the model has them: parts of one have no number.
+  if (!model.bundles.empty()) return compiled;
   AOTC_ASSIGN_OR_RETURN(Graph known, WithAllValues(model));
   std::map<ValueId, bool> needed = ValuesToKnow(known);
   const std::vector<ValueId>& inputs = model.graph.main_region().inputs;
@@ -227,7 +291,7 @@ absl::Status CheckCompiled(const NodeModel& model, const std::vector<size_t>& kn
   std::map<ValueId, bool> needed;
   for (size_t number : known) needed[graph.main_region().inputs[number]] = true;
   const std::vector<Constant> inputs = BindInputs(graph, model.inputs, needed);
-  return CheckGraph(graph, inputs, model.outputs);
+  return CheckGraph(model, graph, inputs);
 }
 
 }  // namespace aotc

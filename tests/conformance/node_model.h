@@ -12,17 +12,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
+#include "tests/conformance/node_values.h"
 
 namespace aotc {
 
 struct NodeModel {
-  Graph graph;                    // as imported, for inputs of the data's shapes
-  std::vector<Constant> inputs;   // one per input of the graph
-  std::vector<Constant> outputs;  // expected, one per output of the graph
+  Graph graph;                     // as imported, for inputs of the data's shapes
+  std::vector<Bundle> bundles;     // of its inputs and outputs
+  std::vector<Constant> inputs;    // one per input of the graph
+  std::vector<NodeValue> outputs;  // expected, one per output of the model
 };
 
-// Imports a model and reads its data. Unimplemented where the model has an op without a definition,
-// or inputs or outputs that are no tensors: it is no case of ours yet.
+// Imports a model and reads its data. Unimplemented where the model has an op without a definition:
+// it is no case of ours yet.
 absl::StatusOr<NodeModel> ReadNodeModel(const std::filesystem::path& folder);
 
 // Evaluates the graph, every value known to every node, and compares the outputs.

@@ -59,11 +59,19 @@ def describe(actual, expected):
     return f"at {[int(i) for i in index]} {values}; {off:.1%} of the elements off"
 
 
+def arrays_of(value):
+    """Of an output of any kind, with its number of items."""
+    if value is None:
+        return [np.zeros(0)]
+    return [np.array(len(value)), *value] if isinstance(value, list) else [value]
+
+
 def require_same(first, second, what):
-    for name, array in first.items():
-        if array.tobytes() != second[name].tobytes():
-            count = (array != second[name]).sum()
-            raise Failure(f"output {name}: {count} of {array.size} elements differ {what}")
+    for name, value in first.items():
+        pairs = list(zip(arrays_of(value), arrays_of(second[name])))
+        for array, other in pairs:
+            if array.shape != other.shape or array.tobytes() != other.tobytes():
+                raise Failure(f"output {name}: elements of {array.shape} differ {what}")
 
 
 def require_steady(model, inputs, results):

@@ -12,6 +12,7 @@ import pathlib
 import ml_dtypes
 import numpy as np
 
+import table_values
 from build_output import Failure
 
 I32, I64, SIZE, PTR = C.c_int32, C.c_int64, C.c_size_t, C.c_void_p
@@ -148,11 +149,19 @@ class Run:
         self.given = (Value * (len(model.inputs) + 1))()
         self.lent = (Value * (len(model.outputs) + 1))()
         self.memory = {"arena": Memory(model.table.arena_bytes, fill, "the arena")}
+        self.keep = []  # arrays of items, as long as the model may look at them
+        types = table_values.Types(Tensor, Value, self.keep)
         for value, info in zip(self.given, model.inputs):
-            self.lend_input(value, info, arrays[info.name.decode()])
+            name = info.name.decode()
+            if info.kind == table_values.TENSOR:
+                self.lend_input(value, info, arrays[name])
+            else:
+                table_values.lend(value, info, arrays[name],
+                                  lambda what, size: self.hold(what, size, 0), types,
+                                  f"input {name}")
         for value, info in zip(self.lent, model.outputs):
-            held = self.hold(f"output {info.name.decode()}", info.max_bytes, fill)
-            value.tensor = Tensor(held.address, info.max_bytes)
+            table_values.make_room(value, info, lambda what, size: self.hold(what, size, fill),
+                                   types, f"output {info.name.decode()}")
         self.inputs = {n: m.bytes.copy() for n, m in self.memory.items() if n.startswith("input")}
         for alias in model.aliases:
             self.share(alias, arrays[model.inputs[alias.input].name.decode()])
@@ -201,23 +210,24 @@ class Run:
                 raise Failure(f"the model changed {name}")
         strides = {alias.output: alias.strides for alias in self.model.aliases}
         pairs = enumerate(zip(self.model.outputs, self.lent))
-        return {info.name.decode(): self.result(info, value.tensor, strides.get(i))
-                for i, (info, value) in pairs}
+        return {info.name.decode(): table_values.taken(
+            value, info, lambda info, tensor, what, i=i: self.result(info, tensor, what,
+                                                                     strides.get(i)),
+            f"output {info.name.decode()}") for i, (info, value) in pairs}
 
-    def result(self, info, tensor, strides):
-        name = info.name.decode()
+    def result(self, info, tensor, what, strides):
         if tensor.dtype != info.dtype or not 0 <= tensor.rank <= 8:
-            raise Failure(f"output {name}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
+            raise Failure(f"{what}: rank {tensor.rank}, dtype {tensor.dtype} after the run")
         shape = tuple(tensor.dims[:tensor.rank])
         count, dtype = math.prod(shape), np.dtype(NUMPY[info.dtype])
         packed = info.dtype >= FIRST_PACKED
         size = (count + 1) // 2 if packed else count * dtype.itemsize
         if min(shape, default=0) < 0 or size > info.max_bytes:
-            raise Failure(f"output {name}: dims {shape} after the run")
+            raise Failure(f"{what}: dims {shape} after the run")
         if strides is not None:
-            return self.memory[f"output {name}"].tensor(dtype, shape, strides).copy()
-        data = self.memory[f"output {name}"].bytes[:size]
+            return self.memory[what].tensor(dtype, shape, strides).copy()
+        data = self.memory[what].bytes[:size]
         data = unpack(data, count) if packed else data
         if dtype == bool and data.size and data.max() > 1:
-            raise Failure(f"output {name}: a bool is {data.max()}")
+            raise Failure(f"{what}: a bool is {data.max()}")
         return np.frombuffer(data.tobytes(), dtype).reshape(shape)

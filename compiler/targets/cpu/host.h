@@ -35,7 +35,7 @@ void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w);
 void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
 
 // The run through the table, the table, and the function that returns it.
-void EmitCpuTable(const EmitContext& context, CodeWriter& w);
+absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w);
 
 }  // namespace aotc
 

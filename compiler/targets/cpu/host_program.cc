@@ -44,7 +44,7 @@ class CpuHostWriter {
     w_.Line("}  // namespace\n");
     EntryPoints();
     EmitRunsInOneArena(context_, w_);
-    EmitCpuTable(context_, w_);
+    AOTC_RETURN_IF_ERROR(EmitCpuTable(context_, w_));
     const HostOpening opening = {
         .title = StrCat("the host program, ", program_.steps.size(), " steps in one ",
                         HasControl() ? "" : "straight ", "run: no lookups, no allocation."),

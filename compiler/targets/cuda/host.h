@@ -39,7 +39,7 @@ void EmitTransfers(const EmitContext& context, CodeWriter& w);
 void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
 
 // The run through the table, the table, and the function that returns it.
-void EmitCudaTable(const EmitContext& context, CodeWriter& w);
+absl::Status EmitCudaTable(const EmitContext& context, CodeWriter& w);
 
 // NAME_create(), NAME_finish() and NAME_destroy(); runs of the model make that many late checks.
 void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w);

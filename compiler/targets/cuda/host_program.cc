@@ -38,7 +38,7 @@ class CudaHostWriter {
     if (context_.LoadsWeights()) EmitCudaLoad(context_, w_);
     EmitCudaLifetime(context_, check_, w_);
     Enqueue();
-    EmitCudaTable(context_, w_);
+    AOTC_RETURN_IF_ERROR(EmitCudaTable(context_, w_));
     const HostOpening opening = {.title = StrCat("the host program, which queues ",
                                                  program_.steps.size(),
                                                  " steps on a stream: no lookups, no allocation.")};

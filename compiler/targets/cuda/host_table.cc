@@ -1,5 +1,7 @@
 // How a run of a CUDA model comes in through the table of aotc/model.h.
+#include "compiler/emit/bundles.h"
 #include "compiler/emit/host_parts.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/host.h"
 
@@ -13,13 +15,22 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
   CodeWriter late;
   if (HasLateOutputs(m)) late.Line("if (end == AOTC_OK) end = status;");
   DescribeLateOutputs(m, late);
+  if (HasBundles(context)) {
+    late.Line("if (status == AOTC_OK && end == AOTC_OK) end = give_values(outputs, lent);");
+  }
+  CodeWriter take;
+  if (HasBundles(context)) {
+    take.Line("if (!aotc_usable(arena, 64)) return AOTC_ERROR_POINTER;");
+    EmitTakeValues(context, "(uint8_t *)arena", take);
+  }
   w.Emit(R"(
-    aotc_status run(void *instance, const aotc_value *inputs, aotc_value *outputs, void *,
+    aotc_status run(void *instance, const aotc_value *$inputs$, aotc_value *$outputs$, void *$arena$,
                     const aotc_parallel *) {
       $name$_instance *self = ($name$_instance *)instance;
       if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
       if (self->ready == 0) return $not_ready$;
       if ($given$) return AOTC_ERROR_POINTER;
+      $take$
       $name$_inputs in = {};
       $name$_outputs out = {};
       aotc_status status = bind(inputs, outputs, &in, &out);
@@ -46,10 +57,14 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
 
     aotc_status destroy(void *instance) { return $name$_destroy(($name$_instance *)instance); })",
          {{"name", m.prefix},
-          {"const", HasLateOutputs(m) ? "" : "const "},
+          {"inputs", RunValuesOf(context).inputs},
+          {"outputs", RunValuesOf(context).outputs},
+          {"arena", HasBundles(context) ? "arena" : ""},
+          {"take", take.text()},
+          {"const", HasLateOutputs(m) || HasBundles(context) ? "" : "const "},
           {"late", late.text()},
           {"not_ready", loads ? "AOTC_ERROR_WEIGHTS" : "AOTC_ERROR_POINTER"},
-          {"given", NothingGiven(m)},
+          {"given", NothingGiven(context)},
           {"weights_param", loads ? StrCat(", const ", m.prefix, "_weights *weights") : ""},
           {"weights_set", loads ? "config.weights = weights;" : ""}});
   w.Line();
@@ -84,16 +99,22 @@ void EmitCudaCreate(const EmitContext& context, CodeWriter& w) {
 
 }  // namespace
 
-void EmitCudaTable(const EmitContext& context, CodeWriter& w) {
+absl::Status EmitCudaTable(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   w.Line("namespace {\n");
   EmitTableBinding(context, w);
+  AOTC_RETURN_IF_ERROR(EmitBundles(context, w));
   EmitCudaRun(context, w);
   EmitCudaCreate(context, w);
   TableRows rows{.arena_bytes = "0", .arena_align = "1"};
+  if (HasBundles(context)) {
+    rows.arena_bytes = StrCat(BytesOfParts(context), "u");
+    rows.arena_align = "64u";
+  }
   rows.instance_bytes = StrCat("sizeof(", m.prefix, "_instance)");
   if (context.LoadsWeights()) rows.set_weights = "set_weights";
   EmitTable(context, rows, w);
+  return absl::OkStatus();
 }
 
 }  // namespace aotc

@@ -1,0 +1,228 @@
+#include "compiler/emit/bundles.h"
+
+#include <vector>
+
+#include "compiler/emit/host_parts.h"
+#include "compiler/support/literals.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+constexpr int64_t kAlign = 64;
+
+// A value of the table: a tensor of the program, or several that are its parts.
+struct TableValue {
+  const Bundle* bundle = nullptr;  // null: a tensor
+  size_t first = 0;                // of the ports
+};
+
+const std::vector<TensorPort>& PortsOf(const EmitContext& context, bool outputs) {
+  return outputs ? context.interface.outputs : context.interface.inputs;
+}
+
+std::vector<TableValue> TableValuesOf(const EmitContext& context, bool outputs) {
+  std::vector<TableValue> values;
+  for (size_t i = 0; i < PortsOf(context, outputs).size();) {
+    const Bundle* bundle = BundleOf(context.bundles, outputs, i);
+    values.push_back({bundle, i});
+    i += bundle == nullptr ? 1 : PartNames(bundle->kind).size();
+  }
+  return values;
+}
+
+int64_t RoundedUp(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+struct KindText {
+  const char* kind;      // of the table
+  const char* function;  // of aotc/items.h, behind aotc_pack_ and aotc_unpack_
+};
+
+KindText TextOf(BundleKind kind) {
+  switch (kind) {
+    case BundleKind::kSequence: return {"AOTC_SEQUENCE", "sequence"};
+    case BundleKind::kOptional: return {"AOTC_OPTIONAL", "optional"};
+    case BundleKind::kOptionalSequence: return {"AOTC_OPTIONAL", "optional_sequence"};
+  }
+  return {};
+}
+
+class BundleWriter {
+ public:
+  BundleWriter(const EmitContext& context, CodeWriter& w) : context_(context), w_(w) {}
+
+  absl::Status Run() {
+    for (const bool outputs : {false, true}) {
+      for (const TableValue& value : TableValuesOf(context_, outputs)) {
+        if (value.bundle != nullptr) AOTC_RETURN_IF_ERROR(Children(value, outputs));
+      }
+      Infos(outputs);
+    }
+    Take();
+    Give();
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::string ChildName(const TableValue& value, bool outputs) {
+    return StrCat(outputs ? "output" : "input", value.first, "_");
+  }
+
+  // The info of an item; where an optional has a sequence, also of that.
+  absl::Status Children(const TableValue& value, bool outputs) {
+    const std::vector<TensorPort>& ports = PortsOf(context_, outputs);
+    const TensorPort &elements = ports[value.first + kElementsPart],
+                     &dims = ports[value.first + kDimsPart];
+    const DType dtype = context_.program.buffers[elements.id].dtype;
+    if (IsSubByte(dtype)) {
+      return absl::UnimplementedError(
+          StrCat("'", value.bundle->name, "' has items with elements of type ", DTypeName(dtype),
+                 ", which is not supported; hint: cast them to a type of 8 bits or more"));
+    }
+    const int64_t room = elements.ranges[0].max, columns = dims.ranges[1].max;
+    const bool is_flat = columns > kRankColumn;
+    const auto ends = [&](bool upper) {
+      std::vector<int64_t> dims_of_item;
+      for (size_t axis = 1; axis < elements.ranges.size() && !is_flat; ++axis) {
+        const Interval& range = elements.ranges[axis];
+        dims_of_item.push_back(upper ? range.max : columns > 0 ? 0 : range.min);
+      }
+      return StrJoin(dims_of_item, ", ");
+    };
+    const std::string rank = is_flat ? "-1" : StrCat(elements.ranges.size() - 1);
+    const std::string name = ChildName(value, outputs);
+    w_.Line(StrCat("const aotc_value_info ", name, "item = {\"\", AOTC_TENSOR, 0, nullptr, 0, ",
+                   static_cast<int>(dtype), ", ", rank, ", {", ends(false), "}, {", ends(true),
+                   "}, {}, ", room == 0 ? 0 : elements.bytes / room, "u};"));
+    if (value.bundle->kind == BundleKind::kOptionalSequence) {
+      w_.Line(StrCat("const aotc_value_info ", name, "sequence = {\"\", AOTC_SEQUENCE, 1, &", name,
+                     "item, ", room, ", 0, 0, {}, {}, {}, 0};"));
+    }
+    return absl::OkStatus();
+  }
+
+  void Infos(bool outputs) {
+    const std::vector<TableValue> values = TableValuesOf(context_, outputs);
+    if (values.empty()) return;
+    const std::vector<TensorPort>& ports = PortsOf(context_, outputs);
+    w_.Line("// The values of the table, of which those that are no tensors have children.");
+    const auto block = w_.Block(
+        StrCat("const aotc_value_info ", ValuesOf(context_, outputs).infos, "[] = {"), "};\n");
+    for (const TableValue& value : values) {
+      if (value.bundle == nullptr) {
+        w_.Line(StrCat(TensorInfo(context_, ports[value.first]), ","));
+        continue;
+      }
+      const BundleKind kind = value.bundle->kind;
+      const int64_t room = ports[value.first].ranges[0].max;
+      w_.Line(StrCat("{", StringLiteral(value.bundle->name), ", ", TextOf(kind).kind, ", 1, &",
+                     ChildName(value, outputs),
+                     kind == BundleKind::kOptionalSequence ? "sequence" : "item", ", ",
+                     kind == BundleKind::kSequence ? room : 0, ", 0, 0, {}, {}, {}, 0},"));
+    }
+  }
+
+  // The lines that lend memory to the parts of all bundles.
+  void LendParts(bool outputs, int64_t& offset) {
+    const std::vector<TensorPort>& ports = PortsOf(context_, outputs);
+    const std::string side = outputs ? "output" : "input";
+    for (size_t i = 0; i < ports.size(); ++i) {
+      if (BundleOf(context_.bundles, outputs, i) == nullptr) continue;
+      w_.Line(StrCat("aotc_lend_part(&", side, "s[", i, "], &", side, "_infos[", i, "], parts + ",
+                     offset, ");"));
+      offset += RoundedUp(ports[i].bytes);
+    }
+  }
+
+  void Take() {
+    w_.Line("// From the table's values to one for each tensor; parts of others lie in `parts`.");
+    const auto block = w_.Block(
+        "aotc_status take_values(const aotc_value *given, const aotc_value *lent, uint8_t *parts, "
+        "aotc_value *inputs, aotc_value *outputs) {",
+        "}\n");
+    if (context_.interface.inputs.empty()) w_.Line("(void)given;\n(void)inputs;");
+    if (context_.interface.outputs.empty()) w_.Line("(void)lent;\n(void)outputs;");
+    w_.Line("aotc_status status = AOTC_OK;");
+    int64_t offset = 0;
+    for (const bool outputs : {false, true}) {
+      LendParts(outputs, offset);
+      const std::vector<TableValue> values = TableValuesOf(context_, outputs);
+      for (size_t v = 0; v < values.size(); ++v) {
+        const TableValue& value = values[v];
+        if (value.bundle == nullptr) {
+          w_.Line(StrCat(outputs ? "outputs[" : "inputs[", value.first,
+                         "] = ", outputs ? "lent[" : "given[", v, "];"));
+        } else if (!outputs) {
+          w_.Line(StrCat("if (status == AOTC_OK) status = aotc_pack_",
+                         TextOf(value.bundle->kind).function, "(&given[", v, "], &inputs[",
+                         value.first, "]);"));
+        }
+      }
+    }
+    w_.Line("return status;");
+  }
+
+  void Give() {
+    w_.Line("// The other way, of outputs.");
+    const auto block =
+        w_.Block("aotc_status give_values(const aotc_value *outputs, aotc_value *lent) {", "}\n");
+    w_.Line("aotc_status status = AOTC_OK;");
+    const std::vector<TableValue> values = TableValuesOf(context_, true);
+    for (size_t v = 0; v < values.size(); ++v) {
+      const TableValue& value = values[v];
+      if (value.bundle == nullptr) {
+        w_.Line(StrCat("lent[", v, "] = outputs[", value.first, "];"));
+      } else {
+        w_.Line(StrCat("if (status == AOTC_OK) status = aotc_unpack_",
+                       TextOf(value.bundle->kind).function, "(&outputs[", value.first, "], &lent[",
+                       v, "]);"));
+      }
+    }
+    w_.Line("return status;");
+  }
+
+  const EmitContext& context_;
+  CodeWriter& w_;
+};
+
+}  // namespace
+
+bool HasBundles(const EmitContext& context) { return !context.bundles.empty(); }
+
+int64_t BytesOfParts(const EmitContext& context) {
+  int64_t bytes = 0;
+  for (const bool outputs : {false, true}) {
+    const std::vector<TensorPort>& ports = PortsOf(context, outputs);
+    for (size_t i = 0; i < ports.size(); ++i) {
+      if (BundleOf(context.bundles, outputs, i) == nullptr) continue;
+      bytes += RoundedUp(ports[i].bytes);
+    }
+  }
+  return bytes;
+}
+
+TableValues ValuesOf(const EmitContext& context, bool outputs) {
+  const size_t count = TableValuesOf(context, outputs).size();
+  const std::string side = outputs ? "output" : "input";
+  if (count == 0) return {0, "nullptr"};
+  return {count, side + (HasBundles(context) ? "_values" : "_infos")};
+}
+
+absl::Status EmitBundles(const EmitContext& context, CodeWriter& w) {
+  return HasBundles(context) ? BundleWriter(context, w).Run() : absl::OkStatus();
+}
+
+void EmitTakeValues(const EmitContext& context, std::string_view parts, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  w.Emit(R"(
+    aotc_value inputs[$inputs$] = {};
+    aotc_value outputs[$outputs$] = {};
+    const aotc_status taken = take_values(given, lent, $parts$, inputs, outputs);
+    if (taken != AOTC_OK) return taken;)",
+         {{"inputs", StrCat(m.inputs.size() + 1)},
+          {"outputs", StrCat(m.outputs.size() + 1)},
+          {"parts", std::string(parts)}});
+}
+
+}  // namespace aotc

@@ -1,0 +1,60 @@
+"""Values of the table of aotc/model.h that are no plain tensors, for model_table.py.
+
+A sequence is a list of arrays, an optional is None or what it holds.
+"""
+import collections
+import ctypes as C
+
+import numpy as np
+
+TENSOR, SEQUENCE, OPTIONAL = 0, 1, 2
+
+# The classes of aotc_tensor and aotc_value, and a list that keeps what they point to.
+Types = collections.namedtuple("Types", "tensor value keep")
+
+
+def lend(value, info, given, hold, types, what):
+    """Fills a ctypes Value with `given`. hold(what, size) gives memory, types the ctypes classes."""
+    value.kind = info.kind
+    if info.kind == TENSOR:
+        data = np.frombuffer(given.tobytes(), np.uint8)
+        held = hold(what, data.nbytes)
+        held.bytes[:] = data
+        dims = (C.c_int64 * 8)(*given.shape)
+        value.tensor = types.tensor(held.address, data.nbytes, dims, given.ndim, info.dtype)
+        return
+    items = given if info.kind == SEQUENCE else [] if given is None else [given]
+    array = (types.value * max(len(items), 1))()
+    for index, item in enumerate(items):
+        lend(array[index], info.children[0], item, hold, types, f"{what}[{index}]")
+    value.item_count = value.item_capacity = len(items)
+    value.items = array
+    types.keep.append(array)
+
+
+def make_room(value, info, hold, types, what):
+    """Room for whatever a model may give."""
+    if info.kind == TENSOR:
+        held = hold(what, info.max_bytes)
+        value.tensor = types.tensor(held.address, info.max_bytes)
+        return
+    count = info.max_items if info.kind == SEQUENCE else 1
+    array = (types.value * max(count, 1))()
+    for index in range(count):
+        make_room(array[index], info.children[0], hold, types, f"{what}[{index}]")
+    value.item_capacity, value.items = count, array
+    types.keep.append(array)
+
+
+def taken(value, info, array_of, what):
+    """What a model has given: an array, a list, or None."""
+    if value.kind != info.kind:
+        raise ValueError(f"{what}: kind {value.kind} after the run")
+    if info.kind == TENSOR:
+        return array_of(info, value.tensor, what)
+    items = [taken(value.items[index], info.children[0], array_of, f"{what}[{index}]")
+             for index in range(value.item_count)]
+    if info.kind == SEQUENCE:
+        return items
+    return items[0] if items else None
+
