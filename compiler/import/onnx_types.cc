@@ -224,7 +224,7 @@ class InputTypes {
   }
 
   InputValue ValueOf(const pb::ValueInfoProto& input) {
-    const absl::StatusOr<std::optional<CompositeType>> type = CompositeTypeOf(input.type());
+    const auto type = CompositeTypeOf(input.type());
     if (type.ok() && !*type) return {.type = InputType(input)};
     absl::StatusOr<CompositeInput> parts =
         type.ok() ? PartsOf(input, **type) : absl::StatusOr<CompositeInput>(type.status());
