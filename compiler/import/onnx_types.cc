@@ -224,10 +224,10 @@ class InputTypes {
   }
 
   InputValue ValueOf(const pb::ValueInfoProto& input) {
-    const absl::StatusOr<std::optional<CompositeType>> type = CompositeTypeOf(input.type());
+    const auto type = CompositeTypeOf(input.type());
     if (type.ok() && !*type) return {.type = InputType(input)};
-    absl::StatusOr<CompositeInput> parts = type.status();
-    if (type.ok()) parts = PartsOf(input, **type);
+    absl::StatusOr<CompositeInput> parts =
+        type.ok() ? PartsOf(input, **type) : absl::StatusOr<CompositeInput>(type.status());
     if (parts.ok()) return {.type = UnknownType(), .composite = *std::move(parts)};
     diagnostics_.AddStatus(absl::Status(
         parts.status().code(),
