@@ -25,7 +25,7 @@ ItemRooms::ItemRooms(const Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (!GivesRoom(node)) continue;
     makers_[node.outputs[0]] = {
-        .elements = node.inputs[0], .dims = node.inputs[1], .room = node.attributes};
+        .elements = node.inputs[0], .dims = node.inputs[1], .room = node.attributes, .form = {}};
   }
 }
 

@@ -21,12 +21,6 @@ constexpr int64_t kMaxTensorElements = int64_t{1} << 46;
 
 using Dimension = pb::TensorShapeProto::Dimension;
 
-// How a dim is stated by a text; exporters also write "-1", "?" or "" for none.
-std::string Text(const Dimension& dim) {
-  const std::string& text = dim.dim_param();
-  return text == "-1" || text == "?" ? "" : text;
-}
-
 class InputTypes {
  public:
   InputTypes(const MainInputs& main, const ImportOptions& options, SymbolTable& symbols,
@@ -83,12 +77,12 @@ class InputTypes {
     const pb::TensorShapeProto* shape = ShapeOf(input);
     if (shape == nullptr) return;
     for (const Dimension& dim : shape->dim()) {
-      if (!Text(dim).empty()) symbols_.AddKnownName(Text(dim));
+      if (!DimText(dim).empty()) symbols_.AddKnownName(DimText(dim));
     }
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       const Dimension& dim = shape->dim(axis);
-      if (!Text(dim).empty()) names_.merge(symbols_.NamesOf(Text(dim)));
-      if (Text(dim).empty() && !NumberOf(dim)) unnamed_.insert(AxisName(input.name(), axis));
+      if (!DimText(dim).empty()) names_.merge(symbols_.NamesOf(DimText(dim)));
+      if (DimText(dim).empty() && !NumberOf(dim)) unnamed_.insert(AxisName(input.name(), axis));
     }
   }
 
@@ -179,7 +173,7 @@ class InputTypes {
     }
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       const int64_t value = bound.dims[static_cast<size_t>(axis)];
-      const std::string text = Text(shape->dim(axis)), at = StrCat(place, ", axis ", axis);
+      const std::string text = DimText(shape->dim(axis)), at = StrCat(place, ", axis ", axis);
       const std::optional<int64_t> number = NumberOf(shape->dim(axis));
       if (number && *number != value) {
         Error(StrCat(at, ": the file has ", value, ", the model ", *number),
@@ -195,7 +189,7 @@ class InputTypes {
 
   void ApplyAxis(const pb::ValueInfoProto& input, int axis, const DimBound& bound) {
     const Dimension& dim = ShapeOf(input)->dim(axis);
-    std::string text = Text(dim);
+    std::string text = DimText(dim);
     std::string place = StrCat("input '", DisplayName(input.name()), "', axis ", axis);
     if (std::optional<int64_t> number = NumberOf(dim)) {
       if (bound.min == *number && bound.max == *number) return;
@@ -225,15 +219,15 @@ class InputTypes {
     auto found = overrides_.find({input.name(), axis});
     if (found != overrides_.end()) return FromBound(AxisName(input.name(), axis), found->second);
     if (std::optional<int64_t> number = NumberOf(dim)) return Expr(*number);
-    std::string text = Text(dim);
+    std::string text = DimText(dim);
     return text.empty() ? symbols_.Symbol(AxisName(input.name(), axis)) : symbols_.Dim(text);
   }
 
   InputValue ValueOf(const pb::ValueInfoProto& input) {
-    const absl::StatusOr<std::optional<CompositeType>> type = CompositeTypeOf(input.type());
+    const auto type = CompositeTypeOf(input.type());
     if (type.ok() && !*type) return {.type = InputType(input)};
-    absl::StatusOr<CompositeInput> parts = type.status();
-    if (type.ok()) parts = PartsOf(input, **type);
+    absl::StatusOr<CompositeInput> parts =
+        type.ok() ? PartsOf(input, **type) : absl::StatusOr<CompositeInput>(type.status());
     if (parts.ok()) return {.type = UnknownType(), .composite = *std::move(parts)};
     diagnostics_.AddStatus(absl::Status(
         parts.status().code(),
@@ -277,7 +271,7 @@ class InputTypes {
       std::optional<DimBound> bound = ItemBound(input, axis, shape->dim(axis));
       if (!bound && options_.lenient) bound = DimBound{0, SymbolTable::kUnboundMax, 1};
       if (!bound) {
-        const std::string text = Text(shape->dim(axis));
+        const std::string text = DimText(shape->dim(axis));
         const std::string dim = text.empty() ? AxisName(name, axis) : DisplayName(text);
         return absl::InvalidArgumentError(StrCat("axis ", axis,
                                                  " of its items has no maximum; "
@@ -294,7 +288,7 @@ class InputTypes {
     const auto found = overrides_.find({input.name(), axis});
     if (found != overrides_.end()) return found->second;
     if (const std::optional<int64_t> number = NumberOf(dim)) return DimBound{*number, *number, 1};
-    return symbols_.BoundOf(Text(dim).empty() ? AxisName(input.name(), axis) : Text(dim));
+    return symbols_.BoundOf(DimText(dim).empty() ? AxisName(input.name(), axis) : DimText(dim));
   }
 
   ValueType InputType(const pb::ValueInfoProto& input) {
@@ -394,28 +388,7 @@ class InputTypes {
   std::vector<Expected> expected_;
 };
 
-ValueType DeclaredTensor(const pb::TypeProto::Tensor& tensor, const SymbolTable& symbols) {
-  ValueType type = UnknownType();
-  if (!IsKnownDType(tensor.elem_type())) return type;
-  type.dtype = static_cast<DType>(tensor.elem_type());
-  if (!tensor.has_shape()) return type;
-  for (const Dimension& dim : tensor.shape().dim()) {
-    std::optional<Expr> value;
-    if (std::optional<int64_t> number = NumberOf(dim)) value = Expr(*number);
-    if (!Text(dim).empty()) value = symbols.ExistingDim(Text(dim));
-    if (!value) return {.dtype = type.dtype, .ranked = false};
-    type.dims.push_back(*value);
-  }
-  type.ranked = true;
-  return type;
-}
-
 }  // namespace
-
-std::optional<int64_t> NumberOf(const pb::TensorShapeProto::Dimension& dim) {
-  if (dim.has_dim_value() && dim.dim_value() >= 0) return dim.dim_value();
-  return std::nullopt;
-}
 
 std::vector<InputValue> ImportInputValues(const MainInputs& main, const ImportOptions& options,
                                           SymbolTable& symbols, Diagnostics& diagnostics) {
@@ -423,20 +396,6 @@ std::vector<InputValue> ImportInputValues(const MainInputs& main, const ImportOp
   std::vector<InputValue> result = types.Run();
   types.CheckExpected();
   return result;
-}
-
-void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics) {
-  for (const std::string& name : symbols.Unbound()) {
-    std::string shown = DisplayName(name);
-    diagnostics.Error(
-        {}, StrCat("dim '", shown, "' of the inputs has no maximum"),
-        StrCat("give its range, such as --dim ", shown, "=1..8, or pin it: --dim ", shown, "=1"));
-  }
-}
-
-ValueType DeclaredType(const pb::ValueInfoProto& info, const SymbolTable& symbols) {
-  if (!info.has_type() || !info.type().has_tensor_type()) return UnknownType();
-  return DeclaredTensor(info.type().tensor_type(), symbols);
 }
 
 }  // namespace aotc

@@ -49,6 +49,8 @@ std::vector<InputValue> ImportInputValues(const MainInputs& main, const ImportOp
 
 // The number that a dim states; exporters also write -1 for none.
 std::optional<int64_t> NumberOf(const pb::TensorShapeProto::Dimension& dim);
+// The text that a dim states; exporters also write "-1", "?" or "" for none.
+std::string DimText(const pb::TensorShapeProto::Dimension& dim);
 
 // An error for every symbol without a bound, with the flag that gives one.
 void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics);

@@ -28,6 +28,17 @@ ValueId FindValue(const std::string& name, const Scope& scope, const Graph& grap
   return {};
 }
 
+bool HasValue(const pb::GraphProto& model, const std::string& name) {
+  const auto is_named = [&](const auto& value) { return value.name() == name; };
+  if (std::ranges::any_of(model.input(), is_named)) return true;
+  return std::ranges::any_of(model.node(), [&](const pb::NodeProto& node) {
+    return std::ranges::count(node.output(), name) > 0 ||
+           std::ranges::any_of(node.attribute(), [&](const pb::AttributeProto& attribute) {
+             return attribute.has_g() && HasValue(attribute.g(), name);
+           });
+  });
+}
+
 }  // namespace
 
 void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const Scope& scope,
@@ -42,6 +53,12 @@ void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const
                                ": the model has no such tensor"),
                         "give the name of a node's output, as the model has it");
     }
+  }
+  for (const auto& [name, most] : options.max_items_of) {
+    if (options.partial || HasValue(model, name)) continue;
+    diagnostics.Error({},
+                      StrCat("--max-items ", DisplayName(name), ": the model has no such value"),
+                      "give the name of a sequence, as the model has it");
   }
   for (const auto* infos : {&model.value_info(), &model.output()}) {
     for (const pb::ValueInfoProto& info : *infos) {

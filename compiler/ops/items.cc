@@ -222,8 +222,20 @@ absl::Status ItemsWithin(OpContext& op) {
   if (elements.empty()) return absl::InvalidArgumentError("needs a sequence");
   AOTC_ASSIGN_OR_RETURN(const Tensor length, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(length, 0, 0));
+  op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) {
+    return Clamp(length({}), 0, elements[0]);
+  }));
+  return absl::OkStatus();
+}
+
+// length, has: bool [] -> length, or -1 where there is no sequence
+absl::Status ItemsPresent(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor length, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor has, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(length, 0, 0));
+  AOTC_RETURN_IF_ERROR(RequireRank(has, 0, 0));
   op.SetOutput(0, op.b().Compute(DType::kI64, {},
-                                 [&](const Indices&) { return Min(length({}), elements[0]); }));
+                                 [&](const Indices&) { return Select(has({}), length({}), -1); }));
   return absl::OkStatus();
 }
 
@@ -333,9 +345,10 @@ constexpr OpDef kOps[] = {
      .compute = ItemsPackDims,
      .summary = "the dims of tensors as items of a sequence",
      .traits = kReadsShapeOnly},
-    {.name = "ItemsRoom",
-     .compute = ItemsRoom,
-     .summary = "the items of a sequence with more room"},
+    {.name = "ItemsPresent",
+     .compute = ItemsPresent,
+     .summary = "the length of the sequence of an optional"},
+    {.name = kItemsRoom, .compute = ItemsRoom, .summary = "the items of a sequence with more room"},
     {.name = kItemsRoomDims,
      .compute = ItemsRoomDims,
      .summary = "the dims of the items of a sequence with more room"},

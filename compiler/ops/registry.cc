@@ -6,9 +6,6 @@
 #include "compiler/support/status.h"
 
 namespace aotc {
-std::span<const OpDef> ItemOps();
-std::span<const OpDef> ItemsOfSplitOps();
-std::span<const OpDef> JoinedItemOps();
 namespace {
 
 constexpr OpFamily kFamilies[] = {

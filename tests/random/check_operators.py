@@ -18,6 +18,7 @@ import argparse
 import collections
 import concurrent.futures
 import functools
+import re
 import shutil
 import sys
 
@@ -89,13 +90,14 @@ def run_ways(cases_by_way, options, folder, again):
 
 
 def is_listed(operator, outcome):
-    """Whether one of the two lists has the operator, with a text that the outcome holds."""
+    """Whether one of the two lists has the operator, with a pattern that the outcome has."""
     name = {"refused": "refused_cases.txt", "differs": "disagreements.txt"}.get(outcome.kind)
     if name is None:
         return False
-    lines = [line.split("|") for line in (FOLDER / name).read_text().splitlines()
+    lines = [line.split(" | ") for line in (FOLDER / name).read_text().splitlines()
              if line and line[0] != "#"]
-    return any(line[0].strip() == operator and line[1].strip() in outcome.text for line in lines)
+    return any(re.fullmatch(line[0].strip(), operator) and re.search(line[1].strip(), outcome.text)
+               for line in lines)
 
 
 def is_finding(way, case, outcome):

@@ -34,10 +34,9 @@ FAULTS = {
     "swapped_selection": Fault(r" \? ([\w.]+(?:\[[^]]*\])?) : ([\w.]+(?:\[[^]]*\])?);",
                                r" ? \2 : \1;", "where clip"),
     "wrong_stride": Fault(r"\[(i\d+) \* (\d+) \+", r"[\1 * (\2 - 1) +", "transpose binary"),
-    "shifted_index": Fault(r"(= \w+_x0\[)(i\d+)\]", r"\1\2 > 0 ? \2 - 1 : 0]", "unary clip"),
+    "shifted_index": Fault(r"(\w+_x0\[)(i\d+)\]", r"\1\2 > 0 ? \2 - 1 : 0]", "unary clip"),
     "lost_negation": Fault(r"(_value = )-", r"\1", "unary"),
-    "truncated_rounding": Fault(r"\baotc_round\w*\(|\brint\w*\(|\bnearbyint\w*\(", "(int64_t)(",
-                                "quantize unary"),
+    "rounding_down": Fault(r"\baotc_round\(", "aotc_floor(", "quantize unary"),
     "sum_for_difference": Fault(r"(_value = [^;]*\]) - ", r"\1 + ", "binary"),
 }
 

@@ -20,7 +20,13 @@ std::string OperatorTable() {
       "and\n"
       "Scan become Repeat, which carries values from one iteration to the next. Their sizes must\n"
       "not depend on data: carried values keep their types, and values are stacked only where the\n"
-      "number of iterations is known at compile time, over the dims.\n\n"
+      "number of iterations is known at compile time, over the dims.\n"
+      "The operators on sequences and optionals (SequenceConstruct, SequenceEmpty, SequenceAt,\n"
+      "SequenceInsert, SequenceErase, SequenceLength, SequenceMap, SplitToSequence, "
+      "ConcatFromSequence,\n"
+      "Optional, OptionalGetElement, OptionalHasElement) are read as nodes over tensors: those "
+      "called\n"
+      "Item and Items.\n\n"
       "| operator | form | what it gives |\n| --- | --- | --- |\n";
   for (const OpDef* op : AllOps()) {
     StrAppend(&text, "| ", op->name, " | ", op->compute != nullptr ? "compute" : "expand", " | ",
