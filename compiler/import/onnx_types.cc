@@ -41,9 +41,8 @@ class InputTypes {
     for (const BoundInput& bound : bound_) ApplyBound(bound);
     std::vector<InputValue> values;
     for (const auto* input : inputs_) values.push_back(ValueOf(*input));
-    for (size_t i = 0; i < inputs_.size(); ++i) {
+    for (size_t i = 0; i < inputs_.size(); ++i)
       values[i].elements = sizes_.ElementsOf(*inputs_[i], symbols_);
-    }
     return values;
   }
 

@@ -33,8 +33,9 @@ class Probe(Net):
 
     def tensor(self, name, *shape, dtype=FLOAT, draw=None):
         plain = draw or (lambda rng: rng.standard_normal(shape))
+        kind = helper.tensor_dtype_to_np_dtype(dtype)
         return self.drawn(name, helper.make_tensor_type_proto(dtype, shape),
-                          lambda rng: np.asarray(plain(rng), helper.tensor_dtype_to_np_dtype(dtype)))
+                          lambda rng: np.asarray(plain(rng), kind))
 
     def number(self, name, least, most):
         return self.tensor(name, dtype=INT64, draw=lambda rng: rng.integers(least, most + 1))
