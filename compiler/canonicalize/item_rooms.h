@@ -21,8 +21,8 @@ class ItemRooms {
   ItemRooms() = default;
   explicit ItemRooms(const Graph& graph);
 
-  // What a node of the graph in work is given, if it gives room; `output` is that of the node in the
-  // graph that is walked, of which the next one speaks too.
+  // What a node of the graph in work is given, if it gives room; `output` is that of the node in
+  // the graph that is walked, of which the next one speaks too.
   void Note(const Graph& graph, const Node& node, ValueId output);
   // Two values that have to have one type: of a loop what it starts with and what a round gives.
   // Nothing happens where nodes that give room do not make both.

@@ -31,7 +31,10 @@ constexpr std::string_view kOutputFlags[] = {
 // What the output format promises and this version does not have: named, so that nobody takes the
 // refusal for a slip of the keyboard.
 constexpr std::string_view kMissingFlags[] = {
-    "--accumulate", "--extern", "--hpp", "--report",
+    "--accumulate",
+    "--extern",
+    "--hpp",
+    "--report",
 };
 constexpr std::string_view kMissingCommands[] = {"bench", "tune"};
 

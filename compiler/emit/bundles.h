@@ -1,5 +1,5 @@
-// The table of a model with inputs or outputs that are no plain tensors (ir/bundle.h): one value for
-// the parts of each, and how the host program makes the parts of it and back.
+// The table of a model with inputs or outputs that are no plain tensors (ir/bundle.h): one value
+// for the parts of each, and how the host program makes the parts of it and back.
 //
 //   if (HasBundles(context)) EmitTakeValues(context, "(uint8_t *)arena", w);
 #ifndef AOTC_COMPILER_EMIT_BUNDLES_H_
@@ -36,8 +36,8 @@ TableValues ValuesOf(const EmitContext& context, bool outputs);
 // Error: an output that the table cannot hold.
 absl::Status EmitBundles(const EmitContext& context, CodeWriter& w);
 
-// Lines at the begin of the table's run(..., given, lent, ...): `inputs` and `outputs`, the values of
-// the tensors. `parts` is the address of the memory for those that are parts.
+// Lines at the begin of the table's run(..., given, lent, ...): `inputs` and `outputs`, the values
+// of the tensors. `parts` is the address of the memory for those that are parts.
 void EmitTakeValues(const EmitContext& context, std::string_view parts, CodeWriter& w);
 
 }  // namespace aotc

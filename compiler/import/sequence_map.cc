@@ -1,5 +1,5 @@
-// SequenceMap: a copy of the body for each item where the items are known as the model is read, else
-// a Loop that takes an item of each sequence a round.
+// SequenceMap: a copy of the body for each item where the items are known as the model is read,
+// else a Loop that takes an item of each sequence a round.
 #include <utility>
 
 #include "compiler/import/graph_importer.h"

@@ -16,8 +16,18 @@ def prefix_names(names, prefix):
             names[index] = prefix + name
 
 
+def prefix_dims(type_proto, prefix):
+    kind = type_proto.WhichOneof("value")
+    if kind in ("sequence_type", "optional_type"):
+        prefix_dims(getattr(type_proto, kind).elem_type, prefix)
+    elif kind == "tensor_type":
+        for dim in type_proto.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_param = prefix + dim.dim_param
+
+
 def prefix_graph(graph, prefix):
-    """Puts the prefix before the name of every value and node, those of subgraphs included."""
+    """Puts the prefix before the name of every value, node and dim, those of subgraphs included."""
     for node in graph.node:
         node.name = prefix + (node.name or node.op_type)
         prefix_names(node.input, prefix)
@@ -33,6 +43,7 @@ def prefix_graph(graph, prefix):
         tensor.values.name = prefix + tensor.values.name
     for value in (*graph.input, *graph.output, *graph.value_info):
         value.name = prefix + value.name
+        prefix_dims(value.type, prefix)
 
 
 def merge(models):

@@ -5,9 +5,9 @@
     tests/models/check_sequences.py --sample 6 --seed 7
     tests/models/check_sequences.py --probe grown --target cpu
 
-Each probe (sequence_net.py; those called chain are random) is compiled and run through the table with
-sequences that are drawn; what it gives is onnxruntime's. Positions that are none, more items than
-there is room for and items that are too large are statuses. What is generated is built so that
+Each probe (sequence_net.py; those called chain are random) is compiled and run through the table
+with sequences that are drawn; what it gives is onnxruntime's. Positions that are none, more items
+than there is room for and items that are too large are statuses. What is generated is built so that
 undefined behaviour ends the test. Exit status 0: all holds.
 """
 import argparse

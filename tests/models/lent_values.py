@@ -14,7 +14,7 @@ Types = collections.namedtuple("Types", "tensor value keep")
 
 
 def lend(value, info, given, hold, types, what):
-    """Fills a ctypes Value with `given`. hold(what, size) gives memory, types the ctypes classes."""
+    """Fills a ctypes Value with `given`. hold(what, size) gives memory, types the classes."""
     value.kind = info.kind
     if info.kind == TENSOR:
         data = np.frombuffer(given.tobytes(), np.uint8)

@@ -34,7 +34,8 @@ class Probe(Net):
     def tensor(self, name, *shape, dtype=FLOAT, draw=None):
         plain = draw or (lambda rng: rng.standard_normal(shape))
         return self.drawn(name, helper.make_tensor_type_proto(dtype, shape),
-                          lambda rng: np.asarray(plain(rng), helper.tensor_dtype_to_np_dtype(dtype)))
+                          lambda rng: np.asarray(
+                              plain(rng), helper.tensor_dtype_to_np_dtype(dtype)))
 
     def number(self, name, least, most):
         return self.tensor(name, dtype=INT64, draw=lambda rng: rng.integers(least, most + 1))
@@ -75,7 +76,7 @@ def probe(function):
 
 
 def loop(net, trip, states, body, outputs):
-    """A Loop: `states` are names; `body` makes nodes in a Net and gives the names of the next ones."""
+    """A Loop: `states` are names; `body` makes nodes in a Net and gives the next names."""
     inner = Net(opset=21)
     formals = [f"state{k}_{len(net.nodes)}" for k in range(len(states))]
     results = body(inner, f"round_{len(net.nodes)}", *formals)

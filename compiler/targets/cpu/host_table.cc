@@ -65,8 +65,8 @@ absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
   EmitTableBinding(context, w);
   AOTC_RETURN_IF_ERROR(EmitBundles(context, w));
   w.Emit(R"(
-    aotc_status run(void *$instance$, const aotc_value *$inputs$, aotc_value *$outputs$, void *arena,
-                    const aotc_parallel *parallel) {
+    aotc_status run(void *$instance$, const aotc_value *$inputs$, aotc_value *$outputs$,
+                    void *arena, const aotc_parallel *parallel) {
       $use_instance$
       if ($given$) return AOTC_ERROR_POINTER;
       $take$

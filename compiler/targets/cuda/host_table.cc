@@ -24,8 +24,8 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
     EmitTakeValues(context, "(uint8_t *)arena", take);
   }
   w.Emit(R"(
-    aotc_status run(void *instance, const aotc_value *$inputs$, aotc_value *$outputs$, void *$arena$,
-                    const aotc_parallel *) {
+    aotc_status run(void *instance, const aotc_value *$inputs$, aotc_value *$outputs$,
+                    void *$arena$, const aotc_parallel *) {
       $name$_instance *self = ($name$_instance *)instance;
       if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
       if (self->ready == 0) return $not_ready$;
