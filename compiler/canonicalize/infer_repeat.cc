@@ -301,14 +301,12 @@ void RepeatInference::Shorten(ValueId old_output) {
   const ValueId all = rebuilder_.Mapped(old_output);
   const std::string name = graph.values[all].name;
   graph.Rename(all, StrCat(name, "_room"));
-  const ValueId first = graph.AddConstant(StrCat(name, "_first"), Constant::Ints({0}));
   const ValueId end =
       rebuilder_.Emit("Elements", {}, {}, TensorType(DType::kI64, {Expr(1)}), node_);
-  graph.values[end].elements = graph.values[rounds_].elements;
-  ValueType type = TypeOf(all);
-  type.dims[0] = graph.values[rounds_].elements->front();
-  rebuilder_.Replace(
-      old_output, rebuilder_.Emit("Slice", {all, first, end, first}, {}, std::move(type), node_));
+  const std::vector<Expr> rounds = *graph.values[rounds_].elements;
+  graph.values[end].elements = rounds;
+  const Prefix prefix = {.axis = 0, .end = end, .size = rounds.front()};
+  rebuilder_.Replace(old_output, EmitPrefix(rebuilder_, node_, all, name, prefix));
 }
 
 void RepeatInference::CheckCarried(NodeId copy, size_t k) {
