@@ -17,17 +17,19 @@ def prefix_names(names, prefix):
 
 
 def prefix_dims(type_proto, prefix):
+    """Of items: flags say what they may be. Those of tensors are what flags name them."""
     kind = type_proto.WhichOneof("value")
-    if kind in ("sequence_type", "optional_type"):
-        prefix_dims(getattr(type_proto, kind).elem_type, prefix)
-    elif kind == "tensor_type":
-        for dim in type_proto.tensor_type.shape.dim:
-            if dim.dim_param:
-                dim.dim_param = prefix + dim.dim_param
+    if kind not in ("sequence_type", "optional_type"):
+        return
+    inner = getattr(type_proto, kind).elem_type
+    prefix_dims(inner, prefix)
+    for dim in inner.tensor_type.shape.dim:
+        if dim.dim_param:
+            dim.dim_param = prefix + dim.dim_param
 
 
 def prefix_graph(graph, prefix):
-    """Puts the prefix before the name of every value, node and dim, those of subgraphs included."""
+    """Puts the prefix before the name of every value and node, those of subgraphs included."""
     for node in graph.node:
         node.name = prefix + (node.name or node.op_type)
         prefix_names(node.input, prefix)
