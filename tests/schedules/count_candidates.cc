@@ -1,6 +1,6 @@
 // The candidates that the kernels of real models have, counted.
 //
-//   count_candidates MODEL[,NAME=RANGE...]... [--target cpu|cuda] [--few MODEL=COUNT]... [--verbose]
+//   count_candidates MODEL[,NAME=RANGE...]... [--target cpu|cuda] [--few MODEL=N]... [--verbose]
 //
 // Every kernel is the one that fusion made, to the letter. The text of its schedule is parsed,
 // printed and applied: it gives the same text and the same loops. A contraction has a dozen
