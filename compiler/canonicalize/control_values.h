@@ -2,6 +2,7 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_CONTROL_VALUES_H_
 #define AOTC_COMPILER_CANONICALIZE_CONTROL_VALUES_H_
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,17 @@ bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds);
 
 // The one that was added last.
 NodeId LastNode(const Graph& graph);
+
+// The elements of a value before `end`, i64[1], along an axis, which are `size`, as the caller
+// knows.
+struct Prefix {
+  size_t axis = 0;
+  ValueId end = {};
+  Expr size = 0;
+};
+// `name`: of the constants that it takes; `attributes`: of the Slice.
+ValueId EmitPrefix(Rebuilder& rebuilder, const Node& origin, ValueId value, const std::string& name,
+                   const Prefix& prefix, Attributes attributes = {});
 
 }  // namespace aotc
 

@@ -39,8 +39,7 @@ class DimJoiner {
     const Interval a = RangeOf(one, bounds), b = RangeOf(other, bounds);
     const int64_t most = std::clamp<int64_t>(std::max(a.max, b.max), 0, INT32_MAX);
     const int64_t least = std::clamp<int64_t>(std::min(a.min, b.min), 0, most);
-    const bool is_known =
-        before.valid() && before.IsVar() && std::ranges::count(known_, before->name) > 0;
+    const bool is_known = before.valid() && IsListed(before, known_);
     const Expr size =
         is_known ? before
                  : AddSymbol(graph_, {.name = name, .min = least, .max = most, .computed = true});

@@ -20,6 +20,7 @@ constexpr const char* kHintForCarried = "a carried value keeps its element type 
 constexpr const char* kHintForStacked =
     "how many values there may be has to be known: give the loop a count, or say it with --bound "
     "OUTPUT:0=64, of what is stacked";
+
 // What `value` is a copy of, as far as that is made in the region.
 ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
   const std::vector<NodeId>& nodes = graph.regions[region].nodes;
@@ -29,8 +30,6 @@ ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
   }
   return value;
 }
-
-ValueType ScalarType(DType dtype) { return TensorType(dtype, {}); }
 
 }  // namespace
 
@@ -141,7 +140,7 @@ ValueId RepeatInference::Compare(ValueId count) {
   const ValueId zero =
       rebuilder_.graph().AddConstant(StrCat(rebuilder_.graph().values[count].name, "_none"),
                                      Constant::SplatInt(DType::kI64, {}, 0));
-  return rebuilder_.Emit("Less", {zero, count}, {}, ScalarType(DType::kBool), node_);
+  return rebuilder_.Emit("Less", {zero, count}, {}, TensorType(DType::kBool, {}), node_);
 }
 
 absl::Status RepeatInference::CopyLoop() {
@@ -153,8 +152,8 @@ absl::Status RepeatInference::CopyLoop() {
     if (!node_.attributes.Has(kCounter)) Complain("its count is not known at compile time", "");
     run_time_count_ = std::exchange(trip_, ValueId());
     const ValueId any = Compare(run_time_count_);
-    cond_ =
-        starts_ ? any : rebuilder_.Emit("And", {cond_, any}, {}, ScalarType(DType::kBool), node_);
+    cond_ = starts_ ? any
+                    : rebuilder_.Emit("And", {cond_, any}, {}, TensorType(DType::kBool, {}), node_);
   }
   if (form_.stacked > 0 && !trip_.valid()) BoundRounds();
   AOTC_RETURN_IF_ERROR(
@@ -173,7 +172,7 @@ absl::Status RepeatInference::CopyLoop() {
   copy.attributes.Erase(kGrowth);
   growth_.NoteRoundSizes(copy);
   if (MayEndEarly() && !copy.outputs[0].valid()) {
-    copy.outputs[0] = graph.AddValue("rounds", ScalarType(DType::kI64));
+    copy.outputs[0] = graph.AddValue("rounds", TensorType(DType::kI64, {}));
   }
   TypeOutputs(LastNode(graph));
   return absl::OkStatus();
@@ -209,9 +208,9 @@ void RepeatInference::TypeBody(RegionId body) {
 ValueId RepeatInference::WithCount(ValueId next) {
   const ValueId counter = rebuilder_.Mapped(old_body_.outputs[form_.first_next]);
   const ValueId more =
-      rebuilder_.Emit("Less", {counter, run_time_count_}, {}, ScalarType(DType::kBool), node_);
+      rebuilder_.Emit("Less", {counter, run_time_count_}, {}, TensorType(DType::kBool, {}), node_);
   if (!next.valid()) return more;
-  return rebuilder_.Emit("And", {next, more}, {}, ScalarType(DType::kBool), node_);
+  return rebuilder_.Emit("And", {next, more}, {}, TensorType(DType::kBool, {}), node_);
 }
 
 absl::Status RepeatInference::FinishBody(RegionId body) {
@@ -293,7 +292,7 @@ void RepeatInference::LearnRounds(NodeId copy, size_t j, const Expr& most) {
     graph.symbols.back().checks.push_back(
         {Le(size, most), "a loop had more rounds than its count"});
   }
-  rounds_ = rebuilder_.Emit(kDefineSizes, {rounds}, {}, ScalarType(DType::kI64), node_);
+  rounds_ = rebuilder_.Emit(kDefineSizes, {rounds}, {}, TensorType(DType::kI64, {}), node_);
   graph.values[rounds_].elements = {size};
 }
 
@@ -302,14 +301,12 @@ void RepeatInference::Shorten(ValueId old_output) {
   const ValueId all = rebuilder_.Mapped(old_output);
   const std::string name = graph.values[all].name;
   graph.Rename(all, StrCat(name, "_room"));
-  const ValueId first = graph.AddConstant(StrCat(name, "_first"), Constant::Ints({0}));
   const ValueId end =
       rebuilder_.Emit("Elements", {}, {}, TensorType(DType::kI64, {Expr(1)}), node_);
-  graph.values[end].elements = graph.values[rounds_].elements;
-  ValueType type = TypeOf(all);
-  type.dims[0] = graph.values[rounds_].elements->front();
-  rebuilder_.Replace(
-      old_output, rebuilder_.Emit("Slice", {all, first, end, first}, {}, std::move(type), node_));
+  const std::vector<Expr> rounds = *graph.values[rounds_].elements;
+  graph.values[end].elements = rounds;
+  const Prefix prefix = {.axis = 0, .end = end, .size = rounds.front()};
+  rebuilder_.Replace(old_output, EmitPrefix(rebuilder_, node_, all, name, prefix));
 }
 
 void RepeatInference::CheckCarried(NodeId copy, size_t k) {

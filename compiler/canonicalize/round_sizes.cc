@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/canonicalize/control_values.h"
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
@@ -26,13 +27,16 @@ RoundSizes::RoundSizes(SizeWalk& sizes, Rebuilder& rebuilder, const Node& node)
 RoundSizes::Growth RoundSizes::GrowthOf(size_t k) const {
   Growth growth;
   const std::vector<int64_t> all = node_.attributes.Ints(kGrowth);
-  for (size_t i = 0; i + 2 < all.size(); i += 3) {
-    if (all[i] == static_cast<int64_t>(k)) growth[static_cast<size_t>(all[i + 1])] = all[i + 2];
+  for (size_t i = 0; i + 3 < all.size(); i += 4) {
+    if (all[i] != static_cast<int64_t>(k)) continue;
+    growth[static_cast<size_t>(all[i + 1])] = {all[i + 2], all[i + 3]};
   }
   const size_t rank = rebuilder_.old_graph().values[old_body_.inputs[k]].type.dims.size();
   for (size_t axis = 0; axis < rank; ++axis) {
     const std::optional<Expr> known = KnownSize(old_body_.inputs[k], axis, kRoundSizes);
-    if (known) growth[axis] = FindSymbol(rebuilder_.graph().symbols, (*known)->name)->max;
+    if (!known) continue;
+    const Symbol* symbol = FindSymbol(rebuilder_.graph().symbols, (*known)->name);
+    growth[axis] = {symbol->min, symbol->max};
   }
   return growth;
 }
@@ -40,9 +44,8 @@ RoundSizes::Growth RoundSizes::GrowthOf(size_t k) const {
 std::optional<Expr> RoundSizes::KnownSize(ValueId old_value, size_t axis,
                                           const char* attribute) const {
   const Shape& dims = rebuilder_.old_graph().values[old_value].type.dims;
-  if (axis >= dims.size() || !dims[axis].IsVar()) return std::nullopt;
-  const bool is_listed = std::ranges::count(VariablesIn(node_, attribute), dims[axis]->name) > 0;
-  return is_listed ? std::optional(dims[axis]) : std::nullopt;
+  const bool is_known = axis < dims.size() && IsListed(dims[axis], VariablesIn(node_, attribute));
+  return is_known ? std::optional(dims[axis]) : std::nullopt;
 }
 
 std::string RoundSizes::NameOf(size_t k, size_t axis) const {
@@ -56,33 +59,35 @@ Interval RoundSizes::FirstRange(size_t k, size_t axis) const {
   return RangeOf(graph.values[first].type.dims[axis], BoundsOf(graph.symbols));
 }
 
-void RoundSizes::Grow(size_t k, size_t axis, int64_t most) {
+void RoundSizes::Grow(size_t k, size_t axis, Interval range) {
   const Graph& old = rebuilder_.old_graph();
   const auto ids = old.nodes.ids();
   const NodeId id =
       *std::find_if(ids.begin(), ids.end(), [&](NodeId i) { return &old.nodes[i] == &node_; });
   std::vector<int64_t>& growth =
       sizes_.growth.try_emplace(id, node_.attributes.Ints(kGrowth)).first->second;
-  for (size_t i = 0; i + 2 < growth.size(); i += 3) {
-    const bool is_it =
-        growth[i] == static_cast<int64_t>(k) && growth[i + 1] == static_cast<int64_t>(axis);
-    if (is_it) growth[i + 2] = most;
-    if (is_it) return;
+  const std::vector<int64_t> entry = {static_cast<int64_t>(k), static_cast<int64_t>(axis),
+                                      range.min, range.max};
+  for (size_t i = 0; i + 3 < growth.size(); i += 4) {
+    if (growth[i] != entry[0] || growth[i + 1] != entry[1]) continue;
+    std::ranges::copy(entry, growth.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
   }
-  growth.insert(growth.end(), {static_cast<int64_t>(k), static_cast<int64_t>(axis), most});
+  growth.insert(growth.end(), entry.begin(), entry.end());
 }
 
 void RoundSizes::EnterRound(size_t k, Shape& dims) {
   Graph& graph = rebuilder_.graph();
-  for (const auto& [axis, most] : GrowthOf(k)) {
+  for (const auto& [axis, range] : GrowthOf(k)) {
     if (const std::optional<Expr> known = KnownSize(old_body_.inputs[k], axis, kRoundSizes)) {
       dims[axis] = *known;
     } else {
-      // Until a bound is found any will do: what the sizes of a round are does not depend on it.
-      const int64_t end = std::max<int64_t>(most < 0 ? FirstRange(k, axis).max : most, 1);
-      const int64_t least = most >= 0 && IsDeclaredToStay(k, axis) ? end : 0;
-      dims[axis] =
-          AddSymbol(graph, {.name = NameOf(k, axis), .min = least, .max = end, .computed = true});
+      // Until a bound is found any range will do that is no point: what the sizes of a round are
+      // does not depend on it.
+      const int64_t most =
+          range.max < 0 ? std::max<int64_t>(FirstRange(k, axis).max, 1) : range.max;
+      dims[axis] = AddSymbol(
+          graph, {.name = NameOf(k, axis), .min = range.min, .max = most, .computed = true});
     }
     round_sizes_.push_back(dims[axis]->name);
   }
@@ -98,35 +103,28 @@ void RoundSizes::NoteRoundSizes(Node& copy) const {
 void RoundSizes::Limit(RegionId body, size_t index, size_t axis, Interval range, std::string name) {
   Graph& graph = rebuilder_.graph();
   const ValueId value = graph.regions[body].outputs[index];
-  ValueType type = graph.values[value].type;
   const ValueType one = TensorType(DType::kI64, {Expr(1)});
   const ValueId end = rebuilder_.Emit(kDefineSizes, {}, {}, one, node_);
   const Expr size = AddSymbol(graph, {.name = std::move(name),
                                       .min = range.min,
                                       .max = range.max,
                                       .computed = true,
-                                      .value = type.dims[axis]});
+                                      .value = graph.values[value].type.dims[axis]});
   graph.values[end].elements = {size};
-  type.dims[axis] = Simplify(size, BoundsOf(graph.symbols));
-  const std::string part = graph.values[value].name;
-  const ValueId first = graph.AddConstant(StrCat(part, "_first"), Constant::Ints({0}));
-  const ValueId place =
-      graph.AddConstant(StrCat(part, "_axis"), Constant::Ints({static_cast<int64_t>(axis)}));
   Attributes given;
   given.Set(kGiven, size->name);
-  const ValueId room = rebuilder_.Emit("Slice", {value, first, end, place}, std::move(given),
-                                       std::move(type), node_);
-  graph.regions[body].outputs[index] = room;
+  const Prefix prefix = {.axis = axis, .end = end, .size = Simplify(size, BoundsOf(graph.symbols))};
+  graph.regions[body].outputs[index] =
+      EmitPrefix(rebuilder_, node_, value, graph.values[value].name, prefix, std::move(given));
 }
 
 void RoundSizes::LimitNext(RegionId body, size_t k) {
   const Graph& graph = rebuilder_.graph();
-  for (const auto& [axis, most] : GrowthOf(k)) {
+  for (const auto& [axis, range] : GrowthOf(k)) {
     const ValueType& type = graph.values[graph.regions[body].outputs[k]].type;
-    if (most < 0 || !IsKnownType(type) || axis >= type.dims.size()) continue;
-    const int64_t least = IsDeclaredToStay(k, axis) ? most : 0;
-    const Interval range = RangeOf(type.dims[axis], BoundsOf(graph.symbols));
-    if (range.min < least || range.max > most) Limit(body, k, axis, {least, most}, NameOf(k, axis));
+    if (range.max < 0 || !IsKnownType(type) || axis >= type.dims.size()) continue;
+    const Interval next = RangeOf(type.dims[axis], BoundsOf(graph.symbols));
+    if (next.min < range.min || next.max > range.max) Limit(body, k, axis, range, NameOf(k, axis));
   }
 }
 
@@ -161,11 +159,11 @@ absl::Status RoundSizes::LeaveRounds(NodeId copy, size_t k, const Shape& next,
     if (changes == growth.end()) {
       const std::optional<bool> stays = Prove(Eq(dims[axis], next[axis]), BoundsOf(graph.symbols));
       const bool has_to = IsDeclaredToStay(k, axis) && !stays;
-      if (stays != true) Grow(k, axis, has_to ? FirstRange(k, axis).max : -1);
+      if (stays != true) Grow(k, axis, has_to ? FirstRange(k, axis) : Interval{0, -1});
       continue;
     }
-    int64_t most = changes->second;
-    if (most < 0) {
+    Interval range = changes->second;
+    if (range.max < 0) {
       const std::optional<int64_t> found = MostOf(k, axis, next[axis], dims[axis], count);
       if (!found && sizes_.bounded) {
         return absl::InvalidArgumentError(StrCat(
@@ -173,10 +171,10 @@ absl::Status RoundSizes::LeaveRounds(NodeId copy, size_t k, const Shape& next,
             PrintExpr(next[axis]), " after an iteration; hint: give the most that it may be, ",
             "such as --bound ", NameOf(k, axis), "=64"));
       }
-      most = found.value_or(INT32_MAX);
-      Grow(k, axis, most);
+      range.max = found.value_or(INT32_MAX);
+      Grow(k, axis, range);
     }
-    if (graph.nodes[copy].outputs[k].valid()) dims[axis] = SizeBehind(copy, k, axis, most);
+    if (graph.nodes[copy].outputs[k].valid()) dims[axis] = SizeBehind(copy, k, axis, range);
   }
   return absl::OkStatus();
 }
@@ -205,14 +203,13 @@ std::optional<int64_t> RoundSizes::MostOf(size_t k, size_t axis, const Expr& nex
   return first + rounds * std::max<int64_t>(added.max, 0);
 }
 
-Expr RoundSizes::SizeBehind(NodeId copy, size_t k, size_t axis, int64_t most) {
+Expr RoundSizes::SizeBehind(NodeId copy, size_t k, size_t axis, Interval range) {
   Graph& graph = rebuilder_.graph();
   std::optional<Expr> size;
   if (node_.outputs[k].valid()) size = KnownSize(node_.outputs[k], axis, kSizes);
   if (!size) {
-    const int64_t end = std::max<int64_t>(most, 1);
-    const int64_t least = IsDeclaredToStay(k, axis) ? end : 0;
-    size = AddSymbol(graph, {.name = NameOf(k, axis), .min = least, .max = end, .computed = true});
+    size = AddSymbol(
+        graph, {.name = NameOf(k, axis), .min = range.min, .max = range.max, .computed = true});
   }
   AddVariable(graph.nodes[copy], kSizes, (*size)->name);
   return *size;

@@ -25,8 +25,8 @@
 
 namespace aotc {
 
-// Attribute of a Repeat that is not typed yet: a carried value, an axis, and the most that its dim
-// may be, -1 where that is still to be found, for each dim that changes.
+// Attribute of a Repeat that is not typed yet, for each dim that changes: a carried value, an axis,
+// and the least and the most that its dim may be; -1 where the most is still to be found.
 inline constexpr const char kGrowth[] = "growth";
 
 class RoundSizes {
@@ -52,7 +52,7 @@ class RoundSizes {
   void NoteRoundSizes(Node& copy) const;
 
  private:
-  using Growth = std::map<size_t, int64_t>;  // the most that the dim of an axis may be, or -1
+  using Growth = std::map<size_t, Interval>;  // what the dim of an axis may be, as in the attribute
 
   Growth GrowthOf(size_t k) const;
   // Of a value of the old graph a dim that inference has made before: it stays.
@@ -63,10 +63,10 @@ class RoundSizes {
   // A symbol within that range, which is checked, is the dim of an output of the body.
   void Limit(RegionId body, size_t index, size_t axis, Interval range, std::string name);
   // Has the graph walked again.
-  void Grow(size_t k, size_t axis, int64_t most);
+  void Grow(size_t k, size_t axis, Interval range);
   std::optional<int64_t> MostOf(size_t k, size_t axis, const Expr& next, const Expr& size,
                                 const std::optional<Expr>& count) const;
-  Expr SizeBehind(NodeId copy, size_t k, size_t axis, int64_t most);
+  Expr SizeBehind(NodeId copy, size_t k, size_t axis, Interval range);
 
   SizeWalk& sizes_;
   Rebuilder& rebuilder_;

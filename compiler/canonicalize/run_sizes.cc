@@ -64,13 +64,9 @@ std::string Sentence(const Graph& graph, const Node& node, const std::string& te
 // Where a run looks at it as soon as the sizes are known.
 absl::Status AddCheck(Graph& graph, const Node& node, const SizeCheck& check) {
   if (Narrow(graph, check.holds)) return absl::OkStatus();
-  const std::set<std::string> vars = FreeVars(check.holds);
-  for (size_t i = graph.symbols.size(); i-- > 0;) {
-    if (!vars.contains(graph.symbols[i].var)) continue;
-    graph.symbols[i].checks.push_back({check.holds, Sentence(graph, node, check.text)});
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(check.text);
+  const SizeCheck said = {check.holds, Sentence(graph, node, check.text)};
+  const bool is_added = AddCheckOver(graph.symbols, said);
+  return is_added ? absl::OkStatus() : absl::InvalidArgumentError(check.text);
 }
 
 // Whether all nodes of the region run where the expression is known.

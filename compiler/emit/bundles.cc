@@ -1,5 +1,6 @@
 #include "compiler/emit/bundles.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "compiler/emit/host_parts.h"
@@ -159,7 +160,11 @@ class BundleWriter {
         "aotc_value *inputs, aotc_value *outputs) {",
         "}\n");
     if (context_.interface.inputs.empty()) w_.Line("(void)given;\n(void)inputs;");
-    if (context_.interface.outputs.empty()) w_.Line("(void)lent;\n(void)outputs;");
+    if (context_.interface.outputs.empty()) w_.Line("(void)outputs;");
+    const std::vector<TableValue> results = TableValuesOf(context_, true);
+    const bool lends = std::ranges::any_of(
+        results, [](const TableValue& value) { return value.bundle == nullptr; });
+    if (!lends) w_.Line("(void)lent;");
     w_.Line("aotc_status status = AOTC_OK;");
     int64_t offset = 0;
     for (const bool outputs : {false, true}) {

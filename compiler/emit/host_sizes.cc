@@ -229,16 +229,21 @@ void EmitReportSizes(const EmitContext& context, CodeWriter& w) {
   if (!ReportsSizes(m)) return;
   const Bounds bounds = BoundsOf(context.program.symbols);
   w.Line("// Tells the caller the dims that depend on what the run was given.");
-  const auto block = w.Block(
-      StrCat("void report_sizes(const symbols &dims, ", m.prefix, "_outputs *out) {"), "}\n");
+  CodeWriter lines;
+  bool reads_sizes = false;
   for (const TensorPort& port : m.outputs) {
     if (!port.reports_dims) continue;
     const Shape& shape = context.program.buffers[port.id].shape;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      w.Line(StrCat("out->", port.dims_member, "[", axis,
-                    "] = ", HostExpr(context, shape[axis], bounds), ";"));
+      lines.Line(StrCat("out->", port.dims_member, "[", axis,
+                        "] = ", HostExpr(context, shape[axis], bounds), ";"));
+      reads_sizes |= !Simplify(shape[axis], bounds).IsConst();
     }
   }
+  const auto block = w.Block(StrCat("void report_sizes(const symbols &", reads_sizes ? "dims" : "",
+                                    ", ", m.prefix, "_outputs *out) {"),
+                             "}\n");
+  w.Emit("$lines$", {{"lines", lines.text()}});
 }
 
 std::string CallReportSizes(const ModelInterface& m, std::string_view sizes, bool late) {

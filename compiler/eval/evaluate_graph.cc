@@ -175,8 +175,7 @@ absl::Status GraphEvaluator::BindDims(const std::vector<std::string>& vars,
     if (!id.valid() || vars.empty()) continue;
     const Shape& dims = graph_.values[id].type.dims;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
-      const bool is_listed = dims[axis].IsVar() && std::ranges::count(vars, dims[axis]->name) > 0;
-      if (is_listed) symbols_[dims[axis]->name] = values_[id]->dims()[axis];
+      if (IsListed(dims[axis], vars)) symbols_[dims[axis]->name] = values_[id]->dims()[axis];
     }
   }
   return vars.empty() ? absl::OkStatus() : WorkOutSizes(graph_.symbols, symbols_);

@@ -21,7 +21,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/schedule/join.h"
 #include "compiler/schedule/stage_kinds.h"
-#include "compiler/support/names.h"
+#include "compiler/support/interface_names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -387,7 +387,7 @@ class Fuser {
 absl::StatusOr<FusedGraph> Fuse(const Graph& graph, const FuseOptions& options) {
   AOTC_ASSIGN_OR_RETURN(FusedGraph fused, Fuser(graph, graph.main, options).Run());
   SetStrides(graph, fused);
-  NameTable names;
+  NameTable names = TakenByInterface();
   VisitBodies(graph, fused, [&](FusedGraph& part, RegionId) {
     for (FusedKernel& kernel : part.kernels) {
       kernel.kernel.name = names.Unique(ShortIdentifier(kernel.kernel.name));

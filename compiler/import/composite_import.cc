@@ -182,8 +182,7 @@ absl::Status GraphImporter::FlattenLoop(Node& node, const Body& body) {
       continue;
     }
     const ValueId first = inputs[k + kFirstState];
-    const std::optional<int64_t> most =
-        MaxItemsOf({output, first, formals[k + kFirstState], result});
+    const std::optional<int64_t> most = MaxItemsOf({output, formals[k + kFirstState], result});
     const BundleKind kind = formal->kind;
     const auto with_room = [&](ValueId value, RegionId place) -> absl::StatusOr<Composite> {
       const Composite* composite = composites_.Find(value);

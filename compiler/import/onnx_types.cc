@@ -258,8 +258,7 @@ class InputTypes {
     const pb::TensorShapeProto* shape = ShapeOf(input);
     const std::string name = DisplayName(input.name());
     if (shape == nullptr) {
-      const auto given = unranked_.find(input.name());
-      if (given != unranked_.end()) return given->second;
+      if (unranked_.contains(input.name())) return unranked_.at(input.name());
       if (options_.lenient) return std::vector<DimBound>();
       return absl::InvalidArgumentError(
           StrCat("its items have no shape; hint: give the largest one, such as --shape ", name,

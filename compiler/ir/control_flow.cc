@@ -55,8 +55,7 @@ class Checker {
                 const std::vector<std::string>& sizes = {}) {
     const Shape& dims = TypeOf(a).dims;
     for (size_t axis = 0; axis < std::min(dims.size(), b.dims.size()); ++axis) {
-      const bool is_any = b.dims[axis].IsVar() && std::ranges::count(sizes, b.dims[axis]->name) > 0;
-      if (is_any) b.dims[axis] = dims[axis];
+      if (IsListed(b.dims[axis], sizes)) b.dims[axis] = dims[axis];
     }
     if (!typed_ || SameType(TypeOf(a), b)) return;
     Fail(StrCat(what, " '", graph_.values[a].name, "' is ", PrintType(TypeOf(a)), ", not ",
@@ -179,6 +178,10 @@ void AddVariable(Node& node, const char* attribute, std::string_view var) {
   node.attributes.Set(attribute, StrJoin(vars, " "));
 }
 
+bool IsListed(const Expr& dim, const std::vector<std::string>& vars) {
+  return dim.IsVar() && std::ranges::count(vars, dim->name) > 0;
+}
+
 bool GivesSizes(const Node& node) { return DefinesSizes(node) || node.attributes.Has(kSizes); }
 
 SizeEdge EdgeTo(const Graph& graph, const std::vector<std::string>& vars,
@@ -189,8 +192,7 @@ SizeEdge EdgeTo(const Graph& graph, const std::vector<std::string>& vars,
     if (!to[i].valid()) continue;
     const Shape &dims = graph.values[to[i]].type.dims, &given = graph.values[from[i]].type.dims;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
-      const bool is_listed = dims[axis].IsVar() && std::ranges::count(vars, dims[axis]->name) > 0;
-      if (!is_listed || !done.insert(dims[axis]->name).second) continue;
+      if (!IsListed(dims[axis], vars) || !done.insert(dims[axis]->name).second) continue;
       edge.elements.push_back(dims[axis]);
       edge.values.push_back(given[axis]);
     }
@@ -209,17 +211,15 @@ SizeEdge EdgeToRound(const Graph& graph, const Node& repeat, const std::vector<V
   return edge;
 }
 
-namespace {
-
-// To the last symbol that it names.
-void AddCheckOver(std::vector<Symbol>& symbols, const SizeCheck& check) {
+bool AddCheckOver(std::vector<Symbol>& symbols, const SizeCheck& check) {
   const std::set<std::string> vars = FreeVars(check.holds);
   for (size_t i = symbols.size(); i-- > 0;) {
-    if (vars.contains(symbols[i].var)) return symbols[i].checks.push_back(check);
+    if (!vars.contains(symbols[i].var)) continue;
+    symbols[i].checks.push_back(check);
+    return true;
   }
+  return false;
 }
-
-}  // namespace
 
 std::vector<Symbol> SymbolsAt(const Graph& graph, const Node& node) {
   std::vector<Symbol> symbols = graph.symbols;

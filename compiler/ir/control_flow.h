@@ -53,6 +53,8 @@ inline constexpr const char kSizes[] = "sizes";
 inline constexpr const char kRoundSizes[] = "round_sizes";
 std::vector<std::string> VariablesIn(const Node& node, const char* attribute);
 void AddVariable(Node& node, const char* attribute, std::string_view var);
+// Whether a dim is one of the variables, and just that.
+bool IsListed(const Expr& dim, const std::vector<std::string>& vars);
 // Symbols are known behind the node that were not before.
 bool GivesSizes(const Node& node);
 
@@ -73,6 +75,8 @@ inline constexpr const char kGiven[] = "given";
 // The symbols as the node sees them. Of those that a DefineSizes without operand works out it knows
 // the values of the given ones alone, and what has been checked there as checks of what it is over.
 std::vector<Symbol> SymbolsAt(const Graph& graph, const Node& node);
+// Makes it a check of the last symbol that it names; false where it names none.
+bool AddCheckOver(std::vector<Symbol>& symbols, const SizeCheck& check);
 
 // Attribute of a Repeat that is not typed yet: per stacked output, the axis along which it stacks.
 inline constexpr const char kStackAxes[] = "stack_axes";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/ops/helpers.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -75,9 +76,9 @@ class Bytes {
   Expr Shifted(const Stage& stage, const Expr& code, int k) const {
     const Expr position = Var(axes_.back().name) * (kByteBits / width_) + k;
     Substitution indices;
-    for (size_t i = 0; i < stage.axes.size(); ++i) {
-      if (is_flat_) indices[stage.axes[i].name] = IndexOf(position, i);
-    }
+    // Always within their axes, even where the position is behind the last element.
+    const Indices unraveled = is_flat_ ? Unraveled(position, extents_) : Indices();
+    for (size_t i = 0; i < unraveled.size(); ++i) indices[stage.axes[i].name] = unraveled[i];
     if (!is_flat_) indices[stage.axes.back().name] = position;
     const Expr element = Binary(ExprOp::kShiftLeft, Substitute(code, indices),
                                 IntConst(int64_t{k} * width_, DType::kU8));
@@ -92,11 +93,6 @@ class Bytes {
     std::string name = "byte";
     while (std::ranges::count(kernel.symbols, name, &Symbol::var) > 0) name += "_";
     return name;
-  }
-
-  // Always within its axis, even where the position is behind the last element.
-  Expr IndexOf(const Expr& position, size_t axis) const {
-    return Mod(FloorDiv(position, RowMajorStrides(extents_)[axis]), extents_[axis]);
   }
 
   const int width_;

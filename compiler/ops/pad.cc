@@ -92,7 +92,8 @@ absl::StatusOr<Tensor> DropPads(OpContext& op, const Tensor& x, Pads& pads) {
   for (size_t d = 0; d < x.shape().size(); ++d) {
     pads.begin[d] = Simplify(Max(given.begin[d], 0), op.bounds());
     pads.end[d] = Simplify(Max(given.end[d], 0), op.bounds());
-    const Expr change = given.begin[d] + given.end[d] - pads.begin[d] - pads.end[d];
+    // What is dropped, spelled so that it is seen to be no more than nothing.
+    const Expr change = Min(given.begin[d], 0) + Min(given.end[d], 0);
     kept.push_back(Simplify(x.shape()[d] + change, op.bounds()));
     drops = drops || !ProveEqual(change, 0, op.bounds());
     if (!op.IsOfRun(kept[d])) continue;

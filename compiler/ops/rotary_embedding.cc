@@ -61,6 +61,15 @@ absl::Status ReadFeatures(const Attributes& attributes, int64_t heads, Rotary& r
   return absl::OkStatus();
 }
 
+// [B, S, ...] for the batch and the steps of x.
+absl::Status RequireSteps(OpContext& op, const Rotary& rotary, const Tensor& tensor) {
+  constexpr const char* kText =
+      "positions or caches have another batch or other steps than the input";
+  const Expr steps = rotary.x.dim(rotary.Split() ? 2 : 1);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(tensor.dim(0), rotary.x.dim(0), kText));
+  return op.RequireEqual(tensor.dim(1), steps, kText);
+}
+
 // Cosines at input `first`, sines behind them.
 absl::Status ReadCaches(OpContext& op, size_t first, Rotary& rotary) {
   AOTC_ASSIGN_OR_RETURN(rotary.cosines, op.Input(first));
@@ -78,8 +87,10 @@ absl::Status ReadCaches(OpContext& op, size_t first, Rotary& rotary) {
       return absl::InvalidArgumentError(
           StrCat("the caches need ", rotary.rotated / 2, " angles per position"));
     }
+    if (!rotary.positions.valid()) AOTC_RETURN_IF_ERROR(RequireSteps(op, rotary, cache));
   }
-  return absl::OkStatus();
+  const bool each = rotary.positions.valid() && rotary.positions.rank() == 2;
+  return each ? RequireSteps(op, rotary, rotary.positions) : absl::OkStatus();
 }
 
 // (x1, x2) becomes (cos * x1 - sin * x2, sin * x1 + cos * x2). A pair is two neighbours where

@@ -16,6 +16,18 @@ def prefix_names(names, prefix):
             names[index] = prefix + name
 
 
+def prefix_dims(type_proto, prefix):
+    """Of items: flags say what they may be. Those of tensors are what flags name them."""
+    kind = type_proto.WhichOneof("value")
+    if kind not in ("sequence_type", "optional_type"):
+        return
+    inner = getattr(type_proto, kind).elem_type
+    prefix_dims(inner, prefix)
+    for dim in inner.tensor_type.shape.dim:
+        if dim.dim_param:
+            dim.dim_param = prefix + dim.dim_param
+
+
 def prefix_graph(graph, prefix):
     """Puts the prefix before the name of every value and node, those of subgraphs included."""
     for node in graph.node:
@@ -33,6 +45,7 @@ def prefix_graph(graph, prefix):
         tensor.values.name = prefix + tensor.values.name
     for value in (*graph.input, *graph.output, *graph.value_info):
         value.name = prefix + value.name
+        prefix_dims(value.type, prefix)
 
 
 def merge(models):

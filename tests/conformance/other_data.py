@@ -51,11 +51,17 @@ def moved(rng, array):
 CHANGES = (permuted, drawn_again, with_zeros, moved, lambda rng, array: array)
 
 
+def changed_value(rng, change, value):
+    """Of an array, of the items of a sequence, or of what an optional holds."""
+    if isinstance(value, list):
+        return [changed_value(rng, change, item) for item in value]
+    return change(rng, value) if value is not None and value.size else value
+
+
 def other_inputs(rng, inputs):
     changed = {}
     for name, array in inputs.items():
-        change = CHANGES[rng.integers(len(CHANGES))]
-        changed[name] = change(rng, array) if array.size else array
+        changed[name] = changed_value(rng, CHANGES[rng.integers(len(CHANGES))], array)
     return changed
 
 
@@ -75,14 +81,24 @@ def results_of(model, inputs):
     return run_reference(model, inputs) or run_onnx(model, inputs)
 
 
+def arrays_of(value):
+    """One of a tensor, and those of the items of a sequence or of an optional."""
+    if isinstance(value, list):
+        return [array for item in value for array in arrays_of(item)]
+    return [] if value is None else [np.asarray(value)]
+
+
 def fits(results, bounds):
-    return all(results[name].ndim > axis and results[name].shape[axis] <= most
-               for name, axis, most in bounds)
+    return all(array.ndim > axis and array.shape[axis] <= most
+               for name, axis, most in bounds for array in arrays_of(results[name]))
 
 
 def is_other(results, expected):
     """Whether types and ranks are those of the test, and a size or an element is not."""
-    pairs = [(results[name], array) for name, array in expected.items()]
+    both = [(arrays_of(results[name]), arrays_of(value)) for name, value in expected.items()]
+    if any(len(a) != len(b) for a, b in both):
+        return False
+    pairs = [pair for a, b in both for pair in zip(a, b)]
     if any(a.dtype != b.dtype or a.ndim != b.ndim for a, b in pairs):
         return False
     return any(a.shape != b.shape or not np.array_equal(a, b) for a, b in pairs)

@@ -58,7 +58,8 @@ def unknown_domain(folder):
 
 @case("opset 3")
 def old_opset(folder):
-    write(folder, make_model([helper.make_node("Relu", ["x"], ["y"], name="relu1")], opset=3))
+    tile = helper.make_node("Tile", ["x", "x", "x"], ["y"], name="tile1")
+    write(folder, make_model([tile], opset=3))
 
 
 @case("opset 99")

@@ -11,28 +11,20 @@ is given that data can pass, such data are a status whose sentence names the ten
 less than a run gives is a status too. What is generated is built so that undefined behaviour ends
 the test. Exit status 0: all holds.
 """
-import argparse
-import concurrent.futures
 import json
-import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
 import data_control_net  # noqa: F401  (more probes)
 import data_region_net  # noqa: F401
+import probes
 import reference
-from build_output import Failure, build_library, compile_model, model_name
 from data_net import PROBES, Probe
-from model_list import build_folder
-from model_table import CompiledModel, Run
+from probes import FILL, status_of
 from small_net import require, require_outputs
 
-CAPACITY, FILL = 6, 0xA5  # AOTC_ERROR_CAPACITY
-# Undefined behaviour ends the process; what lies around the memory that is lent is looked at.
-COMPILER = ("g++", "-std=c++17", "-O1", "-fsanitize=undefined",
-            "-fsanitize-undefined-trap-on-error")
+CAPACITY = 6  # AOTC_ERROR_CAPACITY
 
 
 def expected_of(probe, session, arrays):
@@ -44,18 +36,6 @@ def expected_of(probe, session, arrays):
         if tensor in expected and expected[tensor].shape[int(number)] > most:
             return None
     return expected
-
-
-def status_of(model, arrays, room=None):
-    """That of a run whose outputs have room for so many bytes at most."""
-    run = Run(model, arrays, fill=FILL)
-    for value in run.lent[:len(model.outputs)]:
-        value.tensor.capacity_bytes = min(value.tensor.capacity_bytes, room or 1 << 40)
-    status = model.table.run(model.instance.address, run.given, run.lent,
-                             run.memory["arena"].address, None)
-    for held in run.memory.values():
-        held.verify()
-    return status
 
 
 def require_bound(probe, model, outdir, rng):
@@ -84,11 +64,7 @@ def check_probe(name, target, options, folder):
     place.mkdir()
     path = probe.save(place / f"{name}.onnx")
     flags = [f"--bound={axis}={most}" for axis, most in probe.bounds.items()]
-    outdir = compile_model(path, target, place, {},
-                           flags + (["--cpu=x86-64-v3"] if target == "cpu" else []))
-    library = place / f"{name}_{target}.so"
-    build_library(outdir, target, library, compiler=COMPILER)
-    model = CompiledModel(library, model_name(outdir))
+    outdir, model = probes.compiled(path, target, flags)
     session, rng = reference.session(path, optimised=False), np.random.default_rng(options.seed)
     sizes, refused = set(), 0
     for _ in range(options.draws):
@@ -108,37 +84,5 @@ def check_probe(name, target, options, folder):
     return f"{options.draws - refused} draws of {len(sizes)} sizes hold, {refused} are refused"
 
 
-def attempt(name, target, options, folder):
-    """The text of what does not hold, or None."""
-    try:
-        found = check_probe(name, target, options, folder)
-    except Failure as failure:
-        return f"{name}, {target}: {failure}"
-    print(f"{name}, {target}: {found}", flush=True)
-    return None
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--draws", type=int, default=12, help="of data, for each probe")
-    parser.add_argument("--sample", type=int, default=len(PROBES), help="that many probes")
-    parser.add_argument("--probe", action="append", choices=PROBES)
-    parser.add_argument("--target", action="append", choices=["cpu", "cuda", "cuda-races"])
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    rng = np.random.default_rng(options.seed)
-    names = options.probe or sorted(rng.choice(list(PROBES), options.sample, replace=False))
-    tasks = [(name, target) for target in options.target or ["cpu", "cuda"] for name in names]
-    with tempfile.TemporaryDirectory(dir=build_folder()) as folder, \
-            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(lambda task: attempt(*task, options, pathlib.Path(folder)), tasks))
-    failures = [text for text in found if text]
-    for text in failures:
-        print(text)
-    print(f"{len(tasks) - len(failures)} probes hold, {len(failures)} fail")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(probes.main(__doc__, PROBES, check_probe, draws=12))

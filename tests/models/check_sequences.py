@@ -6,27 +6,20 @@
     tests/models/check_sequences.py --probe grown --target cpu
 
 Each probe (sequence_net.py; those called chain are random) is compiled and run through the table
-with sequences that are drawn; what it gives is onnxruntime's. Positions that are none, more items than
-there is room for and items that are too large are statuses. What is generated is built so that
+with sequences that are drawn; what it gives is onnxruntime's. Positions that are none, more items
+than there is room for and items that are too large are statuses. What is generated is built so that
 undefined behaviour ends the test. Exit status 0: all holds.
 """
-import argparse
-import concurrent.futures
-import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
+import probes
 import reference
-from build_output import Failure, build_library, compile_model, model_name
-from check_data_sizes import COMPILER
-from model_list import build_folder
-from model_table import CompiledModel, Run
+from probes import FILL, status_of
 from sequence_net import PROBES, Probe
 from small_net import require
 
-FILL = 0xA5
 MOST = 1e-5  # relative error
 
 
@@ -49,24 +42,11 @@ def require_equal(found, expected, what):
             f"{what}: error {error}")
 
 
-def status_of(model, arrays):
-    run = Run(model, arrays, fill=FILL)
-    status = model.table.run(model.instance.address, run.given, run.lent,
-                             run.memory["arena"].address, None)
-    for held in run.memory.values():
-        held.verify()
-    return status
-
-
 def check_probe(name, target, options, folder):
     probe, place = Probe(name, options.seed), folder / f"{name}_{target}"
     place.mkdir()
     path = probe.save(place / f"{name}.onnx")
-    outdir = compile_model(path, target, place, {},
-                           probe.flags + (["--cpu=x86-64-v3"] if target == "cpu" else []))
-    library = place / f"{name}_{target}.so"
-    build_library(outdir, target, library, compiler=COMPILER)
-    model = CompiledModel(library, model_name(outdir))
+    _, model = probes.compiled(path, target, probe.flags)
     session, rng = reference.session(path, optimised=False), np.random.default_rng(options.seed)
     names = [output.name for output in session.get_outputs()]
     for _ in range(options.draws):
@@ -85,37 +65,5 @@ def check_probe(name, target, options, folder):
     return f"{options.draws} draws hold, {len(probe.refused)} are refused"
 
 
-def attempt(name, target, options, folder):
-    """The text of what does not hold, or None."""
-    try:
-        found = check_probe(name, target, options, folder)
-    except Failure as failure:
-        return f"{name}, {target}: {failure}"
-    print(f"{name}, {target}: {found}", flush=True)
-    return None
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--draws", type=int, default=8, help="of data, for each probe")
-    parser.add_argument("--sample", type=int, default=len(PROBES), help="that many probes")
-    parser.add_argument("--probe", action="append", choices=PROBES)
-    parser.add_argument("--target", action="append", choices=["cpu", "cuda", "cuda-races"])
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    rng = np.random.default_rng(options.seed)
-    names = options.probe or sorted(rng.choice(list(PROBES), options.sample, replace=False))
-    tasks = [(name, target) for target in options.target or ["cpu", "cuda"] for name in names]
-    with tempfile.TemporaryDirectory(dir=build_folder()) as folder, \
-            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(lambda task: attempt(*task, options, pathlib.Path(folder)), tasks))
-    failures = [text for text in found if text]
-    for text in failures:
-        print(text)
-    print(f"{len(tasks) - len(failures)} probes hold, {len(failures)} fail")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(probes.main(__doc__, PROBES, check_probe, draws=8))

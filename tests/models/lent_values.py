@@ -40,7 +40,7 @@ def strings_of(data, shape):
 
 
 def lend(value, info, given, hold, types, what):
-    """Fills a ctypes Value with `given`. hold(what, size) gives memory, types the ctypes classes."""
+    """Fills a ctypes Value with `given`. hold(what, size) gives memory, types the classes."""
     value.kind = info.kind
     if info.kind == TENSOR:
         data = np.frombuffer(given.tobytes(), np.uint8)

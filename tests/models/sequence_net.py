@@ -76,7 +76,7 @@ def probe(function):
 
 
 def loop(net, trip, states, body, outputs):
-    """A Loop: `states` are names; `body` makes nodes in a Net and gives the names of the next ones."""
+    """A Loop: `states` are names; `body` makes nodes in a Net and gives the next names."""
     inner = Net(opset=21)
     formals = [f"state{k}_{len(net.nodes)}" for k in range(len(states))]
     results = body(inner, f"round_{len(net.nodes)}", *formals)

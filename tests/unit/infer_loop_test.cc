@@ -26,6 +26,26 @@ TEST(InferLoop, CarriedValuesThatGrowHaveABound) {
                               "that it may be, such as --bound y:0=64"));
 }
 
+// Only a dim that data decide is held to what the body declares.
+TEST(InferLoop, WhatABodyDeclaresOfAStateThatGrowsIsStale) {
+  PassResult result = RunCase(ParseCase(R"air(graph @main(%x: f32[3]) -> (%y) {
+  const %trip: i64[] = [3]
+  %y = Loop(%trip, _, %x)
+    region body(%i: i64[], %go: bool[], %v: f32[3]) -> (%go, %w) {
+      %w = Concat(%v, %x) {axis=0}
+    }
+})air"),
+                              "expand-ops,infer-and-fold");
+  ASSERT_TRUE(result.graph.ok()) << result.graph.status();
+  for (const Symbol& symbol : result.graph->symbols) {
+    EXPECT_EQ(symbol.min, 0) << symbol.var;
+    EXPECT_EQ(symbol.max, 12) << symbol.var;
+  }
+  const auto outputs = EvaluateGraph(*result.graph, {Constant::SplatInt(DType::kF32, {3}, 1)});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].dims(), std::vector<int64_t>({12}));
+}
+
 TEST(InferLoop, CarriedValuesKeepTheirRanks) {
   const std::string text = FindingsOf(R"air(graph @main(%x: f32[3], %m: i64[]) -> (%y) {
   const %zero: i64[1] = [0]
