@@ -36,6 +36,16 @@ absl::Status RequireRank(const Tensor& x, int least, int most) {
                                            x.rank() < least ? least : most, " is needed"));
 }
 
+absl::StatusOr<Tensor> TypedInput(OpContext& op, size_t index, DType type, int least, int most) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
+  if (x.dtype() != type) {
+    return absl::InvalidArgumentError(
+        StrCat("operand of type ", TypeName(x.dtype()), " where ", TypeName(type), " is needed"));
+  }
+  AOTC_RETURN_IF_ERROR(RequireRank(x, least, most));
+  return x;
+}
+
 absl::Status RequireBroadcast(const OpContext& op, const std::vector<Tensor>& tensors) {
   std::vector<Shape> shapes;
   for (const Tensor& tensor : tensors) shapes.push_back(tensor.shape());

@@ -19,7 +19,13 @@ std::string TypeName(DType type);
 absl::Status RequireFloat(const Tensor& x);
 absl::Status RequireNumber(const Tensor& x);
 absl::Status RequireSameType(const std::vector<Tensor>& tensors);
-absl::Status RequireRank(const Tensor& x, int least, int most = 1 << 20);
+inline constexpr int kAnyRank = 1 << 20;
+absl::Status RequireRank(const Tensor& x, int least, int most = kAnyRank);
+// An input of a type and of ranks that the op alone may be given. Error: of another.
+absl::StatusOr<Tensor> TypedInput(OpContext& op, size_t index, DType type, int least, int most);
+inline absl::StatusOr<Tensor> TypedInput(OpContext& op, size_t index, DType type, int rank) {
+  return TypedInput(op, index, type, rank, rank);
+}
 // Error where the shapes broadcast in no run.
 absl::Status RequireBroadcast(const OpContext& op, const std::vector<Tensor>& tensors);
 

@@ -25,12 +25,9 @@ struct CaseMap {
 
   static absl::StatusOr<CaseMap> Read(OpContext& op, size_t first) {
     CaseMap map;
-    AOTC_ASSIGN_OR_RETURN(map.pool, op.Input(0));
-    AOTC_ASSIGN_OR_RETURN(map.pages, op.Input(first));
-    AOTC_ASSIGN_OR_RETURN(map.deltas, op.Input(first + 1));
-    for (const Tensor& tensor : {map.pool, map.pages, map.deltas}) {
-      AOTC_RETURN_IF_ERROR(RequireRank(tensor, 1, 1));
-    }
+    AOTC_ASSIGN_OR_RETURN(map.pool, TypedInput(op, 0, DType::kU8, 1));
+    AOTC_ASSIGN_OR_RETURN(map.pages, TypedInput(op, first, DType::kU8, 1));
+    AOTC_ASSIGN_OR_RETURN(map.deltas, TypedInput(op, first + 1, DType::kI64, 1));
     return map;
   }
 
@@ -88,9 +85,9 @@ absl::Status CaseCodes(OpContext& op) {
 
 // codes, lengths, ends: i64 [bytes], total: i64 [] -> the pool of these characters.
 absl::Status EncodedBytes(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor codes, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(1));
-  AOTC_ASSIGN_OR_RETURN(const Tensor ends, op.Input(2));
+  AOTC_ASSIGN_OR_RETURN(const Tensor codes, TypedInput(op, 0, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor lengths, TypedInput(op, 1, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor ends, TypedInput(op, 2, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const Expr size, NewPoolSize(op, 3));
   const Shape pool = {size};
   const Tensor before = CountAtMost(op, ends, pool, [](const Indices& i) { return i[0]; });
@@ -114,10 +111,9 @@ absl::Status EncodedBytes(OpContext& op) {
 // ends: i64 [bytes] of what each byte of a pool became, starts and sizes: i64 [dims] in the old
 // pool -> both in the new one.
 absl::Status MovedStrings(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor ends, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor starts, op.Input(1));
-  AOTC_ASSIGN_OR_RETURN(const Tensor sizes, op.Input(2));
-  AOTC_RETURN_IF_ERROR(RequireRank(ends, 1, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor ends, TypedInput(op, 0, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 2, DType::kI64, 0, kAnyRank));
+  AOTC_ASSIGN_OR_RETURN(const Tensor starts, TypedInput(op, 1, DType::kI64, sizes.rank()));
   const auto moved = [&](const Expr& at) {
     return Select(Le(at, 0), Expr(0), ends({Clamp(at - 1, 0, ends.dim(0) - 1)}));
   };

@@ -1,4 +1,6 @@
 // Equal of strings, StringConcat (opset 20) and RegexFullMatch (opset 20).
+#include <algorithm>
+
 #include "compiler/ops/compact.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -14,10 +16,11 @@ constexpr int64_t kStepsOfRound = 32;
 // equal: bool [dims], round: i64 [], strings that broadcast to these dims, twice -> which of the
 // equal ones are so behind the next `steps` bytes. Those that are equal have one size.
 absl::Status EqualBytes(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor equal, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor round, op.Input(1));
   AOTC_ASSIGN_OR_RETURN(const StringTensors a, ReadStrings(op, 2));
   AOTC_ASSIGN_OR_RETURN(const StringTensors b, ReadStrings(op, 2 + kStringParts));
+  const int rank = std::max(a.sizes.rank(), b.sizes.rank());
+  AOTC_ASSIGN_OR_RETURN(const Tensor equal, TypedInput(op, 0, DType::kBool, rank));
+  AOTC_ASSIGN_OR_RETURN(const Tensor round, TypedInput(op, 1, DType::kI64, 0));
   const int64_t steps = op.attributes().Int("steps", 1);
   const Shape dims = equal.shape();
   const Shape a_dims = a.sizes.shape(), b_dims = b.sizes.shape();
@@ -54,12 +57,13 @@ absl::Status StringEqual(Rebuilder& rebuilder, const Node& node) {
 // dims, twice -> u8 [total], or of one byte: those of the first string of each pair, then those of
 // the second. Attribute `max_string_bytes`.
 absl::Status JoinedBytes(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor ends, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor ends, TypedInput(op, 0, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const Expr count, NewPoolSize(op, 1));
-  const Shape dims = op.InputType(2).dims;
-  AOTC_ASSIGN_OR_RETURN(const Tensor sizes, op.Input(2));
   AOTC_ASSIGN_OR_RETURN(const StringTensors a, ReadStrings(op, 3));
   AOTC_ASSIGN_OR_RETURN(const StringTensors b, ReadStrings(op, 3 + kStringParts));
+  const int rank = std::max(a.sizes.rank(), b.sizes.rank());
+  AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 2, DType::kI64, rank));
+  const Shape dims = sizes.shape();
   const Shape pool = {count};
   const Tensor before = CountAtMost(op, ends, pool, [](const Indices& byte) { return byte[0]; });
   const Shape a_dims = a.sizes.shape(), b_dims = b.sizes.shape();

@@ -158,8 +158,7 @@ class Marks {
 
 // pool -> first, stop, jump, back; attribute `delimiter`.
 absl::Status SplitMarks(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor pool, op.Input(0));
-  AOTC_RETURN_IF_ERROR(RequireRank(pool, 1, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor pool, TypedInput(op, 0, DType::kU8, 1));
   return Marks(op, pool).SetOutputs(op.attributes().String("delimiter"));
 }
 
@@ -180,10 +179,10 @@ struct Splitter {
 
   static absl::StatusOr<Splitter> Read(OpContext& op) {
     Splitter s;
-    AOTC_ASSIGN_OR_RETURN(s.starts, op.Input(0));
-    AOTC_ASSIGN_OR_RETURN(s.sizes, op.Input(1));
-    AOTC_ASSIGN_OR_RETURN(s.first, op.Input(2));
-    AOTC_ASSIGN_OR_RETURN(const Tensor jump, op.Input(3));
+    AOTC_ASSIGN_OR_RETURN(s.sizes, TypedInput(op, 1, DType::kI64, 0, kAnyRank));
+    AOTC_ASSIGN_OR_RETURN(s.starts, TypedInput(op, 0, DType::kI64, s.sizes.rank()));
+    AOTC_ASSIGN_OR_RETURN(s.first, TypedInput(op, 2, DType::kI64, 1));
+    AOTC_ASSIGN_OR_RETURN(const Tensor jump, TypedInput(op, 3, DType::kI64, 1));
     s.most_splits = MostSplits(op.attributes());
     s.words = op.attributes().String("delimiter").empty();
     Expr most = jump.dim(0);
@@ -226,7 +225,7 @@ absl::Status SplitCounts(OpContext& op) {
 
 // counts: i64 [dims] -> i64 []: the largest.
 absl::Status LargestCount(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor counts, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor counts, TypedInput(op, 0, DType::kI64, 0, kAnyRank));
   const bool scalar = counts.rank() == 0;
   Shape dims = counts.shape();
   if (scalar) dims = {Expr(1)};
@@ -242,9 +241,9 @@ absl::Status LargestCount(OpContext& op) {
 // the pieces, and strings without bytes behind the last.
 absl::Status SplitPieces(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Splitter s, Splitter::Read(op));
-  AOTC_ASSIGN_OR_RETURN(const Tensor stop, op.Input(4));
-  AOTC_ASSIGN_OR_RETURN(const Tensor back, op.Input(5));
-  AOTC_ASSIGN_OR_RETURN(const Tensor counts, op.Input(6));
+  AOTC_ASSIGN_OR_RETURN(const Tensor stop, TypedInput(op, 4, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor back, TypedInput(op, 5, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor counts, TypedInput(op, 6, DType::kI64, s.sizes.rank()));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> largest, op.IntElements(7));
   if (largest.size() != 1) return absl::InvalidArgumentError("needs one count");
   Expr most = stop.dim(0) - 1;

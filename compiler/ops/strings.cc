@@ -20,7 +20,7 @@ absl::Status StringRounds(OpContext& op) {
   const int64_t steps = op.attributes().Int("steps", 1);
   Tensor rounds;
   for (size_t k = 0; k < op.InputCount(); ++k) {
-    AOTC_ASSIGN_OR_RETURN(const Tensor sizes, op.Input(k));
+    AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, k, DType::kI64, 0, kAnyRank));
     Shape dims = sizes.shape();
     if (dims.empty()) dims = {Expr(1)};
     const bool scalar = sizes.rank() == 0;
@@ -40,8 +40,7 @@ absl::Status StringRounds(OpContext& op) {
 
 // sizes: i64 [n] -> i64 []: how many bytes all strings have together.
 absl::Status StringBytes(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor sizes, op.Input(0));
-  AOTC_RETURN_IF_ERROR(RequireRank(sizes, 1, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 0, DType::kI64, 1));
   Shape all = sizes.shape();
   op.SetOutput(0, op.b().Reduce("sum", DType::kI64, {}, all,
                                 [&](const Indices&, const Indices& r) { return sizes(r); }));
@@ -51,14 +50,11 @@ absl::Status StringBytes(OpContext& op) {
 // state: i64 [dims], round: i64 [], strings [dims], classes: u8 [256], next: i32 [states, classes]
 // -> the states behind the next `steps` bytes of each string, or as many as it has.
 absl::Status WalkStrings(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(Tensor state, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor round, op.Input(1));
   AOTC_ASSIGN_OR_RETURN(const StringTensors strings, ReadStrings(op, 2));
-  AOTC_ASSIGN_OR_RETURN(const Tensor classes, op.Input(5));
-  AOTC_ASSIGN_OR_RETURN(const Tensor next, op.Input(6));
-  AOTC_RETURN_IF_ERROR(RequireRank(round, 0, 0));
-  AOTC_RETURN_IF_ERROR(RequireRank(classes, 1, 1));
-  AOTC_RETURN_IF_ERROR(RequireRank(next, 2, 2));
+  AOTC_ASSIGN_OR_RETURN(Tensor state, TypedInput(op, 0, DType::kI64, strings.sizes.rank()));
+  AOTC_ASSIGN_OR_RETURN(const Tensor round, TypedInput(op, 1, DType::kI64, 0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor classes, TypedInput(op, 5, DType::kU8, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor next, TypedInput(op, 6, DType::kI32, 2));
   const int64_t steps = op.attributes().Int("steps", 1);
   const Expr states = next.dim(0), class_count = next.dim(1);
   const Shape dims = strings.sizes.shape();
@@ -157,12 +153,9 @@ Expr StringTensors::Byte(const Indices& i, const Expr& place) const {
 
 absl::StatusOr<StringTensors> ReadStrings(OpContext& op, size_t first) {
   StringTensors strings;
-  AOTC_ASSIGN_OR_RETURN(strings.starts, op.Input(first));
-  AOTC_ASSIGN_OR_RETURN(strings.sizes, op.Input(first + 1));
-  AOTC_ASSIGN_OR_RETURN(strings.pool, op.Input(first + 2));
-  AOTC_RETURN_IF_ERROR(RequireSameType({strings.starts, strings.sizes}));
-  AOTC_RETURN_IF_ERROR(RequireRank(strings.pool, 1, 1));
-  AOTC_RETURN_IF_ERROR(RequireRank(strings.starts, strings.sizes.rank(), strings.sizes.rank()));
+  AOTC_ASSIGN_OR_RETURN(strings.sizes, TypedInput(op, first + 1, DType::kI64, 0, kAnyRank));
+  AOTC_ASSIGN_OR_RETURN(strings.starts, TypedInput(op, first, DType::kI64, strings.sizes.rank()));
+  AOTC_ASSIGN_OR_RETURN(strings.pool, TypedInput(op, first + 2, DType::kU8, 1));
   return strings;
 }
 

@@ -24,11 +24,10 @@ namespace {
 // is none; -> i64 [n-grams] or [n, n-grams]. Attribute `skips` is the most that may be skipped.
 absl::Status CountTerms(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor terms, op.Input(1));
-  AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(2));
+  AOTC_ASSIGN_OR_RETURN(const Tensor terms, TypedInput(op, 1, DType::kI64, 2));
+  AOTC_ASSIGN_OR_RETURN(const Tensor lengths, TypedInput(op, 2, DType::kI64, 1));
   if (!IsInteger(x.dtype())) return absl::InvalidArgumentError("needs integers");
   AOTC_RETURN_IF_ERROR(RequireRank(x, 1, 2));
-  AOTC_RETURN_IF_ERROR(RequireRank(terms, 2, 2));
   const std::optional<int64_t> longest = terms.dim(1).AsInt();
   if (!longest) return absl::InvalidArgumentError("needs n-grams of known length");
   const Expr row_length = x.dim(-1);

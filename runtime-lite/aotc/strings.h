@@ -20,8 +20,8 @@ static inline int64_t aotc_count_strings(const aotc_tensor *tensor) {
   return count;
 }
 
-// The strings of a value that `info` is about, in parts which are lent; these get its dims. A string
-// without bytes may be anywhere. `check` is the one that fails where the pool has no room.
+// The strings of a value that `info` is about, in parts which are lent; these get its dims. A
+// string without bytes may be anywhere. `check` is the one that fails where the pool has no room.
 static inline aotc_status aotc_pack_strings(const aotc_value *value, const aotc_value_info *info,
                                             int32_t check, aotc_value *parts) {
   const aotc_status status = aotc_check_input(value, info);

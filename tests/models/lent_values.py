@@ -1,7 +1,7 @@
 """Values of the table of aotc/model.h that are no plain tensors, for model_table.py.
 
-A sequence is a list of arrays, an optional is None or what it holds; elements of numpy's type object
-are strings.
+A sequence is a list of arrays, an optional is None or what it holds; elements of numpy's type
+object are strings.
 """
 import collections
 import ctypes as C
