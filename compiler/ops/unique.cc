@@ -8,6 +8,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -112,7 +113,7 @@ absl::Status UniqueIndices(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(is_first, 1, 1));
   AOTC_RETURN_IF_ERROR(RequireRank(rank, 1, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(2));
-  if (count.size() != 1) return absl::InvalidArgumentError("needs one count");
+  if (count.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one count");
   Shape all = rank.shape();
   const Shape found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], all[0]), "more is unique than there is"));
@@ -129,7 +130,7 @@ absl::Status UniqueCounts(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(inverse, 1, 1));
   const Shape& found = op.InputType(1).dims;
   Shape all = inverse.shape();
-  if (found.size() != 1) return absl::InvalidArgumentError("needs a list of indices");
+  if (found.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a list of indices");
   auto body = [&](const Indices& i, const Indices& r) {
     return Cast(DType::kI64, Eq(inverse(r), i[0]));
   };
