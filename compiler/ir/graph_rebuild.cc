@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -60,6 +61,13 @@ void MarkNode(const Graph& graph, const Node& node, IdVector<ValueId, char>& nee
     MarkNodes(graph, region, needed);
   }
   MarkLive(node.inputs, LivePortsOf(graph, node, needed).node_inputs, needed);
+}
+
+// What defines a node in terms of others gives as many outputs as its op has.
+absl::Status NoSuchOutput(const Node& node, const std::string& name, size_t number) {
+  const std::string& op = node.locations.empty() ? node.op : node.locations[0].op;
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("node of '", name, "' (", op, "): the op has no output ", number));
 }
 
 // The values at the positions that hold; all where no positions are given.
@@ -239,6 +247,12 @@ absl::Status Rebuilder::Splice(RegionId old_region) {
       AOTC_ASSIGN_OR_RETURN(replaced, visit_(*this, node));
     }
     if (!replaced) AOTC_RETURN_IF_ERROR(Copy(node));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId output = node.outputs[i];
+      const bool has_value = !output.valid() || needed_[output] == 0 || map_[output].valid() ||
+                             outputs_.contains(output);
+      if (!has_value) return NoSuchOutput(node, old_.values[output].name, i);
+    }
   }
   return absl::OkStatus();
 }

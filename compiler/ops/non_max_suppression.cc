@@ -67,6 +67,7 @@ absl::Status RemoveOverlaps(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor kept, op.Input(2));
   AOTC_ASSIGN_OR_RETURN(const Tensor round, op.Input(3));
   AOTC_RETURN_IF_ERROR(RequireRank(boxes, 3, 3));
+  AOTC_RETURN_IF_ERROR(RequireFloat(boxes));
   AOTC_RETURN_IF_ERROR(RequireRank(order, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(kept, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(round, 0, 0));
@@ -78,6 +79,7 @@ absl::Status RemoveOverlaps(OpContext& op) {
   Tensor threshold;
   if (op.HasInput(4)) {
     AOTC_ASSIGN_OR_RETURN(threshold, op.Input(4));
+    AOTC_RETURN_IF_ERROR(RequireSameType({boxes, threshold}));
   }
   const bool center = op.attributes().Int("center_point_box") != 0;
   const Expr last = Max(order.dim(2) - 1, 0);
