@@ -74,7 +74,7 @@ def write_model(case, folder):
         broken_inputs.CASES[case.name].writer(folder)
         return
     text = case.text
-    while match := re.match(r"FILE (\S+): (.*)\n", text):
+    while match := re.match(r"FILE (\S+): (.*)(?:\n|\Z)", text):
         (folder / match.group(1)).write_text(match.group(2).replace("\\n", "\n"))
         text = text[match.end():]
     if text.strip():
