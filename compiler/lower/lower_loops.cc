@@ -6,6 +6,7 @@
 
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
+#include "compiler/lower/updates.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -287,7 +288,8 @@ void PlaceInScratch(LoopBuffer& buffer, LoopFunction& function) {
 }
 
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel) {
-  AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
+  std::optional<Nest> updates = UpdateNest(kernel);
+  AOTC_ASSIGN_OR_RETURN(Nest nest, updates ? *std::move(updates) : BuildNest(kernel));
   if (!nest.is_point) {
     KeepFewTemps(nest);
     OverwriteTemps(nest);

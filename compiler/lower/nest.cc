@@ -242,6 +242,12 @@ absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel) {
   return NestBuilder(kernel).Build(RowFormOf(kernel));
 }
 
+absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel, size_t most_shared) {
+  NestForm form = RowFormOf(kernel);
+  form.shared = std::min(form.shared, most_shared);
+  return NestBuilder(kernel).Build(form);
+}
+
 std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes) {
   std::vector<std::string> walks;
   for (const NestAxis& axis : axes) walks.insert(walks.end(), axis.walks.begin(), axis.walks.end());

@@ -72,8 +72,10 @@ std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes);
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
 
-// A row nest also of what could be a point nest: its last axis then is the row.
+// A row nest also of what could be a point nest: its last axis then is the row, or all axes from
+// `most_shared` on.
 absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel);
+absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel, size_t most_shared);
 
 // Bytes that the temps of one iteration take in memory.
 int64_t TempBytes(const Nest& nest);

@@ -5,6 +5,7 @@
 
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/ranked_reduction.h"
+#include "compiler/lower/updates.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -100,6 +101,9 @@ class RowWriter {
 
   void Reduction(const FlatStage& stage) {
     if (HasSeveralRanks(stage)) return RankedReduction(stage);
+    if (const std::optional<Updates> updates = ReadUpdates(nest_, stage)) {
+      return UpdateReduction(stage, *updates);
+    }
     std::vector<Stmt> saved = std::move(out_);
     out_.clear();
     const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner);
@@ -227,6 +231,14 @@ class RowWriter {
     for (size_t k = 0; k < stage.bodies.size(); ++k) {
       FinishResult(stage, k, Var(AccumulatorName(stage, k), stage.bodies[k].dtype()));
     }
+  }
+
+  void UpdateReduction(const FlatStage& stage, const Updates& updates) {
+    FlatStage first = stage;
+    first.reduce.clear();
+    first.bodies = {updates.first};
+    Pointwise(first);
+    Append(UpdateLoops(stage, updates));
   }
 
   // Components without inner axes are variables; those with all of them are combined in place, in
