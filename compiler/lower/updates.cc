@@ -182,8 +182,10 @@ std::vector<Stmt> UpdateLoops(const FlatStage& stage, const Updates& updates) {
 }
 
 std::optional<Nest> UpdateNest(const Kernel& kernel) {
-  const bool reduces = std::ranges::any_of(kernel.stages, &Stage::IsReduction);
-  if (!reduces || !IsPointNest(kernel)) return std::nullopt;
+  const bool looks = std::ranges::any_of(kernel.stages, [](const Stage& stage) {
+    return stage.IsReduction() && ReadChoice(stage.body[0]);
+  });
+  if (!looks || !IsPointNest(kernel)) return std::nullopt;
   const absl::StatusOr<Nest> whole = BuildRowNest(kernel, 0);
   if (!whole.ok()) return std::nullopt;
   size_t shared = kernel.stages.front().axes.size();

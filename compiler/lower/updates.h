@@ -7,7 +7,9 @@
 //
 //   for i, j { store %y[i*d + j] = 0.0 }
 //   for r { let i_at = %at[r]
-//           if 0 <= i_at && i_at < n { let i = i_at  for j { %y[i*d + j] = %y[i*d + j] + %u[r, j] } } }
+//           if 0 <= i_at && i_at < n {
+//             let i = i_at
+//             for j { store %y[i*d + j] = %y[i*d + j] + %u[r*d + j] } } }
 //
 // The elements come in the order in which the reduction has them.
 #ifndef AOTC_COMPILER_LOWER_UPDATES_H_
