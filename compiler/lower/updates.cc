@@ -79,10 +79,7 @@ class Reader {
     return Simplify(Select(is_any, otherwise, identity), bounds_);
   }
 
-  bool IsFound(std::string_view name) const {
-    return std::ranges::any_of(updates_.places,
-                               [&](const auto& place) { return place.axis.name == name; });
-  }
+  bool IsFound(std::string_view name) const { return updates_.HasPlaceOf(name); }
 
   bool AddPlace(const Expr& part) {
     if (part.op() != ExprOp::kEq) return false;
@@ -153,6 +150,10 @@ std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) 
 
 }  // namespace
 
+bool Updates::HasPlaceOf(std::string_view axis) const {
+  return std::ranges::any_of(places, [&](const Place& place) { return place.axis.name == axis; });
+}
+
 std::optional<Updates> ReadUpdates(const Nest& nest, const FlatStage& stage) {
   return Reader(nest, stage).Run();
 }
@@ -196,9 +197,7 @@ std::optional<Nest> UpdateNest(const Kernel& kernel) {
     if (!updates) return std::nullopt;
     any = true;
     for (size_t i = 0; i < stage.inner.size(); ++i) {
-      const bool is_found = std::ranges::any_of(
-          updates->places, [&](const auto& p) { return p.axis.name == stage.inner[i].name; });
-      if (is_found) shared = std::min(shared, i);
+      if (updates->HasPlaceOf(stage.inner[i].name)) shared = std::min(shared, i);
     }
   }
   if (!any) return std::nullopt;

@@ -16,6 +16,7 @@
 #define AOTC_COMPILER_LOWER_UPDATES_H_
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "compiler/lower/nest.h"
@@ -31,6 +32,8 @@ struct Updates {
   std::vector<Expr> conditions = {};  // what else has to hold of an element that counts
   Expr value = {};
   Expr first = {};  // what each element of the result begins with
+
+  bool HasPlaceOf(std::string_view axis) const;
 };
 
 // Nothing where the stage is no such reduction to memory, or where that does not save most of its

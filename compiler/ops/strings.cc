@@ -79,7 +79,11 @@ absl::Status Picked(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(list, 1, 1));
   const Shape dims = places.shape();
   op.SetOutput(0, op.b().Compute(list.dtype(), dims, [&](const Indices& i) {
-    return list.Stored({Clamp(Cast(DType::kI64, places(i)), 0, list.dim(0) - 1)});
+    const Expr place = Clamp(Cast(DType::kI64, places(i)), 0, list.dim(0) - 1);
+    const Expr picked = list.Stored({place});
+    if (RangeOf(list.dim(0), op.bounds()).min > 0 || picked.dtype() == DType::kBool) return picked;
+    // Nobody asks for an element of a list that has none.
+    return Select(Lt(0, list.dim(0)), picked, Number(0, picked));
   }));
   return absl::OkStatus();
 }
