@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 
+#include "aotc/decode_image.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
+#include "compiler/eval/image_decoder.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/fused_graph.h"
@@ -263,6 +265,7 @@ absl::Status SetInputs(const std::vector<NodeValue>& values, NodeModel& model) {
 }  // namespace
 
 absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
+  RegisterImageDecoder(aotc_decode_image);
   NodeModel model;
   std::string path = (folder / "model.onnx").string();
   Diagnostics ignored;
