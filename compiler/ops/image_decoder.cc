@@ -1,6 +1,6 @@
-// ImageDecoder: an image file in memory as pixels, which a function of the user decodes. The ops of
-// ours that it is made of are host ops (ir/image_decoder.h): what is built here gives them types and
-// sizes, and says of what they read all of; it is never computed.
+// ImageDecoder: an image file in memory as pixels, by a function of the user. The ops of ours that
+// it is made of are host ops (ir/image_decoder.h): what is built here gives them types and sizes,
+// and says that they read all bytes; it is never computed.
 #include "compiler/ir/image_decoder.h"
 
 #include "compiler/ops/expansion.h"
