@@ -4,7 +4,7 @@ scatters, TopK, Unique and CumSum on axes of some thousand elements, against num
 
     tests/models/check_long_axes.py                # every probe
     tests/models/check_long_axes.py --probe unique --sample 4
-    tests/models/check_long_axes.py --speed        # 10^6 elements, one thread: at most 10 times numpy
+    tests/models/check_long_axes.py --speed        # of 10^6, one thread: at most 10 times numpy
 
 Elements come again, NaN, infinities and both zeros among them. Exit status 0: all holds.
 """
