@@ -37,9 +37,10 @@ class Failure(Exception):
 def command(words, seconds=600, **settings):
     """Runs a program; its output. A Failure with the end of its output where it fails."""
     words = [str(w) for w in words]
+    settings = {"stderr": subprocess.STDOUT, **settings}
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=seconds, **settings)
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, errors="replace",
+                              timeout=seconds, **settings)
     except subprocess.TimeoutExpired:
         raise Failure(f"no end after {seconds} s: {' '.join(words)}") from None
     except OSError as error:
