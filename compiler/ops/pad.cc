@@ -100,7 +100,13 @@ absl::StatusOr<KeptPart> DropPads(OpContext& op, const Shape& dims, Pads& pads) 
     kept.dropped.push_back(Simplify(-Min(pads.begin[d], 0), op.bounds()));
     pads.begin[d] = Simplify(Max(pads.begin[d], 0), op.bounds());
     pads.end[d] = Simplify(Max(pads.end[d], 0), op.bounds());
-    if (!op.IsOfRun(kept.dims[d])) continue;
+    if (!op.IsOfRun(kept.dims[d])) {
+      const bool adds = !pads.begin[d].IsInt(0) || !pads.end[d].IsInt(0);
+      const bool drops = !ProveEqual(change, 0, op.bounds());
+      if (!adds || !drops || Prove(Lt(0, kept.dims[d]), op.bounds()) == true) continue;
+      return absl::InvalidArgumentError(StrCat("nothing may be left to repeat along axis ", d,
+                                               "; hint: --dim gives a least size"));
+    }
     AOTC_RETURN_IF_ERROR(
         op.Require(Lt(0, kept.dims[d]), StrCat("nothing is left to repeat along axis ", d)));
   }
