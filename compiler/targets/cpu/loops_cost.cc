@@ -132,9 +132,9 @@ class LoopsCost {
     const std::optional<Updates> updates = ReadUpdates(nest_, stage);
     for (const std::vector<Axis>& axes : {stage.inner, stage.reduce}) {
       for (const Axis& axis : axes) {
-        // What an element is looked up for is no loop around it.
+        // An element that is taken to its place goes to one.
         const bool is_place = updates && updates->HasPlaceOf(axis.name);
-        if (!is_place) result.loops.push_back({axis.name, MostOf(axis.extent, bounds)});
+        result.loops.push_back({axis.name, is_place ? 1 : MostOf(axis.extent, bounds)});
       }
     }
     for (const Expr& body : stage.bodies) {
@@ -146,6 +146,7 @@ class LoopsCost {
       if (to.index.valid()) AddTouch(to.tensor, to.index, true, bounds, result);
     }
     ChooseLanes(stage, bounds, result);
+    if (updates) result.is_vector = false;
     if (result.is_product) KeepRows(result);
     return result;
   }
