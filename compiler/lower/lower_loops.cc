@@ -290,11 +290,7 @@ void PlaceInScratch(LoopBuffer& buffer, LoopFunction& function) {
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel) {
   std::optional<Nest> updates = UpdateNest(kernel);
   AOTC_ASSIGN_OR_RETURN(Nest nest, updates ? *std::move(updates) : BuildNest(kernel));
-  if (!nest.is_point) {
-    KeepFewTemps(nest);
-    OverwriteTemps(nest);
-  }
-  MergeAxes(nest);
+  TidyNest(nest);
   return nest;
 }
 
@@ -357,11 +353,7 @@ std::vector<Stmt> PointLoopsFrom(const Nest& nest, size_t first, int lanes) {
 
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
-  if (!nest.is_point) {
-    KeepFewTemps(nest);
-    OverwriteTemps(nest);
-  }
-  MergeAxes(nest);
+  TidyNest(nest);
   LoopFunction function = StartFunction(kernel, nest);
   const size_t kept = std::min(KeptAxes(nest), nest.outer.size());
   const std::vector<NestAxis> threads_axes(nest.outer.begin(),

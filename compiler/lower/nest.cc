@@ -254,6 +254,18 @@ std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes) {
   return walks;
 }
 
+const FlatStage* StageAt(const Nest& nest, size_t index) {
+  const auto found = std::ranges::find(nest.stages, index, &FlatStage::stage);
+  return found == nest.stages.end() ? nullptr : &*found;
+}
+
+std::optional<Expr> StepAlong(const Expr& index, const std::string& axis, const Bounds& bounds) {
+  const std::optional<Affine> affine = AsAffine(index, {axis}, bounds);
+  if (!affine) return std::nullopt;
+  const auto found = affine->coefficients.find(axis);
+  return found == affine->coefficients.end() ? Expr(0) : Simplify(found->second, bounds);
+}
+
 int64_t TempBytes(const Nest& nest) {
   int64_t bytes = 0;
   for (const LoopBuffer& buffer : nest.buffers) {

@@ -15,6 +15,7 @@
 #ifndef AOTC_COMPILER_LOWER_NEST_H_
 #define AOTC_COMPILER_LOWER_NEST_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,12 @@ int64_t TempBytes(const Nest& nest);
 
 // Joins neighbouring outer axes that every access walks as one, so that inner loops get long.
 void MergeAxes(Nest& nest);
+
+// The nest's stage that computes stage `index` of the kernel; null where its readers do.
+const FlatStage* StageAt(const Nest& nest, size_t index);
+
+// Elements from an iteration of the axis to its next; nothing where they are not the same for all.
+std::optional<Expr> StepAlong(const Expr& index, const std::string& axis, const Bounds& bounds);
 
 // Bounds of the nest, then of the stage's inner and reduce axes.
 Bounds StageBounds(const Nest& nest, const FlatStage& stage);

@@ -11,13 +11,6 @@
 namespace aotc {
 namespace {
 
-std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
-  for (size_t i = axes.size(); i-- > 0;) {
-    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
-  }
-  return body;
-}
-
 class RowWriter {
  public:
   RowWriter(const Nest& nest, int lane_count) : nest_(nest), lane_count_(lane_count) {}
@@ -283,6 +276,13 @@ class RowWriter {
 };
 
 }  // namespace
+
+std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
+  }
+  return body;
+}
 
 std::vector<Stmt> AccumulateElements(const FlatStage& stage,
                                      const std::vector<std::string>& accumulators) {

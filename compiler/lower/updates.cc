@@ -14,13 +14,9 @@ namespace {
 
 constexpr double kWorthwhile = 4;  // as often the steps of the other form
 
-bool IsBool(const Expr& e, bool value) {
-  return e.IsConst() && e.dtype() == DType::kBool && Same(e, Bool(value));
-}
-
 // A condition in its parts, those that guard others in front.
 void Split(const Expr& condition, std::vector<Expr>& parts) {
-  const bool is_guarded = condition.op() == ExprOp::kSelect && IsBool(condition.arg(2), false);
+  const bool is_guarded = condition.op() == ExprOp::kSelect && condition.arg(2).IsInt(0);
   if (condition.op() != ExprOp::kAnd && !is_guarded) return parts.push_back(condition);
   Split(condition.arg(0), parts);
   Split(condition.arg(1), parts);
@@ -139,13 +135,6 @@ std::pair<std::vector<Axis>, std::vector<Axis>> OtherAxes(const FlatStage& stage
     if (!found.contains(axis.name)) (asked.contains(axis.name) ? first : rest).push_back(axis);
   }
   return {first, rest};
-}
-
-std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
-  for (size_t i = axes.size(); i-- > 0;) {
-    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
-  }
-  return body;
 }
 
 }  // namespace

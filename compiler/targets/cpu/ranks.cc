@@ -14,6 +14,7 @@
 #include "compiler/schedule/nest_form.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/rank_rows.h"
 
 namespace aotc {
 namespace {
@@ -29,18 +30,6 @@ struct Ranks {
   Expr step = {};   // elements from one to the next
   bool greatest_first = true;
 };
-
-std::optional<Expr> StepAlong(const Expr& index, const std::string& axis, const Bounds& bounds) {
-  const std::optional<Affine> affine = AsAffine(index, {axis}, bounds);
-  if (!affine) return std::nullopt;
-  const auto found = affine->coefficients.find(axis);
-  return found == affine->coefficients.end() ? Expr(0) : Simplify(found->second, bounds);
-}
-
-bool HasTile(DType type) {
-  return type == DType::kF32 || type == DType::kI64 || type == DType::kI32 || type == DType::kI8 ||
-         type == DType::kU8;
-}
 
 class Reader {
  public:
@@ -68,7 +57,7 @@ class Reader {
       return std::nullopt;
     for (const Expr& load : LoadsOf(stage_.bodies[0])) {
       const LoopBuffer& buffer = nest_.buffers[load->tensor];
-      if (!UsesVar(load.arg(0), own) || load->guarded || !HasTile(buffer.dtype)) continue;
+      if (!UsesVar(load.arg(0), own) || load->guarded || !RankRowsOf(buffer.dtype)) continue;
       const std::optional<Expr> step = StepAlong(load.arg(0), own, bounds_);
       if (!step) continue;
       for (const bool greatest_first : {true, false}) {
@@ -146,9 +135,8 @@ std::optional<RankedPart> PartAt(const Nest& nest, size_t index) {
 
 SchedulePart Described(const Nest& nest, const RankedPart& part) {
   const DType type = nest.buffers[part.ranks.load->tensor].dtype;
-  const std::string_view kind = type == DType::kF32 ? "" : "_integers";
   return {.memory = StageMemory::kScratch,
-          .by = StrCat(part.tile, kind),
+          .by = StrCat(part.tile, *RankRowsOf(type)),
           .params = {int64_t{part.ranks.greatest_first}}};
 }
 
@@ -183,11 +171,6 @@ void DropPlaces(Nest& nest) {
   }
 }
 
-const FlatStage* StageAt(const Nest& nest, size_t index) {
-  const auto found = std::ranges::find(nest.stages, index, &FlatStage::stage);
-  return found == nest.stages.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 absl::StatusOr<Nest> RankNest(const Kernel& kernel) {
@@ -205,9 +188,7 @@ absl::StatusOr<Nest> RankNest(const Kernel& kernel) {
   }
   if (!any) return Refuse("no ranks along a long axis");
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildRowNest(kernel, shared));
-  KeepFewTemps(nest);
-  OverwriteTemps(nest);
-  MergeAxes(nest);
+  TidyNest(nest);
   return nest;
 }
 
