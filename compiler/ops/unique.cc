@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "compiler/ir/order.h"
+#include "compiler/ops/compact.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/ops/strings.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -41,10 +41,6 @@ Expr IsNan(const Expr& e) { return Unary(ExprOp::kIsNan, e); }
 // As numpy compares: all NaN are one, and greater than all else.
 Expr Differ(const Expr& a, const Expr& b) {
   return IsFloat(a.dtype()) ? And(Ne(a, b), Not(And(IsNan(a), IsNan(b)))) : Ne(a, b);
-}
-
-Expr IsLess(const Expr& a, const Expr& b) {
-  return IsFloat(a.dtype()) ? Or(Lt(a, b), And(IsNan(b), Not(IsNan(a)))) : Lt(a, b);
 }
 
 // [n, n]: the first place at which two slices differ; the number of elements where none is.
@@ -83,7 +79,7 @@ Tensor RanksOf(TensorBuilder& b, const Slices& slices) {
   return b.Reduce("sum", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
     const Expr place = differences({r[0], i[0]});
     const Indices at = Unraveled(Clamp(place, 0, Max(length - 1, 0)), slices.rest);
-    const Expr less = IsLess(slices.At(r[0], at), slices.At(i[0], at));
+    const Expr less = IsAbove(slices.At(i[0], at), slices.At(r[0], at));
     return Select(Select(Lt(place, length), less, Lt(r[0], i[0])), Expr(1), Expr(0));
   });
 }
