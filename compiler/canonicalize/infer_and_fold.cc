@@ -21,6 +21,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/ir/image_decoder.h"
 #include "compiler/ir/kernel_bounds.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/refusal.h"
@@ -249,7 +250,7 @@ void Inference::SetTypes(Graph& graph, const NodeKernel& kernel) {
 }
 
 bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kernel) {
-  if (!kernel.kernel.symbols.empty()) return false;
+  if (!kernel.kernel.symbols.empty() || IsHostOp(old_node)) return false;
   std::vector<Constant> inputs;
   for (ValueId input : kernel.inputs) {
     if (!graph.values[input].constant) return false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/emit/bundles.h"
+#include "compiler/emit/host_decode.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/ir/shape.h"
@@ -12,6 +13,9 @@
 
 namespace aotc {
 namespace {
+
+constexpr const char* kDecoderInclude =
+    "#include \"aotc/decode_image.h\" /* aotc_decode_image is yours to link */";
 
 class HeaderWriter {
  public:
@@ -56,6 +60,7 @@ class HeaderWriter {
       #include <stddef.h>
       #include <stdint.h>
 
+      $decoder$
       #include "aotc/model.h"
 
       #ifdef __cplusplus
@@ -67,7 +72,8 @@ class HeaderWriter {
              {"model", CommentText(model)},
              {"version", from.aotc_version},
              {"target", host_.machines},
-             {"usage", host_.usage ? host_.usage(context_) : ""}});
+             {"usage", host_.usage ? host_.usage(context_) : ""},
+             {"decoder", DecodesImages(context_.program) ? kDecoderInclude : ""}});
     w_.Line();
   }
 

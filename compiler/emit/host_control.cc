@@ -61,7 +61,8 @@ std::vector<bool> StepsThatWait(const Program& program) {
     const Step& step = program.steps[i];
     const bool to_host =
         step.kind == StepKind::kCopy && program.buffers[step.args[1]].kind == BufferKind::kHost;
-    waits[i] = to_host || (step.kind == StepKind::kCheck && waits[i]);
+    waits[i] =
+        to_host || step.kind == StepKind::kDecode || (step.kind == StepKind::kCheck && waits[i]);
   }
   return waits;
 }

@@ -43,6 +43,10 @@ std::string StepTitle(const Program& program, size_t index) {
   if (step.kind == StepKind::kCheck) {
     return StrCat("Step ", index, ": an index out of range is an error of the run.");
   }
+  if (step.kind == StepKind::kDecode) {
+    return StrCat("Step ", index, ": ", CommentText(StrJoin(step.sources, ", ")),
+                  ", which the user's function decodes.");
+  }
   if (step.kind == StepKind::kSizes || step.kind == StepKind::kSetSizes) {
     const auto print = [&](const Expr& e) { return PrintUserDim(e, program.symbols); };
     const std::string what = step.kind == StepKind::kSizes ? " known from here on." : " set.";

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "compiler/eval/evaluate.h"
+#include "compiler/eval/image_decoder.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ir/image_decoder.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -46,6 +48,7 @@ Graph OneNodeGraph(const Graph& graph, const Node& node,
 absl::StatusOr<std::vector<Constant>> EvaluateNode(
     const Graph& graph, const Node& node, const std::vector<std::optional<Constant>>& inputs,
     const SymbolValues& symbols) {
+  if (IsHostOp(node)) return EvaluateHostOp(node, inputs);
   Graph single = OneNodeGraph(graph, node, inputs, symbols);
   const OpDef* op = FindOp(node.op);
   if (op != nullptr && op->compute == nullptr && op->expand != nullptr) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/image_decoder.h"
 #include "compiler/support/names.h"
 #include "compiler/support/strings.h"
 
@@ -26,9 +27,11 @@ FusedKernel KernelOfControl(const Graph& graph, NodeId id) {
   // What its elements are called is no tensor.
   const bool has_outputs = !DefinesSizes(node);
   fused.gives_sizes = GivesSizes(node);
-  // The trip count of a Repeat is an expression of the program, not a value in memory.
+  // The trip count of a Repeat is an expression of the program, not a value in memory; so are the
+  // sizes of an image.
   const size_t first = IsRepeat(node) ? RepeatForm::kTrip + 1 : 0;
-  for (size_t i = first; i < node.inputs.size(); ++i) add(node.inputs[i], TensorRole::kInput);
+  const size_t end = IsHostOp(node) ? 1 : node.inputs.size();
+  for (size_t i = first; i < end; ++i) add(node.inputs[i], TensorRole::kInput);
   for (ValueId value : CapturedValues(graph, node)) add(value, TensorRole::kInput);
   if (has_outputs) {
     for (ValueId value : node.outputs) add(value, TensorRole::kOutput);

@@ -18,6 +18,7 @@
 #include "compiler/fuse/parts_in_turn.h"
 #include "compiler/fuse/places.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/image_decoder.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/join.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -49,15 +50,11 @@ class Fuser {
     if (&region_ == &graph_.main_region()) result_.aliases = options_.aliases;
     for (NodeId id : region_.nodes) {
       const Node& node = graph_.nodes[id];
-      if (!node.regions.empty()) {
-        AOTC_ASSIGN_OR_RETURN(FusedKernel control, FuseControl(id));
-        Place(std::move(control));
+      if (!node.regions.empty() || IsHostOp(node)) {
+        AOTC_RETURN_IF_ERROR(PlaceControl(id));
         continue;
       }
-      if (DefinesSizes(node)) {
-        Place(KernelOfControl(graph_, id));
-        result_.bodies[id] = {};
-      }
+      if (DefinesSizes(node)) AOTC_RETURN_IF_ERROR(PlaceControl(id));
       AOTC_ASSIGN_OR_RETURN(FusedKernel fused, KernelOfNode(graph_, node));
       if (IsJoinedSlice(fused) && PlaceSlice(fused)) continue;
       if (PlaceAsView(fused)) continue;
@@ -71,12 +68,14 @@ class Fuser {
   }
 
  private:
-  absl::StatusOr<FusedKernel> FuseControl(NodeId id) {
+  absl::Status PlaceControl(NodeId id) {
+    result_.bodies[id] = {};
     for (const auto& [name, region] : graph_.nodes[id].regions) {
       AOTC_ASSIGN_OR_RETURN(FusedGraph body, Fuser(graph_, region, options_).Run());
       result_.bodies[id].push_back(std::move(body));
     }
-    return KernelOfControl(graph_, id);
+    Place(KernelOfControl(graph_, id));
+    return absl::OkStatus();
   }
 
   // Whether the kernel's result is seen where its operand lies.

@@ -58,7 +58,7 @@ constexpr OpsetRule kRules[] = {
     {"Reshape", 5, opset::ReshapeAttribute},
     {"Resize", 11, opset::OldResize},
     {"Resize", kNewestOpset + 1, opset::EmptyResizeInputs},
-    {"Scan", 9, opset::Refuse},
+    {"Scan", 9, opset::ScanOfBatch},
     {"RoiAlign", 16, opset::RoiAlignPlaces},
     {"Scatter", 11, opset::ScatterToScatterElements},
     {"Selu", 6, opset::ShortSelu},

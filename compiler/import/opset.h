@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,6 +49,11 @@ class NodeEdit {
   void Finish();
   // What its first output is called in the model.
   std::string BaseName() const;
+
+  // For rules that change a region of the node, or put the node into one. Nodes that Before adds go
+  // to `region` until the next call; the result is where they went until then.
+  Graph& graph() { return graph_; }
+  RegionId GoTo(RegionId region) { return std::exchange(region_, region); }
 
  private:
   Graph& graph_;

@@ -63,6 +63,8 @@ absl::Status WholeNorm(NodeEdit& edit);
 absl::Status RenamedPads(NodeEdit& edit);
 // Selu: its constants have more digits since 6.
 absl::Status ShortSelu(NodeEdit& edit);
+// Scan: inputs and outputs had a batch axis before 9, and each sequence its length (opset_scan.cc).
+absl::Status ScanOfBatch(NodeEdit& edit);
 // Forms of which no equivalent exists.
 absl::Status Refuse(NodeEdit& edit);
 

@@ -68,8 +68,8 @@ absl::Status CheckArity(const std::vector<pb::AttributeProto>& attributes, const
 }
 
 // What a node hands to its subgraphs and takes from them. If: no inputs, the node's outputs. Loop:
-// iteration, condition and state; condition, state and scan outputs. Scan, from opset 9 on: state
-// and elements in both directions.
+// iteration, condition and state; condition, state and scan outputs. Scan: state
+// and elements in both directions; before opset 9 the node had the lengths of sequences in front.
 absl::Status CheckSubgraphs(const pb::NodeProto& node,
                             const std::vector<pb::AttributeProto>& attributes, int opset) {
   constexpr int kScanWithoutBatch = 9;
@@ -81,9 +81,9 @@ absl::Status CheckSubgraphs(const pb::NodeProto& node,
   if (op == "Loop") {
     return CheckArity(attributes, "body", std::max(2, node.input_size()), node.output_size() + 1);
   }
-  const bool scan = op == "Scan" && opset >= kScanWithoutBatch;
-  return scan ? CheckArity(attributes, "body", node.input_size(), node.output_size())
-              : absl::OkStatus();
+  if (op != "Scan") return absl::OkStatus();
+  const int lengths = opset >= kScanWithoutBatch ? 0 : 1;
+  return CheckArity(attributes, "body", node.input_size() - lengths, node.output_size());
 }
 
 }  // namespace

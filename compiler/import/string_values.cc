@@ -92,16 +92,6 @@ class NodeImporter {
     return absl::OkStatus();
   }
 
-  ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    const ValueId output = graph_.AddValue(StrCat(NameOf(FirstOutput()), "_", op), UnknownType());
-    graph_.AddNode(region_, {.op = std::string(op),
-                             .inputs = std::move(inputs),
-                             .outputs = {output},
-                             .attributes = std::move(attributes),
-                             .locations = node_.locations});
-    return output;
-  }
-
   ValueId FirstOutput() const {
     return *std::ranges::find_if(node_.outputs, [](ValueId id) { return id.valid(); });
   }
@@ -168,6 +158,7 @@ class NodeImporter {
   // The one pool of all operands that are strings; where they lie in it becomes their starts in
   // `inputs`.
   ValueId JoinPools(std::vector<ValueId>& inputs) {
+    CompositeBuilder builder(graph_, region_, NameOf(FirstOutput()), node_.locations.front());
     std::vector<ValueId> pools;
     std::map<ValueId, ValueId> begins;  // of each pool; invalid: at 0
     ValueId end;
@@ -176,17 +167,17 @@ class NodeImporter {
       if (strings == nullptr) continue;
       const auto [begin, is_new] = begins.try_emplace(strings->pool(), end);
       if (is_new) {
-        const ValueId size = Emit("Size", {strings->pool()});
-        end = end.valid() ? Emit("Add", {end, size}) : size;
+        const ValueId size = builder.Emit("Size", {strings->pool()});
+        end = end.valid() ? builder.Emit("Add", {end, size}) : size;
         pools.push_back(strings->pool());
       }
       const ValueId from = begin->second;
-      inputs[i] = from.valid() ? Emit("Add", {strings->starts(), from}) : strings->starts();
+      inputs[i] = from.valid() ? builder.Emit("Add", {strings->starts(), from}) : strings->starts();
     }
     if (pools.size() == 1) return pools[0];
     Attributes axis;
     axis.Set("axis", int64_t{0});
-    return Emit("Concat", pools, axis);
+    return builder.Emit("Concat", pools, axis);
   }
 
   Graph& graph_;

@@ -85,10 +85,13 @@ struct ProgramKernel {
 // and with them those that follow (program_sizes.h), until the end of the branch or round. Without
 // an argument they have one: that which kSetSizes has given them, or that of the symbol.
 // kSetSizes: symbols that a kSizes to come makes known take values, all at once.
+// kDecode: the host calls the user's aotc_decode_image (ir/image_decoder.h) on the first argument,
+// bytes, wherever they lie; the last one gets height and width, i64[2], or the pixels.
 enum class StepKind : uint8_t {
   kLaunch,
   kCopy,
   kCheck,
+  kDecode,
   kSizes,
   kSetSizes,
   kIf,
@@ -110,6 +113,7 @@ struct Step {
   std::string counter = {};  // kLoop: variable of the rounds done so far, for offsets of views
   std::vector<Expr> elements = {};  // kSizes: what those of its argument are, over symbols
   std::vector<Expr> values = {};    // kSetSizes: of its elements, which are variables
+  std::string pixel_format = {};    // kDecode: "RGB", "BGR" or "Grayscale"
 };
 
 struct Program {

@@ -22,7 +22,7 @@ bool IsShared(const Program& program, BufferId port) {
 std::vector<BufferAccess> StepAccesses(const Program& program, const Step& step) {
   std::vector<BufferAccess> accesses;
   for (size_t i = 0; i < step.args.size(); ++i) {
-    bool written = step.kind == StepKind::kCopy && i == 1;
+    bool written = (step.kind == StepKind::kCopy || step.kind == StepKind::kDecode) && i == 1;
     if (step.kind == StepKind::kLaunch) {
       const Kernel& kernel = program.kernels[step.kernel].kernel;
       written = kernel.tensors[kernel.params[i]].role == TensorRole::kOutput;

@@ -37,6 +37,7 @@ bool IsControl(const Step& step) {
     case StepKind::kLaunch:
     case StepKind::kCopy:
     case StepKind::kCheck:
+    case StepKind::kDecode:
     case StepKind::kSizes:
     case StepKind::kSetSizes: break;
   }
@@ -82,6 +83,22 @@ absl::Status CheckControl(const Program& program) {
     }
   }
   return open.empty() ? absl::OkStatus() : Wrong(program.steps.size(), "a construct has no end");
+}
+
+absl::Status CheckDecode(const Program& program, size_t index) {
+  const Step& step = program.steps[index];
+  if (step.args.size() != 2) return Wrong(index, "to decode has two arguments");
+  const Buffer& bytes = program.buffers[step.args[0]];
+  const Buffer& to = program.buffers[step.args[1]];
+  const bool is_size = to.dtype == DType::kI64 && to.shape.size() == 1 && to.shape[0].IsInt(2);
+  const bool is_image = to.dtype == DType::kU8 && to.shape.size() == 3;
+  const bool reads_bytes = bytes.dtype == DType::kU8 && bytes.shape.size() == 1;
+  bool plain = to.kind != BufferKind::kHost;
+  for (const Buffer* buffer : {&bytes, &to}) {
+    plain = plain && buffer->layout.IsPlain() && buffer->start.empty();
+  }
+  if (plain && reads_bytes && (is_size || is_image)) return absl::OkStatus();
+  return Wrong(index, "to decode takes bytes, and gives a size or an image");
 }
 
 Bounds BoundsOf(const Program& program) {

@@ -38,6 +38,9 @@ std::vector<Construct> Constructs(const Program& program);
 // bool, a loop with neither an argument nor a trip.
 absl::Status CheckControl(const Program& program);
 
+// A step of kind kDecode goes from u8[n] to i64[2] or u8[height, width, channels].
+absl::Status CheckDecode(const Program& program, size_t index);
+
 // The symbols and the counters of loops.
 Bounds BoundsOf(const Program& program);
 

@@ -265,8 +265,9 @@ class Parser {
 
   absl::Status ParseStep() {
     Step step;
-    for (StepKind kind : {StepKind::kCopy, StepKind::kCheck, StepKind::kSizes, StepKind::kSetSizes,
-                          StepKind::kIf, StepKind::kElse, StepKind::kLoop, StepKind::kEnd}) {
+    for (StepKind kind :
+         {StepKind::kCopy, StepKind::kCheck, StepKind::kDecode, StepKind::kSizes,
+          StepKind::kSetSizes, StepKind::kIf, StepKind::kElse, StepKind::kLoop, StepKind::kEnd}) {
       if (step.kind == StepKind::kLaunch && scanner_.TryConsume(StepKindName(kind))) {
         step.kind = kind;
       }
@@ -317,6 +318,9 @@ class Parser {
     }
     if (scanner_.TryConsume("to")) {
       AOTC_ASSIGN_OR_RETURN(step.trip, ExpectDim(scanner_));
+    }
+    if (scanner_.TryConsume("as")) {
+      AOTC_ASSIGN_OR_RETURN(step.pixel_format, scanner_.ExpectString());
     }
     step.barrier = !scanner_.TryConsume("no_barrier");
     if (!scanner_.TryConsume("of")) return absl::OkStatus();

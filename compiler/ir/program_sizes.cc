@@ -93,7 +93,8 @@ std::set<std::string> SizesOf(const Program& program, const Step& step) {
     const Buffer& buffer = program.buffers[id];
     AddVars(ElementOffset(buffer), vars);
     AddVars(buffer.start, vars);
-    if (step.kind == StepKind::kCopy) AddVars(buffer.shape, vars);
+    const bool moves_whole = step.kind == StepKind::kCopy || step.kind == StepKind::kDecode;
+    if (moves_whole) AddVars(buffer.shape, vars);
     if (!buffer.start.empty()) AddVars(program.buffers[buffer.base].shape, vars);
   }
   return vars;

@@ -126,6 +126,7 @@ class Printer {
     if (!step.values.empty()) StrAppend(&text, " values(", PrintExprList(step.values), ")");
     if (!step.counter.empty()) StrAppend(&text, " counter ", step.counter);
     if (step.trip.valid()) StrAppend(&text, " to ", PrintExpr(step.trip));
+    if (!step.pixel_format.empty()) StrAppend(&text, " as ", QuotedText(step.pixel_format));
     if (!step.barrier) text += " no_barrier";
     if (!step.sources.empty()) {
       StrAppend(&text, " of ", StrJoin(step.sources, ", ", QuotedText));
@@ -156,6 +157,7 @@ std::string_view StepKindName(StepKind kind) {
     case StepKind::kLaunch: return "launch";
     case StepKind::kCopy: return "copy";
     case StepKind::kCheck: return "check";
+    case StepKind::kDecode: return "decode";
     case StepKind::kSizes: return "sizes";
     case StepKind::kSetSizes: return "set_sizes";
     case StepKind::kIf: return "if";

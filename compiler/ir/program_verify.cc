@@ -240,6 +240,7 @@ class Verifier {
     switch (step.kind) {
       case StepKind::kLaunch: return CheckLaunch(index, step);
       case StepKind::kCopy: return CheckCopy(index, step);
+      case StepKind::kDecode: return CheckDecode(program_, index);
       case StepKind::kSizes:
       case StepKind::kSetSizes: return absl::OkStatus();  // CheckSizes
       default: break;

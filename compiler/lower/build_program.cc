@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/image_decoder.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_sizes.h"
@@ -143,6 +144,7 @@ class ProgramBuilder {
     const std::vector<std::string>& sources = control.kernel.sources;
     if (IsIf(node)) return AddIf(node, sources, std::move(bodies));
     if (DefinesSizes(node)) return AddSizes(node, sources);
+    if (IsHostOp(node)) return AddDecode(node, sources);
     AOTC_CHECK(IsRepeat(node)) << node.op;
     return AddRepeat(node, sources, std::move(bodies[0]));
   }
@@ -177,6 +179,14 @@ class ProgramBuilder {
               .elements = *graph_.values[node.outputs[0]].elements};
     if (!node.inputs.empty()) step.args = {OnHost(node.inputs[0])};
     program_.steps.push_back(std::move(step));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddDecode(const Node& node, const std::vector<std::string>& sources) {
+    program_.steps.push_back({.kind = StepKind::kDecode,
+                              .args = {buffers_.Read(node.inputs[0]), buffers_.Of(node.outputs[0])},
+                              .sources = sources,
+                              .pixel_format = node.attributes.String(kPixelFormat, "RGB")});
     return absl::OkStatus();
   }
 
@@ -251,7 +261,7 @@ class ProgramBuilder {
       targets.push_back(loop.args[0]);
     }
     loop.trip = trip;
-    loop.counter = CounterName();
+    loop.counter = buffers_.UniqueVariable("round");
     for (size_t i = carried.size(); i < results.size(); ++i) {
       const ValueId scanned = body.outputs[form.first_next + i];
       if (!results[i].valid()) continue;
@@ -287,16 +297,6 @@ class ProgramBuilder {
       copies.emplace_back(from, RoomFor(values[i], carried[i]));
     }
     for (const auto& [from, to] : copies) AddCopy(from, to);
-  }
-
-  // A variable that is no buffer and no symbol.
-  std::string CounterName() {
-    while (true) {
-      std::string name = buffers_.UniqueName("round");
-      const bool taken =
-          std::ranges::find(graph_.symbols, name, &Symbol::var) != graph_.symbols.end();
-      if (!taken) return name;
-    }
   }
 
   // Kernels that compute the same, whatever their tensors are called, are one kernel.

@@ -6,6 +6,7 @@
 
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
+#include "compiler/lower/updates.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -287,12 +288,9 @@ void PlaceInScratch(LoopBuffer& buffer, LoopFunction& function) {
 }
 
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel) {
-  AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
-  if (!nest.is_point) {
-    KeepFewTemps(nest);
-    OverwriteTemps(nest);
-  }
-  MergeAxes(nest);
+  std::optional<Nest> updates = UpdateNest(kernel);
+  AOTC_ASSIGN_OR_RETURN(Nest nest, updates ? *std::move(updates) : BuildNest(kernel));
+  TidyNest(nest);
   return nest;
 }
 
@@ -355,11 +353,7 @@ std::vector<Stmt> PointLoopsFrom(const Nest& nest, size_t first, int lanes) {
 
 absl::StatusOr<LoopFunction> LowerToThreads(const Kernel& kernel, int64_t threads) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildNest(kernel));
-  if (!nest.is_point) {
-    KeepFewTemps(nest);
-    OverwriteTemps(nest);
-  }
-  MergeAxes(nest);
+  TidyNest(nest);
   LoopFunction function = StartFunction(kernel, nest);
   const size_t kept = std::min(KeptAxes(nest), nest.outer.size());
   const std::vector<NestAxis> threads_axes(nest.outer.begin(),

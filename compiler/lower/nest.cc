@@ -242,10 +242,28 @@ absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel) {
   return NestBuilder(kernel).Build(RowFormOf(kernel));
 }
 
+absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel, size_t most_shared) {
+  NestForm form = RowFormOf(kernel);
+  form.shared = std::min(form.shared, most_shared);
+  return NestBuilder(kernel).Build(form);
+}
+
 std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes) {
   std::vector<std::string> walks;
   for (const NestAxis& axis : axes) walks.insert(walks.end(), axis.walks.begin(), axis.walks.end());
   return walks;
+}
+
+const FlatStage* StageAt(const Nest& nest, size_t index) {
+  const auto found = std::ranges::find(nest.stages, index, &FlatStage::stage);
+  return found == nest.stages.end() ? nullptr : &*found;
+}
+
+std::optional<Expr> StepAlong(const Expr& index, const std::string& axis, const Bounds& bounds) {
+  const std::optional<Affine> affine = AsAffine(index, {axis}, bounds);
+  if (!affine) return std::nullopt;
+  const auto found = affine->coefficients.find(axis);
+  return found == affine->coefficients.end() ? Expr(0) : Simplify(found->second, bounds);
 }
 
 int64_t TempBytes(const Nest& nest) {

@@ -15,6 +15,7 @@
 #ifndef AOTC_COMPILER_LOWER_NEST_H_
 #define AOTC_COMPILER_LOWER_NEST_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,14 +73,22 @@ std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes);
 // Error: stages that share no loop structure (fusion does not make such kernels).
 absl::StatusOr<Nest> BuildNest(const Kernel& kernel);
 
-// A row nest also of what could be a point nest: its last axis then is the row.
+// A row nest also of what could be a point nest: its last axis then is the row, or all axes from
+// `most_shared` on.
 absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel);
+absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel, size_t most_shared);
 
 // Bytes that the temps of one iteration take in memory.
 int64_t TempBytes(const Nest& nest);
 
 // Joins neighbouring outer axes that every access walks as one, so that inner loops get long.
 void MergeAxes(Nest& nest);
+
+// The nest's stage that computes stage `index` of the kernel; null where its readers do.
+const FlatStage* StageAt(const Nest& nest, size_t index);
+
+// Elements from an iteration of the axis to its next; nothing where they are not the same for all.
+std::optional<Expr> StepAlong(const Expr& index, const std::string& axis, const Bounds& bounds);
 
 // Bounds of the nest, then of the stage's inner and reduce axes.
 Bounds StageBounds(const Nest& nest, const FlatStage& stage);

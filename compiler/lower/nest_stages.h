@@ -56,6 +56,9 @@ Expr InVariable(const Expr& value);
 // Bit casts of loads that become such variables take the value in its stored type.
 Expr WithBitsOfStored(const Expr& e, const std::function<bool(TensorId)>& becomes_variable);
 
+// Loops over the axes, the first one outermost.
+std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body);
+
 // accumulator = combine(accumulator, element) for every component of a reduction, scalar; the
 // elements are the bodies of the stage.
 std::vector<Stmt> AccumulateElements(const FlatStage& stage,

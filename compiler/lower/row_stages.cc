@@ -5,17 +5,11 @@
 
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/ranked_reduction.h"
+#include "compiler/lower/updates.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
-  for (size_t i = axes.size(); i-- > 0;) {
-    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
-  }
-  return body;
-}
 
 class RowWriter {
  public:
@@ -100,6 +94,9 @@ class RowWriter {
 
   void Reduction(const FlatStage& stage) {
     if (HasSeveralRanks(stage)) return RankedReduction(stage);
+    if (const std::optional<Updates> updates = ReadUpdates(nest_, stage)) {
+      return UpdateReduction(stage, *updates);
+    }
     std::vector<Stmt> saved = std::move(out_);
     out_.clear();
     const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner);
@@ -229,6 +226,14 @@ class RowWriter {
     }
   }
 
+  void UpdateReduction(const FlatStage& stage, const Updates& updates) {
+    FlatStage first = stage;
+    first.reduce.clear();
+    first.bodies = {updates.first};
+    Pointwise(first);
+    Append(UpdateLoops(stage, updates));
+  }
+
   // Components without inner axes are variables; those with all of them are combined in place, in
   // the memory of their results, a whole row for each element of the reduction.
   void RankedReduction(const FlatStage& stage) {
@@ -271,6 +276,13 @@ class RowWriter {
 };
 
 }  // namespace
+
+std::vector<Stmt> Around(const std::vector<Axis>& axes, std::vector<Stmt> body) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    body = {For(axes[i].name, 0, axes[i].extent, std::move(body))};
+  }
+  return body;
+}
 
 std::vector<Stmt> AccumulateElements(const FlatStage& stage,
                                      const std::vector<std::string>& accumulators) {

@@ -231,6 +231,14 @@ void OverwriteTemps(Nest& nest) {
   }
 }
 
+void TidyNest(Nest& nest) {
+  if (!nest.is_point) {
+    KeepFewTemps(nest);
+    OverwriteTemps(nest);
+  }
+  MergeAxes(nest);
+}
+
 absl::Status PlaceTemps(Nest& nest, int64_t rows) {
   for (size_t s = 0; s < nest.stages.size() && TempBytes(nest) * rows > kSharedBytes;) {
     if (CanInline(nest, s)) {

@@ -19,6 +19,9 @@ void KeepFewTemps(Nest& nest);
 // where stages of a row run one after the other, as in a single thread.
 void OverwriteTemps(Nest& nest);
 
+// Both for a row nest whose rows single threads run, then its axes merged; of points these alone.
+void TidyNest(Nest& nest);
+
 // Puts the temps of a row nest in shared memory, a slice for each of the block's `rows`. Where they
 // do not fit, pointwise ones are computed again by each reader, within limits. Error: what is left
 // does not fit.

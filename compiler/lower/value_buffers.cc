@@ -36,6 +36,14 @@ ValueId ValueBuffers::HomeOf(ValueId id) const {
   return SameShape({StorageOf(graph_.values[id])}, {StorageOf(graph_.values[base])}) ? base : id;
 }
 
+std::string ValueBuffers::UniqueVariable(std::string_view name) {
+  while (true) {
+    std::string unique = UniqueName(name);
+    if (std::ranges::find(graph_.symbols, unique, &Symbol::var) == graph_.symbols.end())
+      return unique;
+  }
+}
+
 BufferId ValueBuffers::Add(ValueId id, BufferKind kind) {
   const Value& value = graph_.values[id];
   Buffer buffer{.name = names_.Unique(ShortIdentifier(value.name)),

@@ -47,6 +47,8 @@ class ValueBuffers {
   BufferId Weights(ValueId id, const KernelTensor& tensor);
 
   std::string UniqueName(std::string_view name) { return names_.Unique(std::string(name)); }
+  // The name of a variable that is no buffer and no symbol.
+  std::string UniqueVariable(std::string_view name);
 
  private:
   bool HasBoxes(ValueId base) const;

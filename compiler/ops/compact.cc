@@ -79,6 +79,22 @@ absl::Status PlaceIndices(OpContext& op) {
   return absl::OkStatus();
 }
 
+// list [n], places [dims] -> [dims]. Unlike with Gather nothing is checked.
+absl::Status Picked(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor list, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor places, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(list, 1, 1));
+  const Shape dims = places.shape();
+  op.SetOutput(0, op.b().Compute(list.dtype(), dims, [&](const Indices& i) {
+    const Expr place = Clamp(Cast(DType::kI64, places(i)), 0, list.dim(0) - 1);
+    const Expr picked = list.Stored({place});
+    if (RangeOf(list.dim(0), op.bounds()).min > 0 || picked.dtype() == DType::kBool) return picked;
+    // Nobody asks for an element of a list that has none.
+    return Select(Lt(0, list.dim(0)), picked, Number(0, picked));
+  }));
+  return absl::OkStatus();
+}
+
 // ONNX NonZero, opset 1 to 13: NaN is not zero. Of a scalar the result has no rows.
 absl::Status NonZero(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
@@ -109,6 +125,7 @@ constexpr OpDef kOps[] = {
      .summary = "how many flags are set",
      .traits = kCounts},
     {.name = "NonZero", .expand = NonZero, .summary = "indices of the elements that are not 0"},
+    {.name = "Picked", .compute = Picked, .summary = "elements of a list at places in it"},
     {.name = "PlaceIndices",
      .compute = PlaceIndices,
      .summary = "row-major places as indices along the axes"},
@@ -124,6 +141,10 @@ ValueId EmitTruePlaces(Expansion& e, ValueId flags) {
   const ValueId ones = CastTo(e, flags, DType::kI64);
   const ValueId counts = e.Emit("CumSum", {ones, e.Number("axis", DType::kI64, 0)});
   return e.Emit("TruePlaces", {counts, e.Emit("CountTrue", {flags})});
+}
+
+ValueId EmitPicked(Expansion& e, ValueId list, ValueId places) {
+  return e.Emit("Picked", {list, places});
 }
 
 Tensor CountAtMost(OpContext& op, const Tensor& ascending, const Shape& dims,

@@ -14,6 +14,9 @@ namespace aotc {
 // The places of those of flags[n], bools, that are set, in order: i64[count].
 ValueId EmitTruePlaces(Expansion& e, ValueId flags);
 
+// The elements of a list at places that are known to be in it: nothing is checked, as Gather does.
+ValueId EmitPicked(Expansion& e, ValueId list, ValueId places);
+
 // [dims]: how many elements of a list that ascends are at most as great as `value`, an i64 for
 // indices. Found by halving, in as many steps as the length has bits.
 Tensor CountAtMost(OpContext& op, const Tensor& ascending, const Shape& dims,

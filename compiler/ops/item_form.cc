@@ -11,11 +11,6 @@
 namespace aotc {
 namespace {
 
-Expr Zero(DType storage) {
-  const DType compute = ComputeType(storage);
-  return compute == DType::kBool ? Bool(false) : NumberConst(0, compute);
-}
-
 int64_t Most(const Expr& dim, const Bounds& bounds) {
   return std::max<int64_t>(RangeOf(dim, bounds).max, 0);
 }
@@ -35,6 +30,11 @@ Expr Product(const std::vector<Expr>& dims, size_t first) {
 }
 
 }  // namespace
+
+Expr ZeroOf(DType storage) {
+  const DType compute = ComputeType(storage);
+  return compute == DType::kBool ? Bool(false) : NumberConst(0, compute);
+}
 
 absl::StatusOr<ItemForm> FormOf(const Shape& elements, const Shape& dims) {
   const auto broken = [] {
@@ -109,7 +109,7 @@ Expr ItemSource::Load(const Expr& k, Indices i) const {
 
 // The element at a row-major place of an item that lies in a box.
 Expr ItemSource::Flat(const Expr& k, const Expr& place) const {
-  const Expr zero = Zero(elements_.dtype());
+  const Expr zero = ZeroOf(elements_.dtype());
   std::vector<Expr> dims;
   for (size_t axis = 0; axis < form_.dims.size(); ++axis) dims.push_back(DimOfAxis(k, axis));
   Indices i;
@@ -122,7 +122,7 @@ Expr ItemSource::Flat(const Expr& k, const Expr& place) const {
 }
 
 Expr ItemSource::Element(const ItemForm& to, const Expr& k, const Indices& i) const {
-  const Expr zero = Zero(elements_.dtype());
+  const Expr zero = ZeroOf(elements_.dtype());
   if (form_.kind == ItemKind::kNone) return zero;
   if (to.kind == ItemKind::kFlat && form_.kind != ItemKind::kFlat) return Flat(k, i[0]);
   Expr inside = Bool(true);

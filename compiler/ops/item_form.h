@@ -32,6 +32,8 @@ ItemForm JoinForms(const ItemForm& a, const ItemForm& b, const Bounds& bounds);
 bool SameForm(const ItemForm& a, const ItemForm& b, const Bounds& bounds);
 
 Shape ElementsShape(const ItemForm& form);
+// What is where no item has an element, as kernels compute with this type.
+Expr ZeroOf(DType storage);
 Shape DimsShape(const ItemForm& form);
 
 // Items to read: those of a sequence, or one tensor, which is then item 0.

@@ -126,6 +126,7 @@ absl::Status ItemsOfSplit(OpContext& op) {
   const Shape dims = x.shape();
   AOTC_ASSIGN_OR_RETURN(const Cut cut, ReadCut(op, dims));
   op.SetOutput(0, op.b().Compute(x.dtype(), ElementsShape(cut.form), [&](Indices i) {
+    if (cut.form.kind == ItemKind::kNone) return ZeroOf(x.dtype());
     const Expr k = i[0];
     i.erase(i.begin());
     if (!cut.keeps_axis) i.insert(i.begin() + cut.axis, Expr(0));

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/ops/compact.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"

@@ -84,28 +84,52 @@ absl::StatusOr<Expr> FillValue(OpContext& op, const Tensor& x) {
   return fill(Indices(static_cast<size_t>(fill.rank()), Expr(0)));
 }
 
-// Modes that repeat elements take negative pads first: what these leave of x, and the pads that are
-// left to add.
-absl::StatusOr<Tensor> DropPads(OpContext& op, const Tensor& x, Pads& pads) {
-  const Pads given = pads;
-  Shape kept;
-  bool drops = false;
-  for (size_t d = 0; d < x.shape().size(); ++d) {
-    pads.begin[d] = Simplify(Max(given.begin[d], 0), op.bounds());
-    pads.end[d] = Simplify(Max(given.end[d], 0), op.bounds());
+// Modes that repeat elements take negative pads first: what these leave of x, without the first
+// `dropped` along each axis.
+struct KeptPart {
+  Shape dims;
+  Indices dropped;
+};
+
+// Leaves in `pads` those that are to be added.
+absl::StatusOr<KeptPart> DropPads(OpContext& op, const Shape& dims, Pads& pads) {
+  KeptPart kept;
+  for (size_t d = 0; d < dims.size(); ++d) {
     // What is dropped, spelled so that it is seen to be no more than nothing.
-    const Expr change = Min(given.begin[d], 0) + Min(given.end[d], 0);
-    kept.push_back(Simplify(x.shape()[d] + change, op.bounds()));
-    drops = drops || !ProveEqual(change, 0, op.bounds());
-    if (!op.IsOfRun(kept[d])) continue;
+    const Expr change = Min(pads.begin[d], 0) + Min(pads.end[d], 0);
+    kept.dims.push_back(Simplify(dims[d] + change, op.bounds()));
+    kept.dropped.push_back(Simplify(-Min(pads.begin[d], 0), op.bounds()));
+    pads.begin[d] = Simplify(Max(pads.begin[d], 0), op.bounds());
+    pads.end[d] = Simplify(Max(pads.end[d], 0), op.bounds());
+    if (!op.IsOfRun(kept.dims[d])) {
+      const bool adds = !pads.begin[d].IsInt(0) || !pads.end[d].IsInt(0);
+      const bool drops = !ProveEqual(change, 0, op.bounds());
+      if (!adds || !drops || Prove(Lt(0, kept.dims[d]), op.bounds()) == true) continue;
+      return AOTC_REFUSAL(InvalidArgument, StrCat("nothing may be left to repeat along axis ", d,
+                                                  "; hint: --dim gives a least size"));
+    }
     AOTC_RETURN_IF_ERROR(
-        op.Require(Lt(0, kept[d]), StrCat("nothing is left to repeat along axis ", d)));
+        op.Require(Lt(0, kept.dims[d]), StrCat("nothing is left to repeat along axis ", d)));
   }
-  if (!drops) return x;
-  return op.b().Compute(x.dtype(), kept, [&](Indices i) {
-    for (size_t d = 0; d < i.size(); ++d) i[d] = i[d] + pads.begin[d] - given.begin[d];
-    return x.Stored(i);
-  });
+  return kept;
+}
+
+// Elements of x repeated around it.
+absl::StatusOr<TensorBuilder::Body> RepeatedElements(OpContext& op, const Tensor& x, Pads pads,
+                                                     const std::string& mode) {
+  AOTC_ASSIGN_OR_RETURN(const KeptPart kept, DropPads(op, x.shape(), pads));
+  AOTC_ASSIGN_OR_RETURN(const Fold fold, FoldOf(mode, AreShort(op, kept.dims, pads)));
+  return [=](const Indices& i) {
+    Indices indices;
+    for (size_t d = 0; d < i.size(); ++d) {
+      const bool unpadded = pads.begin[d].IsInt(0) && pads.end[d].IsInt(0);
+      const Expr place = unpadded ? i[d] : fold(i[d] - pads.begin[d], kept.dims[d]);
+      // No further than the last element: what is dropped may be a number of the run.
+      const bool whole = kept.dropped[d].IsInt(0);
+      indices.push_back(whole ? place : Min(place + kept.dropped[d], x.shape()[d] - 1));
+    }
+    return x.Stored(indices);
+  };
 }
 
 absl::Status Pad(OpContext& op) {
@@ -132,16 +156,7 @@ absl::Status Pad(OpContext& op) {
       return Select(inside, x(indices), fill);
     };
   } else {
-    AOTC_ASSIGN_OR_RETURN(x, DropPads(op, x, pads));
-    AOTC_ASSIGN_OR_RETURN(Fold fold, FoldOf(mode, AreShort(op, x.shape(), pads)));
-    body = [&, fold](const Indices& i) {
-      Indices indices;
-      for (size_t d = 0; d < i.size(); ++d) {
-        const bool unpadded = pads.begin[d].IsInt(0) && pads.end[d].IsInt(0);
-        indices.push_back(unpadded ? i[d] : fold(i[d] - pads.begin[d], x.shape()[d]));
-      }
-      return x.Stored(indices);
-    };
+    AOTC_ASSIGN_OR_RETURN(body, RepeatedElements(op, x, pads, mode));
   }
   op.SetOutput(0, op.b().Compute(x.dtype(), shape, body));
   return absl::OkStatus();

@@ -136,6 +136,9 @@ absl::Status DequantizeLinear(OpContext& op) {
 absl::Status DynamicQuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
+  if (ComputeType(x.dtype()) != DType::kF32) {
+    return AOTC_REFUSAL(InvalidArgument, StrCat("takes f32, not ", TypeName(x.dtype())));
+  }
   TensorBuilder& b = op.b();
   std::vector<int> axes;
   for (int d = 0; d < x.rank(); ++d) axes.push_back(d);

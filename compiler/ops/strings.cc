@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ops/compact.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -73,20 +74,7 @@ absl::Status WalkStrings(OpContext& op) {
   return absl::OkStatus();
 }
 
-// list [n], places [dims] -> [dims]. Unlike with Gather nothing is checked.
-absl::Status Picked(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor list, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor places, op.Input(1));
-  AOTC_RETURN_IF_ERROR(RequireRank(list, 1, 1));
-  const Shape dims = places.shape();
-  op.SetOutput(0, op.b().Compute(list.dtype(), dims, [&](const Indices& i) {
-    return list.Stored({Clamp(Cast(DType::kI64, places(i)), 0, list.dim(0) - 1)});
-  }));
-  return absl::OkStatus();
-}
-
 constexpr OpDef kOps[] = {
-    {.name = "Picked", .compute = Picked, .summary = "elements of a list at places in it"},
     {.name = "StringBytes",
      .compute = StringBytes,
      .summary = "how many bytes strings have together",
@@ -198,10 +186,6 @@ absl::StatusOr<ValueId> EmitAutomaton(Expansion& e, const StringValues& strings,
     }));
   }
   return EmitPicked(e, e.Ints("results", automaton.result), state);
-}
-
-ValueId EmitPicked(Expansion& e, ValueId list, ValueId places) {
-  return e.Emit("Picked", {list, places});
 }
 
 NewStrings EmitNewStrings(Expansion& e, ValueId sizes) {

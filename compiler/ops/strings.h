@@ -60,8 +60,6 @@ absl::StatusOr<Expr> NewPoolSize(OpContext& op, size_t total);
 // What an automaton gives for each string: i64 [dims].
 absl::StatusOr<ValueId> EmitAutomaton(Expansion& e, const StringValues& strings,
                                       const Automaton& automaton);
-// The elements of a list at places that are known to be in it.
-ValueId EmitPicked(Expansion& e, ValueId list, ValueId places);
 
 // Strings of the sizes (i64 [dims]) whose bytes are put together anew, one after another.
 struct NewStrings {

@@ -1,8 +1,10 @@
 // The k greatest (or least) elements along an axis, in order.
 //
-// An element's place is the number of elements that go before it: n * n comparisons, all parallel.
+// An element's place is the number of elements that go before it: n * n comparisons, all parallel,
+// unless a target sorts.
 // Equal elements keep their order; NaN counts as the greatest.
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/order.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -12,22 +14,12 @@
 namespace aotc {
 namespace {
 
-// a > b in an order with NaN at its top.
-Expr Above(const Expr& a, const Expr& b) {
-  if (!IsFloat(a.dtype())) return Lt(b, a);
-  Expr only_a = And(Unary(ExprOp::kIsNan, a), Not(Unary(ExprOp::kIsNan, b)));
-  return Or(Lt(b, a), only_a);
-}
-
 // [.., n, ..]: how many elements of the row go before each.
 Tensor PlacesOf(TensorBuilder& b, const Tensor& x, size_t along, bool largest) {
   auto body = [&](const Indices& i, const Indices& r) {
     Indices other = i;
     other[along] = r[0];
-    Expr mine = x(i), theirs = x(other);
-    Expr before = largest ? Above(theirs, mine) : Above(mine, theirs);
-    Expr behind = largest ? Above(mine, theirs) : Above(theirs, mine);
-    Expr first = Or(before, And(Not(behind), Lt(r[0], i[along])));
+    const Expr first = ComesBefore(x(other), r[0], x(i), i[along], largest);
     return Select(first, Expr(1), Expr(0));
   };
   return b.Reduce("sum", DType::kI64, x.shape(), {x.shape()[along]}, body);

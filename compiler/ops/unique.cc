@@ -1,10 +1,18 @@
 // Unique: each of the slices along an axis, or of the elements, that are equal once; how many there
 // are only a run knows.
 //
-// Every slice looks at every other: n * n comparisons for n slices.
+//   x       3 1 3 2
+//   order   1 3 0 2        of equal ones the first comes first
+//   starts  1 1 1 0        whether one differs from the one before it in that order
+//   ranks   2 0 3 1        the order turned round
+//
+// A target orders elements by sorting where they are many; slices are compared one by one, n * n
+// pairs of them.
 #include <cstdint>
 #include <vector>
 
+#include "compiler/ir/order.h"
+#include "compiler/ops/compact.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -36,10 +44,6 @@ Expr Differ(const Expr& a, const Expr& b) {
   return IsFloat(a.dtype()) ? And(Ne(a, b), Not(And(IsNan(a), IsNan(b)))) : Ne(a, b);
 }
 
-Expr IsLess(const Expr& a, const Expr& b) {
-  return IsFloat(a.dtype()) ? Or(Lt(a, b), And(IsNan(b), Not(IsNan(a)))) : Lt(a, b);
-}
-
 // [n, n]: the first place at which two slices differ; the number of elements where none is.
 Tensor FirstDifferences(TensorBuilder& b, const Slices& slices) {
   const Expr length = ElementCount(slices.rest);
@@ -51,37 +55,7 @@ Tensor FirstDifferences(TensorBuilder& b, const Slices& slices) {
   });
 }
 
-// Whether slice j comes before slice i, in the order of the results.
-class Order {
- public:
-  Order(TensorBuilder& b, const Slices& slices, bool sorted)
-      : slices_(slices), sorted_(sorted), length_(ElementCount(slices.rest)) {
-    if (!slices.rest.empty()) differences_ = FirstDifferences(b, slices);
-  }
-
-  Expr AreEqual(const Expr& i, const Expr& j) const {
-    if (differences_.valid()) return Eq(differences_({i, j}), length_);
-    return Not(Differ(slices_.At(i, {}), slices_.At(j, {})));
-  }
-
-  Expr IsBefore(const Expr& j, const Expr& i) const {
-    if (!sorted_) return Lt(j, i);
-    if (!differences_.valid()) return IsLess(slices_.At(j, {}), slices_.At(i, {}));
-    const Expr place = differences_({j, i});
-    const Indices at = Unraveled(Clamp(place, 0, Max(length_ - 1, 0)), slices_.rest);
-    return Select(Lt(place, length_), IsLess(slices_.At(j, at), slices_.At(i, at)), Bool(false));
-  }
-
- private:
-  const Slices& slices_;
-  const bool sorted_;
-  const Expr length_;
-  Tensor differences_;
-};
-
-// x -> first: i64[n], of each slice the first that is equal to it; rank: i64[n], how many different
-// ones come before it; is_first: bool[n].
-absl::Status UniqueSlices(OpContext& op) {
+absl::StatusOr<Slices> ReadSlices(OpContext& op) {
   Slices slices;
   AOTC_ASSIGN_OR_RETURN(slices.x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(slices.x, 1));
@@ -89,53 +63,138 @@ absl::Status UniqueSlices(OpContext& op) {
   slices.axis = static_cast<size_t>(axis);
   slices.rest = slices.x.shape();
   slices.rest.erase(slices.rest.begin() + axis);
-  TensorBuilder& b = op.b();
-  const Expr count = slices.count();
-  const Shape all = {count};
-  const Order order(b, slices, op.attributes().Int("sorted", 1) != 0);
-  const Tensor first =
-      b.Reduce("min", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
-        return Select(And(Le(r[0], i[0]), order.AreEqual(i[0], r[0])), r[0], count);
-      });
-  const auto is_first = [&](const Expr& i) { return Eq(first({i}), i); };
-  op.SetOutput(0, first);
-  op.SetOutput(1, b.Reduce("sum", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
-    return Cast(DType::kI64, And(is_first(r[0]), order.IsBefore(r[0], i[0])));
-  }));
-  op.SetOutput(2, b.Compute(DType::kBool, all, [&](const Indices& i) { return is_first(i[0]); }));
+  return slices;
+}
+
+// [n]: how many slices come before each; of equal ones the first comes first.
+Tensor RanksOf(TensorBuilder& b, const Slices& slices) {
+  const Shape all = {slices.count()};
+  if (slices.rest.empty()) {
+    return b.Reduce("sum", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
+      const Expr before = ComesBefore(slices.At(r[0], {}), r[0], slices.At(i[0], {}), i[0], false);
+      return Select(before, Expr(1), Expr(0));
+    });
+  }
+  const Expr length = ElementCount(slices.rest);
+  const Tensor differences = FirstDifferences(b, slices);
+  return b.Reduce("sum", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
+    const Expr place = differences({r[0], i[0]});
+    const Indices at = Unraveled(Clamp(place, 0, Max(length - 1, 0)), slices.rest);
+    const Expr less = IsAbove(slices.At(i[0], at), slices.At(r[0], at));
+    return Select(Select(Lt(place, length), less, Lt(r[0], i[0])), Expr(1), Expr(0));
+  });
+}
+
+// A permutation of places turned round.
+Tensor TurnedRound(TensorBuilder& b, const Tensor& places) {
+  const Shape all = places.shape();
+  return b.Reduce("max", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
+    return Select(Eq(places({r[0]}), i[0]), r[0], Expr(0));
+  });
+}
+
+// x -> i64[n]: the slices in order.
+absl::Status UniqueOrder(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op));
+  op.SetOutput(0, TurnedRound(op.b(), RanksOf(op.b(), slices)));
   return absl::OkStatus();
 }
 
-// is_first, rank, count -> i64[count]: where the first of the slices of each rank is.
-absl::Status UniqueIndices(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor is_first, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor rank, op.Input(1));
-  AOTC_RETURN_IF_ERROR(RequireRank(is_first, 1, 1));
-  AOTC_RETURN_IF_ERROR(RequireRank(rank, 1, 1));
+// order: i64[n] -> i64[n]: how many come before each.
+absl::Status UniqueRanks(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor order, TypedInput(op, 0, DType::kI64, 1));
+  op.SetOutput(0, TurnedRound(op.b(), order));
+  return absl::OkStatus();
+}
+
+// x, order: i64[n] -> bool[n]: whether a slice differs from the one before it in that order.
+absl::Status UniqueStarts(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op));
+  AOTC_ASSIGN_OR_RETURN(const Tensor order, TypedInput(op, 1, DType::kI64, 1));
+  const Shape all = order.shape();
+  const Expr last = slices.count() - 1;
+  const auto slice = [&](const Expr& place) {
+    return Clamp(order({Clamp(place, 0, all[0] - 1)}), 0, last);
+  };
+  const auto differ = [&](const Indices& i, const Indices& within) {
+    return Differ(slices.At(slice(i[0]), within), slices.At(slice(i[0] - 1), within));
+  };
+  const auto starts = [](const Indices& i, const Expr& differs) {
+    return Or(Eq(i[0], 0), differs);
+  };
+  if (slices.rest.empty()) {
+    op.SetOutput(0, op.b().Compute(DType::kBool, all,
+                                   [&](const Indices& i) { return starts(i, differ(i, {})); }));
+    return absl::OkStatus();
+  }
+  const Tensor any = op.b().Reduce("or", DType::kBool, all, slices.rest, differ);
+  op.SetOutput(
+      0, op.b().Compute(DType::kBool, all, [&](const Indices& i) { return starts(i, any(i)); }));
+  return absl::OkStatus();
+}
+
+// starts: bool[n], numbers: i64[n], how many start up to each, count: i64 [] -> i64[count]: where.
+// Each is taken to its place, which where one thread does it is faster than TruePlaces' halving.
+absl::Status UniquePlaces(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor starts, TypedInput(op, 0, DType::kBool, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor numbers, TypedInput(op, 1, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(2));
   if (count.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one count");
-  Shape all = rank.shape();
-  const Shape found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
+  const Shape all = starts.shape(), found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], all[0]), "more is unique than there is"));
-  auto body = [&](const Indices& i, const Indices& r) {
-    return Select(And(is_first(r), Eq(rank(r), i[0])), r[0], 0);
-  };
-  op.SetOutput(0, op.b().Reduce("max", DType::kI64, found, all, body));
+  op.SetOutput(
+      0, op.b().Reduce("max", DType::kI64, found, all, [&](const Indices& i, const Indices& r) {
+        return Select(And(starts(r), Eq(numbers(r) - 1, i[0])), r[0], Expr(0));
+      }));
   return absl::OkStatus();
 }
 
-// inverse: i64[n], indices -> i64[count]: how many slices are equal to each of the result.
-absl::Status UniqueCounts(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor inverse, op.Input(0));
-  AOTC_RETURN_IF_ERROR(RequireRank(inverse, 1, 1));
-  const Shape& found = op.InputType(1).dims;
-  Shape all = inverse.shape();
-  if (found.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a list of indices");
-  auto body = [&](const Indices& i, const Indices& r) {
-    return Cast(DType::kI64, Eq(inverse(r), i[0]));
-  };
-  op.SetOutput(0, op.b().Reduce("sum", DType::kI64, found, all, body));
+// order: i64[n], places: i64[count] in it -> i64[count]: what stands there.
+absl::Status UniqueIndices(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor order, TypedInput(op, 0, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor places, TypedInput(op, 1, DType::kI64, 1));
+  op.SetOutput(0, op.b().Compute(DType::kI64, places.shape(), [&](const Indices& i) {
+    return order({Clamp(places(i), 0, order.dim(0) - 1)});
+  }));
   return absl::OkStatus();
+}
+
+// places: i64[count] where groups start, order: i64[n] -> i64[count]: how large they are.
+absl::Status UniqueCounts(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor places, TypedInput(op, 0, DType::kI64, 1));
+  const Shape all = op.InputType(1).dims;
+  if (all.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a list of indices");
+  const Expr last = places.dim(0) - 1;
+  op.SetOutput(0, op.b().Compute(DType::kI64, places.shape(), [&](const Indices& i) {
+    const Expr next = places({Clamp(i[0] + 1, 0, last)});
+    return Select(Lt(i[0], last), next, all[0]) - places(i);
+  }));
+  return absl::OkStatus();
+}
+
+// The results, groups in ascending order.
+struct Groups {
+  ValueId indices = {}, inverse = {}, counts = {};
+};
+
+Groups EmitGroups(Expansion& e, ValueId x, int64_t axis) {
+  const ValueId order = e.Emit("UniqueOrder", {x}, {{"axis", axis}});
+  const ValueId starts = e.Emit("UniqueStarts", {x, order}, {{"axis", axis}});
+  const ValueId ones = e.Emit("Cast", {starts}, {{"to", static_cast<int64_t>(DType::kI64)}});
+  const ValueId numbers = e.Emit("CumSum", {ones, e.Number("along", DType::kI64, 0)});
+  const ValueId places = e.Emit("UniquePlaces", {starts, numbers, e.Emit("CountTrue", {starts})});
+  const ValueId groups = e.Emit("Sub", {numbers, e.Number("one", DType::kI64, 1)});
+  return {.indices = e.Emit("UniqueIndices", {order, places}),
+          .inverse = EmitPicked(e, groups, e.Emit("UniqueRanks", {order})),
+          .counts = e.Emit("UniqueCounts", {places, order})};
+}
+
+// The same, the groups in the order in which x has the first of each.
+Groups InOrderOfX(Expansion& e, const Groups& groups) {
+  const ValueId order = e.Emit("UniqueOrder", {groups.indices}, {{"axis", int64_t{0}}});
+  return {.indices = e.Emit("UniqueIndices", {groups.indices, order}),
+          .inverse = EmitPicked(e, e.Emit("UniqueRanks", {order}), groups.inverse),
+          .counts = EmitPicked(e, groups.counts, order)};
 }
 
 // ONNX Unique, opset 11; any of its results may be left out.
@@ -145,16 +204,12 @@ absl::Status Unique(Rebuilder& rebuilder, const Node& node) {
   const bool is_flat = !e.attributes().Has("axis");
   const int64_t axis = e.attributes().Int("axis");
   const ValueId x = is_flat ? e.Emit("Reshape", {e.Input(0), e.Ints("flat", {-1})}) : e.Input(0);
-  const std::vector<ValueId> slices = e.EmitSeveral(
-      "UniqueSlices", {x}, 3, {{"axis", axis}, {"sorted", e.attributes().Int("sorted", 1)}});
-  const ValueId first = slices[0], rank = slices[1], is_first = slices[2];
-  const ValueId count = e.Emit("CountTrue", {is_first});
-  const ValueId indices = e.Emit("UniqueIndices", {is_first, rank, count});
-  const ValueId inverse = e.Emit("Gather", {rank, first});
-  e.SetOutput(0, e.Emit("Gather", {x, indices}, {{"axis", axis}}));
-  e.SetOutput(1, indices);
-  e.SetOutput(2, inverse);
-  e.SetOutput(3, e.Emit("UniqueCounts", {inverse, indices}));
+  Groups groups = EmitGroups(e, x, axis);
+  if (e.attributes().Int("sorted", 1) == 0) groups = InOrderOfX(e, groups);
+  e.SetOutput(0, e.Emit("Gather", {x, groups.indices}, {{"axis", axis}}));
+  e.SetOutput(1, groups.indices);
+  e.SetOutput(2, groups.inverse);
+  e.SetOutput(3, groups.counts);
   return absl::OkStatus();
 }
 
@@ -167,10 +222,18 @@ constexpr OpDef kOps[] = {
      .compute = UniqueIndices,
      .summary = "where the results of Unique come from",
      .places = PlacesResult{.output = 0, .axis = 0}},
-    {.name = "UniqueSlices",
-     .compute = UniqueSlices,
-     .summary = "for each slice the first equal one, and its rank among these",
+    {.name = "UniqueOrder",
+     .compute = UniqueOrder,
+     .summary = "places of slices in their order",
      .places = PlacesResult{.output = 0, .axis = 0}},
+    {.name = "UniquePlaces",
+     .compute = UniquePlaces,
+     .summary = "where in their order slices differ from the one before",
+     .places = PlacesResult{.output = 0, .axis = 0}},
+    {.name = "UniqueRanks", .compute = UniqueRanks, .summary = "how many slices come before each"},
+    {.name = "UniqueStarts",
+     .compute = UniqueStarts,
+     .summary = "whether a slice differs from the one before it in an order"},
 };
 
 }  // namespace

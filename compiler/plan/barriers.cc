@@ -82,7 +82,8 @@ class BarrierSetter {
       touches.push_back(TouchOf(program_, access));
     }
     const bool is_loop = step.kind == StepKind::kLoop;
-    if (is_loop || step.kind == StepKind::kCheck) touches.push_back(StatusTouch(is_loop));
+    const bool sets_status = step.kind == StepKind::kCheck || step.kind == StepKind::kDecode;
+    if (is_loop || sets_status) touches.push_back(StatusTouch(is_loop));
     step.barrier = is_loop || std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
                      return std::any_of(
                          since_barrier_.begin(), since_barrier_.end(),

@@ -68,7 +68,8 @@ def attempt(target, cases, folder, renamed):
     library = folder / "batch.so"
     build_library(outdir, target, library, 1, COMPILER)
     words = [sys.executable, run_batch.__file__, library, model_name(outdir)]
-    return json.loads(command([*words, *map(str, cases)], env=quiet_environment()))
+    text = command([*words, *map(str, cases)], env=quiet_environment())
+    return json.loads(text.splitlines()[-1])  # behind what decoders of images print
 
 
 def failing(target, cases, folder, renamed=None):

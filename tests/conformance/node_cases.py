@@ -6,6 +6,7 @@
 import collections
 import dataclasses
 import pathlib
+import subprocess
 import sys
 
 import onnx
@@ -124,7 +125,9 @@ def parse(text):
 
 def read_all():
     """Every case that passes in the evaluator (node_tests.cc), in order of the names."""
-    listed = command([build_folder() / "tests/list_node_cases", DATA]).splitlines()
+    # On stderr are notes of the library that decodes images.
+    listed = command([build_folder() / "tests/list_node_cases", DATA],
+                     stderr=subprocess.DEVNULL).splitlines()
     excluded = {words[0] for words in read_table("excluded.txt", 2)}
     cases = map(parse, listed)
     return [case for case in cases if case.name not in excluded]

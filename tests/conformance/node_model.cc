@@ -5,10 +5,13 @@
 #include <map>
 #include <optional>
 
+#include "aotc/decode_image.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/eval/evaluate.h"
+#include "compiler/eval/image_decoder.h"
 #include "compiler/import/onnx_import.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/fused_graph.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ops/op.h"
@@ -142,15 +145,21 @@ std::vector<ValueId> InputsRead(const Graph& known, const Node& node) {
 }
 
 // The values that the nodes have to know (a Loop how often it runs, for what it stacks), and what
-// these are computed from.
-std::map<ValueId, bool> ValuesToKnow(const Graph& known) {
+// these are computed from. What an If gives is computed from all that its branches read.
+// `known` is the graph with every value as a constant.
+std::map<ValueId, bool> ValuesToKnow(const Graph& graph, const Graph& known) {
   std::map<ValueId, bool> needed;
   const std::vector<NodeId>& nodes = known.main_region().nodes;
   for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
     const Node& node = known.nodes[*id];
     bool all = false;
     for (ValueId output : node.outputs) all |= output.valid() && needed[output];
-    if (IsIf(node)) continue;
+    if (IsIf(node)) {  // its operands, the condition among them, and what its branches read
+      if (!all) continue;
+      for (ValueId read : node.inputs) needed[read] = true;
+      for (ValueId read : CapturedValues(graph, node)) needed[read] = true;
+      continue;
+    }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].valid()) continue;
       if (!BuildsWithout(known, node, i)) needed[node.inputs[i]] = true;
@@ -256,6 +265,7 @@ absl::Status SetInputs(const std::vector<NodeValue>& values, NodeModel& model) {
 }  // namespace
 
 absl::StatusOr<NodeModel> ReadNodeModel(const fs::path& folder) {
+  RegisterImageDecoder(aotc_decode_image);
   NodeModel model;
   std::string path = (folder / "model.onnx").string();
   Diagnostics ignored;
@@ -287,7 +297,7 @@ absl::StatusOr<std::vector<size_t>> InputsToKnow(const NodeModel& model) {
   // Inputs are counted as the model has them: parts of one have no number.
   if (!model.bundles.empty()) return compiled;
   AOTC_ASSIGN_OR_RETURN(Graph known, WithAllValues(model));
-  std::map<ValueId, bool> needed = ValuesToKnow(known);
+  std::map<ValueId, bool> needed = ValuesToKnow(model.graph, known);
   const std::vector<ValueId>& inputs = model.graph.main_region().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (needed[inputs[i]]) numbers.push_back(i);

@@ -12,6 +12,8 @@ import numpy as np
 import onnx
 import onnx.parser
 
+from scan_cases import BATCHED_SCANS, SCANS
+
 DIMS = {"n": "1..6"}
 RANDOM = np.random.default_rng(5)
 
@@ -277,61 +279,6 @@ twice (v, k, d) => (r)""", """{
     q = Identity (p)  w = Add (u, v) }> }"""),
 ]
 
-SCANS = [
-    ("scan_sum", "g (float[2] s, float[3,2] x) => (float[2] y, float[3,2] z)", """{
-  y, z = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
-    a1 = Add (a, e)  o = Identity (a1) }> (s, x) }"""),
-    ("scan_symbolic", "g (float[2] s, float[n,2] x) => (float[2] y, float[n,2] z)", """{
-  y, z = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
-    t = Tanh (a)  a1 = Add (t, e)  o = Mul (a, e) }> (s, x) }"""),
-    ("scan_reverse", "g (float[2] s, float[3,2] x) => (float[2] y, float[3,2] z)", """{
-  y, z = Scan <num_scan_inputs = 1, scan_input_directions = [1], scan_output_directions = [0],
-    body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
-    t = Tanh (a)  a1 = Add (t, e)  o = Identity (a1) }> (s, x) }"""),
-    ("scan_both_reverse", "g (float[2] s, float[n,2] x) => (float[2] y, float[n,2] z)", """{
-  y, z = Scan <num_scan_inputs = 1, scan_input_directions = [1], scan_output_directions = [1],
-    body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
-    t = Tanh (a)  a1 = Add (t, e)  o = Identity (a1) }> (s, x) }"""),
-    ("scan_axes",
-     "g (float[2] s, float[2,n,3] x) => (float[2] y, float[2,3,n] z, float[2,n] k)", """{
-  y, z, k = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [2, -1],
-    body = b (float[2] a, float[2,3] e) => (float[2] a1, float[2,3] o, float[2] r) {
-    t = ReduceSum <keepdims = 0> (e)  u = Sin (t)  a1 = Add (a, u)  o = Neg (e)
-    r = Identity (a) }> (s, x) }"""),
-    ("scan_axes_reverse", "g (float[2] s, float[2,3,4] x) => (float[2] y, float[2,4,3] z)", """{
-  y, z = Scan <num_scan_inputs = 1, scan_input_axes = [-1], scan_output_axes = [1],
-    scan_input_directions = [1], scan_output_directions = [1],
-    body = b (float[2] a, float[2,3] e) => (float[2] a1, float[2,3] o) {
-    t = ReduceSum <keepdims = 0> (e)  a1 = Add (a, t)  o = Mul (e, t) }> (s, x) }"""),
-    ("scan_several",
-     "g (float s, int64[2] k, float[3,2] x, int64[2,3] w)"
-     " => (float y, int64[2] z, float[3,2] p, int64[3] q)", """{
-  y, z, p, q = Scan <num_scan_inputs = 2, scan_input_axes = [0, 1],
-    scan_input_directions = [0, 1], scan_output_directions = [1, 0],
-    body = b (float a, int64[2] c, float[2] e, int64[2] d) =>
-             (float a1, int64[2] c1, float[2] o, int64 r) {
-      t = ReduceSum <keepdims = 0> (e)  a1 = Add (a, t)  c1 = Add (c, d)
-      o = Mul (e, a)  r = ReduceSum <keepdims = 0> (c1) }> (s, k, x, w) }"""),
-    ("scan_without_state", "g (float[n,3] x) => (float[n] z)", """{
-  z = Scan <num_scan_inputs = 1, body = b (float[3] e) => (float o) {
-    o = ReduceMax <keepdims = 0> (e) }> (x) }"""),
-    ("scan_captures",
-     "g (float[2] s, float[3,2] x, float[2,2] w) => (float[2] y, float[3,2] z)", """{
-  y, z = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
-    m = MatMul (w, a)  t = Add (m, e)  a1 = Tanh (t)  o = Identity (a1) }> (s, x) }"""),
-    ("scan_with_an_unread_stack",
-     "g (float[2] s, float[3,2] x) => (float[2] y, float[3,2] z)", """{
-  y, u, z = Scan <num_scan_inputs = 1, scan_output_axes = [1, 0],
-    body = b (float[2] a, float[2] e) => (float[2] a1, float[2] o, float[2] p) {
-      a1 = Add (a, e)  o = Neg (e)  p = Sin (a1) }> (s, x) }"""),
-    ("scan_in_loop", "g (float[2] s, float[3,2] x, int64 m) => (float[2] y)", """{
-  y = Loop (m, , s) <body = b (int64 i, bool p, float[2] v) => (bool q, float[2] w) {
-    q = Identity (p)
-    w, unread = Scan <num_scan_inputs = 1,
-      body = b2 (float[2] a, float[2] e) => (float[2] a1, float[2] o) {
-        t = Sin (a)  a1 = Add (t, e)  o = Identity (a) }> (v, x) }> }"""),
-]
-
 REFUSED = [
     ("if_of_two_ranks", "g (float[4] x, bool c) => (float y)", """{
   y = If (c) <then_branch = t () => (float[4] a) { a = Neg (x) },
@@ -386,14 +333,15 @@ def runs_of(model):
     return runs[1:]
 
 
-def make(name, head, body, refused=""):
+def make(name, head, body, refused="", opset=17):
     text = re.sub("KERNEL", ", ".join(f"{v:.3f}" for v in f32(256) / 4), f"{head} {body}")
-    model = parse(text)
+    model = parse(text, opset)
     return Case(name, model, runs_of(model), refused)
 
 
 def all_cases():
-    return [make(*entry) for entry in (*IFS, *LOOPS, *SCANS)]
+    newer = [make(*entry) for entry in (*IFS, *LOOPS, *SCANS)]
+    return newer + [make(*entry, opset=8) for entry in BATCHED_SCANS]
 
 
 def refused_cases():

@@ -37,9 +37,10 @@ class Failure(Exception):
 def command(words, seconds=600, **settings):
     """Runs a program; its output. A Failure with the end of its output where it fails."""
     words = [str(w) for w in words]
+    settings = {"stderr": subprocess.STDOUT, **settings}
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=seconds, **settings)
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, errors="replace",
+                              timeout=seconds, **settings)
     except subprocess.TimeoutExpired:
         raise Failure(f"no end after {seconds} s: {' '.join(words)}") from None
     except OSError as error:
@@ -112,11 +113,19 @@ def compile_objects(outdir, target, folder, jobs=2, compiler=("g++", "-std=c++17
         return list(pool.map(one, sources(outdir)))
 
 
+def image_decoder(outdir):
+    """Words that link a decoder of images to a program that calls one."""
+    if not (outdir / "aotc/decode_image.h").exists():
+        return []
+    source = pathlib.Path(__file__).resolve().parents[1] / "conformance/decode_image.cc"
+    return ["-std=c++20", "-fPIC", "-I", outdir, source, "-lfreeimage"]
+
+
 def build_library(outdir, target, result, jobs=2, compiler=("g++", "-std=c++17", "-O2")):
     """The shared library of one outdir; the seconds that it took."""
     start = time.monotonic()
     objects = compile_objects(outdir, target, result.parent / "objects", jobs, compiler)
-    command(["g++", "-shared", "-o", result, *objects])
+    command(["g++", "-shared", "-o", result, *objects, *image_decoder(outdir)])
     return time.monotonic() - start
 
 

@@ -58,6 +58,14 @@ struct ErrorCase {
   const char* message;
 };
 
+// There is no part to read of.
+TEST(ItemsOfSplit, OfAnAxisWithoutElementsHasNoItems) {
+  const Graph graph = Parse(R"(graph @main(%x: f32[3, 0]) -> (%y) {
+      %y: f32[0] = ItemsOfSplit(%x) {axis=1, keepdims=0} })");
+  const Node& node = graph.nodes[graph.main_region().nodes[0]];
+  EXPECT_TRUE(BuildNodeKernel(graph, node).ok());
+}
+
 TEST(OpErrors, SayWhatDoesNotFit) {
   const ErrorCase cases[] = {
       {R"(graph @main(%x: f32[2, n]) -> (%y) { symbol n in 2..3 const %k: i64[1] = [4]
@@ -81,6 +89,9 @@ TEST(OpErrors, SayWhatDoesNotFit) {
       {R"(graph @main(%x: u8[4, 3], %w: u8[3, 2], %z: u8[3]) -> (%y) {
           %y: i32[4, 2] = MatMulInteger(%x, %w, %z) })",
        "input 2 must be one number, or one per position of its axis"},
+      {R"(graph @main(%x: f64[6]) -> (%y) {
+          %y: u8[6], %s: f64[], %z: u8[] = DynamicQuantizeLinear(%x) })",
+       "takes f32, not f64"},
   };
   for (const ErrorCase& error : cases) {
     const Graph graph = Parse(error.graph);

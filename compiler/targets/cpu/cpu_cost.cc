@@ -6,6 +6,7 @@
 #include "compiler/support/rounding.h"
 #include "compiler/targets/cpu/cpu_schedules.h"
 #include "compiler/targets/cpu/estimate.h"
+#include "compiler/targets/cpu/ranks.h"
 
 namespace aotc {
 namespace {
@@ -16,6 +17,19 @@ CpuEstimate EstimateLoops(const CpuReading& reading, const Schedule& schedule,
   const absl::StatusOr<Nest>& nest =
       HeartOf(schedule).by == "loops" ? reading.loops() : reading.rows();
   return nest.ok() ? EstimateNest(reading.stored(), *nest, schedule, core) : CpuEstimate{};
+}
+
+// Passes over the words of a row, and one of each stage.
+CpuEstimate EstimateRanks(const Kernel& kernel, const Nest& nest, const CpuCore& core) {
+  constexpr double kOfElement = 100, kOfOthers = 4, kOfTask = 10;  // cycles
+  double tasks = 1, elements = 0;
+  for (const NestAxis& axis : nest.outer) tasks *= MostOf(axis.extent, nest.bounds);
+  for (const FlatStage& stage : nest.stages) {
+    double count = 1;
+    for (const Axis& axis : stage.inner) count *= MostOf(axis.extent, nest.bounds);
+    elements += count * (kernel.stages[stage.stage].IsReduction() ? kOfElement : kOfOthers);
+  }
+  return {.cycles = tasks * (elements + kOfTask) + core.task, .tasks = tasks};
 }
 
 CpuEstimate EstimateWinograd(const WinogradContraction& c, const WinogradTiling& tiling,
@@ -48,6 +62,9 @@ CpuEstimate Estimate(const CpuReading& reading, const Schedule& schedule, const 
     const absl::StatusOr<TransposeTiling> tiling =
         TransposeTilingOf(reading.stored(), transpose, schedule);
     if (tiling.ok()) return EstimateTranspose(transpose, *tiling, core);
+  }
+  if (IsRankTile(HeartOf(schedule).by) && reading.ranks().ok()) {
+    return EstimateRanks(reading.stored(), *reading.ranks(), core);
   }
   if (IsAttention(schedule) && reading.attention().ok()) {
     const Attention& a = *reading.attention();

@@ -10,6 +10,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_schedule.h"
+#include "compiler/targets/cpu/ranks.h"
 #include "compiler/targets/cpu/row_products.h"
 #include "compiler/targets/cpu/tiles.h"
 
@@ -138,6 +139,7 @@ CpuReading::CpuReading(const Kernel& kernel, const CpuOptions& options)
       chain_(ReadInBands(kernel, options)),
       attention_allowed_(CheckAllowed("attention", options)),
       rows_allowed_(CheckAllowed("row_products", options)),
+      ranks_allowed_(CheckAllowed("rank_tile", options)),
       transpose_allowed_(CheckAllowed(kTransposeTile, options)) {
   if (!options.isas.empty()) widest_ = options.limits.For(options.isas.back());
 }
@@ -198,6 +200,12 @@ const absl::StatusOr<Nest>& CpuReading::rows() const {
   return *rows_;
 }
 
+const absl::StatusOr<Nest>& CpuReading::ranks() const {
+  if (!ranks_ && !ranks_allowed_.ok()) ranks_ = ranks_allowed_;
+  if (!ranks_) ranks_ = HasTile() ? Refuse("a tile takes it") : RankNest(stored());
+  return *ranks_;
+}
+
 const absl::StatusOr<Transpose>& CpuReading::transpose() const {
   if (!transpose_) {
     transpose_ = transpose_allowed_.ok() ? ReadTranspose(stored())
@@ -240,6 +248,9 @@ Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits&
   if (reading.rows().ok()) {
     absl::StatusOr<Schedule> rows = ChooseRowProducts(reading.stored(), *reading.rows(), isa);
     if (rows.ok()) return *std::move(rows);
+  }
+  if (reading.ranks().ok()) {
+    return ScheduleRanks(reading.stored(), *reading.ranks(), LanesOf(reading, isa));
   }
   if (reading.transpose().ok()) {
     return Best(reading, TransposeCandidates(reading.stored(), *reading.transpose()), isa, limits);
@@ -284,6 +295,9 @@ absl::StatusOr<LoopFunction> ApplyOnCpu(const CpuReading& reading, const Schedul
   if (by == "loops") {
     AOTC_RETURN_IF_ERROR(reading.loops().status());
     loops = LowerToLoops(reading.stored(), *reading.loops(), schedule);
+  } else if (IsRankTile(by)) {
+    AOTC_RETURN_IF_ERROR(reading.ranks().status());
+    loops = ApplyRanks(reading.stored(), *reading.ranks(), schedule);
   } else if (by == kTransposeTile) {
     AOTC_RETURN_IF_ERROR(reading.transpose().status());
     loops = ApplyTranspose(reading.stored(), *reading.transpose(), schedule);

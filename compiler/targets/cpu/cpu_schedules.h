@@ -57,8 +57,10 @@ class CpuReading {
   const absl::StatusOr<Attention>& attention() const;
   // That of a copy along another axis than it reads along. Error: as above.
   const absl::StatusOr<Transpose>& transpose() const;
-  // The nest of rows for products with one matrix, and that of plain loops.
+  // The nest of rows for products with one matrix, that of rows which are ranked, and that of plain
+  // loops.
   const absl::StatusOr<Nest>& rows() const;
+  const absl::StatusOr<Nest>& ranks() const;
   const absl::StatusOr<Nest>& loops() const;
   // The kernel with its constants as all schedules read them.
   const Kernel& stored() const;
@@ -73,12 +75,12 @@ class CpuReading {
   absl::StatusOr<TiledContraction> contraction_;
   absl::StatusOr<WinogradContraction> winograd_;
   absl::StatusOr<Chain> chain_;
-  absl::Status attention_allowed_, rows_allowed_, transpose_allowed_;
+  absl::Status attention_allowed_, rows_allowed_, ranks_allowed_, transpose_allowed_;
   std::optional<CpuLimits> widest_ = {};
   mutable std::optional<Kernel> blocked_;
   mutable std::optional<absl::StatusOr<Attention>> attention_;
   mutable std::optional<absl::StatusOr<Transpose>> transpose_;
-  mutable std::optional<absl::StatusOr<Nest>> rows_, loops_;
+  mutable std::optional<absl::StatusOr<Nest>> rows_, ranks_, loops_;
 };
 
 // The reading that a variant of the kernel came of: under its guard, and without the tile where
@@ -87,8 +89,8 @@ CpuReading ReadingOf(const Kernel& kernel, const KernelVariant& variant,
                      const CpuOptions& options = {});
 
 // What is chosen where nothing else is known: of the first way that takes the kernel (tiles,
-// Winograd, chains, attention, products of rows, transposed copies, plain loops) the schedule of
-// the least score.
+// Winograd, chains, attention, products of rows, ranks, transposed copies, plain loops) the
+// schedule of the least score.
 Schedule ChooseOnCpu(const CpuReading& reading, const Isa& isa, const CpuLimits& limits);
 // Legal schedules, the chosen one first, each once. Of contractions tiles, blocks and cuts of all
 // sizes that fit; plain loops last.

@@ -50,6 +50,7 @@ std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {
   }
   if (by == kTransposeTile) return "read along another axis than it is written";
   if (by == "loops") return why;
+  if (by.starts_with("rank_tile")) return "ranks along a long axis";
   return StrCat("rows that multiply with one matrix share its loads; no contract_tile: ", why);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/emit/host_control.h"
+#include "compiler/emit/host_decode.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/ir/program_access.h"
@@ -58,8 +59,7 @@ class CpuHostWriter {
     DeclareWeights(context_, w_);
     if (program_.kernels.empty()) return;
     w_.Line(
-        "// The kernels: what one does with tasks task_begin to task_end - 1. `scratch` is the "
-        "worker's.");
+        "// What a kernel does with tasks task_begin to task_end - 1, in its worker's scratch.");
     std::set<std::string> declared;
     for (const ProgramKernel& kernel : program_.kernels) {
       for (const KernelVariant& variant : kernel.variants) {
@@ -98,7 +98,7 @@ class CpuHostWriter {
   }
 
   bool HasControl() const { return std::ranges::any_of(program_.steps, IsControl); }
-  bool HasChecks() const { return CheckCount(program_) > 0; }
+  bool HasChecks() const { return CheckCount(program_) > 0 || DecodesImages(program_); }
   bool HasStatus() const { return HasChecks() || m_.HasLateSymbols(); }
 
   absl::Status EmitSteps() {
@@ -127,6 +127,7 @@ class CpuHostWriter {
     switch (step.kind) {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
+      case StepKind::kDecode: EmitDecode(context_, step, w_); return absl::OkStatus();
       case StepKind::kSizes: Learn(index); return absl::OkStatus();
       case StepKind::kSetSizes: EmitSetSizes(context_, step, "sizes.", w_); return absl::OkStatus();
       case StepKind::kCheck: break;

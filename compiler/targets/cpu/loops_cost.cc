@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/lower/updates.h"
 #include "compiler/targets/cpu/estimate.h"
 #include "compiler/targets/cpu/step_cycles.h"
 
@@ -127,9 +129,13 @@ class LoopsCost {
     for (const NestAxis& axis : nest_.outer) {
       result.loops.push_back({axis.name, MostOf(axis.extent, bounds)});
     }
+    const std::optional<Updates> updates = ReadUpdates(nest_, stage);
     for (const std::vector<Axis>& axes : {stage.inner, stage.reduce}) {
-      for (const Axis& axis : axes)
-        result.loops.push_back({axis.name, MostOf(axis.extent, bounds)});
+      for (const Axis& axis : axes) {
+        // An element that is taken to its place goes to one.
+        const bool is_place = updates && updates->HasPlaceOf(axis.name);
+        result.loops.push_back({axis.name, is_place ? 1 : MostOf(axis.extent, bounds)});
+      }
     }
     for (const Expr& body : stage.bodies) {
       for (const Expr& load : LoadsOf(body)) {
@@ -140,6 +146,7 @@ class LoopsCost {
       if (to.index.valid()) AddTouch(to.tensor, to.index, true, bounds, result);
     }
     ChooseLanes(stage, bounds, result);
+    if (updates) result.is_vector = false;
     if (result.is_product) KeepRows(result);
     return result;
   }

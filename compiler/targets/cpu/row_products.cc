@@ -212,12 +212,6 @@ bool ReadsBeyondGroup(const std::vector<FlatStage>& group, const std::vector<Fla
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
-// The nest's stage that computes stage `index` of the kernel; null where its readers do.
-const FlatStage* StageAt(const Nest& nest, size_t index) {
-  const auto found = std::ranges::find(nest.stages, index, &FlatStage::stage);
-  return found == nest.stages.end() ? nullptr : &*found;
-}
-
 // Rows of a block, and columns (or vectors of them) that a tile takes at a time.
 struct RowTiling {
   int64_t rows = 8, width = 2;
@@ -341,9 +335,7 @@ absl::StatusOr<RowBlocks> BlocksOf(const Nest& nest, const Schedule& schedule) {
 
 absl::StatusOr<Nest> RowProductNest(const Kernel& kernel) {
   AOTC_ASSIGN_OR_RETURN(Nest nest, BuildRowNest(kernel));
-  KeepFewTemps(nest);
-  OverwriteTemps(nest);
-  MergeAxes(nest);
+  TidyNest(nest);
   return nest;
 }
 

@@ -22,6 +22,12 @@ constexpr TargetSchedule kSchedules[] = {
     {"attention", "rows that attend to keys: blocks of rows by blocks of keys, in one pass"},
     {"row_products", "rows that multiply with one matrix, such as attention"},
     {"transpose_tile", "copies that read along another axis than they write"},
+    {"rank_tile", "ranks along an axis, by sorting"},
+    {"rank_tile_integers", "the same of integers"},
+    {"order_tile", "the places along an axis in the order of what is there"},
+    {"order_tile_integers", "the same of integers"},
+    {"select_tile", "the places of what comes first along an axis, of few"},
+    {"select_tile_integers", "the same of integers"},
 };
 
 absl::Status Check(const TargetOptions& options) {

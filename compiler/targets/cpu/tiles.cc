@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "compiler/targets/cpu/rank_rows.h"
 #include "compiler/targets/cpu/winograd_rows.h"
 
 namespace aotc {
@@ -359,6 +360,7 @@ TileTable CpuTiles() {
   static const std::vector<TileRow> kAll = [] {
     std::vector<TileRow> all(std::begin(kTiles), std::end(kTiles));
     for (const TileRow& row : WinogradRows()) all.push_back(row);
+    for (const TileRow& row : RankRows()) all.push_back(row);
     return all;
   }();
   return kAll;

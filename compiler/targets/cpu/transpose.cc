@@ -35,13 +35,8 @@ absl::StatusOr<Expr> MovedLoad(const Nest& nest) {
   return has_halo ? Refuse("an axis has a halo") : absl::StatusOr<Expr>(load);
 }
 
-// Elements from an iteration of the axis to its next; nothing where they are not the same for all.
 std::optional<Expr> StepAlong(const Nest& nest, const Expr& index, size_t axis) {
-  const std::string& name = nest.outer[axis].name;
-  const std::optional<Affine> affine = AsAffine(index, {name}, nest.bounds);
-  if (!affine) return std::nullopt;
-  const auto found = affine->coefficients.find(name);
-  return found == affine->coefficients.end() ? Expr(0) : Simplify(found->second, nest.bounds);
+  return StepAlong(index, nest.outer[axis].name, nest.bounds);
 }
 
 // The axis along which the index moves by one element.

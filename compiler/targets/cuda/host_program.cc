@@ -5,6 +5,7 @@
 
 #include "compiler/emit/c_expr.h"
 #include "compiler/emit/host_control.h"
+#include "compiler/emit/host_decode.h"
 #include "compiler/emit/host_expr.h"
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/status.h"
@@ -39,9 +40,10 @@ class CudaHostWriter {
     EmitCudaLifetime(context_, check_, w_);
     Enqueue();
     AOTC_RETURN_IF_ERROR(EmitCudaTable(context_, w_));
-    const HostOpening opening = {.title = StrCat("the host program, which queues ",
-                                                 program_.steps.size(),
-                                                 " steps on a stream: no lookups, no allocation.")};
+    const HostOpening opening = {
+        .title = StrCat("the host program, which queues ", program_.steps.size(),
+                        " steps on a stream: no lookups, no allocation."),
+        .system_header = decodes_ ? "#include <stdlib.h>" : ""};
     return StrCat(EmitHostOpening(context_, opening), w_.text());
   }
 
@@ -76,6 +78,7 @@ class CudaHostWriter {
     }
     std::swap(body, w_);
     if (reads_flags_) ReadFlag();
+    if (decodes_) EmitDecodeOnHost(w_);
     w_.Line(StrCat("// Queues the steps. All pointers", check_ > 0 ? " but checks" : "",
                    " are device memory."));
     std::string params = StrCat("const ", m_.prefix, "_inputs *in, ", m_.prefix,
@@ -128,6 +131,7 @@ class CudaHostWriter {
       case StepKind::kLaunch: return Launch(step);
       case StepKind::kCopy: return Copy(step);
       case StepKind::kCheck: return Check(index);
+      case StepKind::kDecode: Decode(step); return absl::OkStatus();
       case StepKind::kSizes: Learn(index); return absl::OkStatus();
       case StepKind::kSetSizes: EmitSetSizes(context_, step, "dims.", w_); return absl::OkStatus();
       default: break;
@@ -136,6 +140,11 @@ class CudaHostWriter {
         step.args.empty() ? "" : StrCat(program_.buffers[step.args[0]].name, " != 0");
     w_.Line(ControlLine(context_, step, flag));
     return absl::OkStatus();
+  }
+
+  void Decode(const Step& step) {
+    decodes_ = reads_flags_ = uses_stream_ = true;
+    EmitCallOfDecode(context_, step, w_);
   }
 
   void Learn(size_t index) {
@@ -305,6 +314,7 @@ class CudaHostWriter {
   size_t check_ = 0;               // checks among the steps so far
   bool uses_stream_ = false;       // by the steps so far
   bool reads_flags_ = false;       // likewise
+  bool decodes_ = false;           // likewise
   CodeWriter w_;
 };
 

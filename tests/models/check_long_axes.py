@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Operators that take as many steps as an axis is long, and not that many for each element of it:
+scatters, TopK, Unique and CumSum on axes of some thousand elements, against numpy, on cpu.
+
+    tests/models/check_long_axes.py                # every probe
+    tests/models/check_long_axes.py --probe unique --sample 4
+    tests/models/check_long_axes.py --speed        # of 10^6, one thread: at most 10 times numpy
+
+Elements come again, NaN, infinities and both zeros among them. Exit status 0: all holds.
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from build_output import Failure, build_library, compile_model, model_name
+from model_table import CompiledModel, Run
+
+FLAGS = ["--cpu=x86-64-v3"]
+MOST_TIMES, RUNS, LONG, MANY = 10, 15, 3000, 10**6
+RULES = {"none": None, "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+class Probe:
+    """One node over inputs, and what numpy says of them."""
+
+    def __init__(self, name, op, inputs, expected, constants=(), outputs=1, **attributes):
+        self.name, self.inputs, self.expected = name, inputs, expected
+        names = [*inputs, *(tensor.name for tensor in constants)]
+        results = [f"y{k}" for k in range(outputs)]
+        node = helper.make_node(op, names, results, **attributes)
+        made = [helper.make_tensor_value_info(
+            key, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+            for key, array in inputs.items()]
+        given = [helper.make_tensor_value_info(
+            key, helper.np_dtype_to_tensor_dtype(array.dtype),
+            [f"{key}_{axis}" for axis in range(array.ndim)] if op == "Unique" else array.shape)
+            for key, array in zip(results, expected())]
+        graph = helper.make_graph([node], name, made, given, initializer=list(constants))
+        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)],
+                                       ir_version=10)
+
+    def compiled(self, folder):
+        path = folder / f"{self.name}.onnx"
+        onnx.save(self.model, path)
+        outdir = compile_model(path, "cpu", folder, {}, FLAGS)
+        library = folder / f"{self.name}.so"
+        build_library(outdir, "cpu", library, 1)
+        return CompiledModel(library, model_name(outdir))
+
+
+def drawn(rng, shape, dtype):
+    """Of few values, so that many are equal."""
+    if np.issubdtype(dtype, np.integer):
+        info = np.iinfo(dtype)
+        few = rng.integers(info.min, info.max, 40, dtype)
+    else:
+        few = np.concatenate([rng.standard_normal(400), [np.nan, -np.nan, 0.0, -0.0, np.inf]])
+    return rng.choice(few, shape).astype(dtype)
+
+
+def scattered(x, at, u, rule):
+    y = x.copy()
+    places = tuple(np.moveaxis(at, -1, 0))
+    if RULES[rule] is None:
+        for place, row in zip(zip(*(p.ravel() for p in places)), u.reshape(-1, *u.shape[1:])):
+            y[place] = row  # the last one stays
+    else:
+        RULES[rule].at(y, places, u)
+    return [y]
+
+
+def scatter_nd(rng, rule, rows, depth):
+    shape = (60, 50, 3)[:depth] if rows is None else (rows,)
+    x = rng.standard_normal(shape).astype(np.float32)
+    at = np.stack([rng.integers(-dim, dim, LONG) for dim in shape[:min(depth, 2)]], axis=-1)
+    rest = shape[at.shape[-1]:]
+    u = (1 + rng.standard_normal((LONG, *rest)) / 100).astype(np.float32)
+    return Probe(f"scatter_nd_{rule}_{depth}", "ScatterND", {"x": x, "at": at, "u": u},
+                 lambda: scattered(x, at, u, rule), reduction=rule)
+
+
+def scatter_elements(rng, rule):
+    x = rng.standard_normal((5, 400)).astype(np.float32)
+    at = rng.integers(-400, 400, (4, 300))
+    u = rng.standard_normal((4, 300)).astype(np.float32)
+    rows = np.broadcast_to(np.arange(4)[:, None], at.shape)
+    where = np.stack([rows.ravel(), at.ravel()], axis=-1)
+    return Probe(f"scatter_elements_{rule}", "ScatterElements", {"x": x, "at": at, "u": u},
+                 lambda: scattered(x, where, u.ravel(), rule), axis=1, reduction=rule)
+
+
+def order_of(x, largest):
+    """Stable, NaN the greatest."""
+    keys = np.nan_to_num(x, nan=np.inf) if x.dtype.kind == "f" else x
+    is_nan = np.isnan(x) if x.dtype.kind == "f" else np.zeros(x.shape, bool)
+    ranks = np.unique(np.stack([is_nan, keys + 0], axis=-1) if x.dtype.kind == "f"
+                      else keys, axis=0, return_inverse=True)[1].ravel()
+    return np.argsort(-ranks if largest else ranks, kind="stable")
+
+
+def top_k(rng, dtype, k, largest, rows=3):
+    x = drawn(rng, (rows, LONG), dtype)
+
+    def expected():
+        places = np.stack([order_of(row, largest)[:k] for row in x])
+        return [np.take_along_axis(x, places, axis=1), places]
+    constant = numpy_helper.from_array(np.array([k]), "k")
+    return Probe(f"top_{k}_{np.dtype(dtype).name}_{largest}", "TopK", {"x": x}, expected,
+                 [constant], 2, largest=largest)
+
+
+def unique(rng, dtype, is_sorted):
+    x = drawn(rng, LONG, dtype)
+
+    def expected():
+        order = order_of(x, 0)
+        same = np.array([False, *((x[a] == x[b]) or (x[a] != x[a] and x[b] != x[b])
+                                  for a, b in zip(order[1:], order[:-1]))])
+        groups = np.cumsum(~same) - 1
+        first, inverse = order[~same], np.empty(LONG, np.int64)
+        inverse[order] = groups
+        if not is_sorted:
+            appear = np.argsort(first)
+            ranks = np.argsort(appear)
+            first, inverse = first[appear], ranks[inverse]
+        return [x[first], first, inverse, np.bincount(inverse)]
+    return Probe(f"unique_{np.dtype(dtype).name}_{is_sorted}", "Unique", {"x": x}, expected, (), 4,
+                 sorted=is_sorted)
+
+
+def probes(rng):
+    yield from (scatter_nd(rng, rule, None, depth) for rule in RULES for depth in (1, 2, 3))
+    yield from (scatter_elements(rng, rule) for rule in RULES)
+    for dtype in (np.float32, np.int64, np.int32, np.uint8, np.float64):
+        yield from (top_k(rng, dtype, k, largest)
+                    for k, largest in ((1, 1), (7, 0), (300, 1), (LONG, 0), (LONG, 1)))
+        yield from (unique(rng, dtype, is_sorted) for is_sorted in (0, 1))
+
+
+def fast_probes(rng):
+    """Of 10^6 elements, and the function of numpy that each is measured by."""
+    x, u = (rng.standard_normal(MANY).astype(np.float32) for _ in range(2))
+    at, sums = rng.integers(0, MANY, (MANY, 1)), np.zeros(MANY, np.float32)
+    k, axis = numpy_helper.from_array(np.array([100]), "k"), numpy_helper.from_array(
+        np.array(0), "axis")
+    yield Probe("scatter_add", "ScatterND", {"x": x, "at": at, "u": u},
+                lambda: scattered(x, at, u, "add"), reduction="add"), lambda: np.add.at(
+                    sums, at[:, 0], u)
+    order = np.argsort(-x, kind="stable")[:100]
+    yield Probe("top_100", "TopK", {"x": x}, lambda: [x[order], order], [k], 2), (
+        lambda: np.argpartition(x, -100))
+    yield Probe("unique", "Unique", {"x": x}, lambda: [np.unique(x)]), lambda: np.unique(x)
+    yield Probe("cumsum", "CumSum", {"x": x}, lambda: [np.cumsum(x, dtype=np.float64).astype(
+        np.float32)], [axis]), lambda: np.cumsum(x)
+
+
+def check(probe, model):
+    for name, wanted in zip((f"y{k}" for k in range(9)), probe.expected()):
+        got = model.run(probe.inputs)[name]
+        is_sum = wanted.dtype.kind == "f" and "scatter" in probe.name or probe.name == "cumsum"
+        same = (np.allclose(got, wanted, rtol=2e-3, atol=1e-2) if is_sum
+                else np.array_equal(got, wanted, equal_nan=wanted.dtype.kind == "f"))
+        if got.shape != wanted.shape or not same:
+            raise Failure(f"{probe.name}: {name} differs")
+
+
+def median(function):
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[RUNS // 2]
+
+
+def check_speed(probe, function, model):
+    """What copies the operands is the harness and not the model."""
+    run = Run(model, probe.inputs, 1, 0xFF)
+    ratio = median(run.call) / median(function)
+    run.close()
+    print(f"{probe.name}: {ratio:.2f} times numpy's time", flush=True)
+    if ratio > MOST_TIMES:
+        raise Failure(f"{probe.name}: more than {MOST_TIMES} times")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--probe", default="", help="those whose name begins so")
+    parser.add_argument("--sample", type=int, metavar="N", help="as many, drawn")
+    parser.add_argument("--speed", action="store_true")
+    options = parser.parse_args()
+    rng = np.random.default_rng(1)
+    cases = list(fast_probes(rng) if options.speed else ((probe, None) for probe in probes(rng)))
+    if options.sample:
+        cases = [cases[i] for i in rng.permutation(len(cases))[:options.sample]]
+    held = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for probe, function in cases:
+            if not probe.name.startswith(options.probe):
+                continue
+            try:
+                model = probe.compiled(pathlib.Path(folder))
+                check(probe, model)
+                if function:
+                    check_speed(probe, function, model)
+                held += 1
+            except Failure as failure:
+                print(failure, flush=True)
+                failed += 1
+    print(f"{held} probes hold, {failed} fail")
+    return 1 if failed or not held else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
