@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/ir/graph_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -14,8 +15,8 @@ absl::StatusOr<ValueId> AsScalar(Rebuilder& rebuilder, const Node& origin, Value
   const bool fits = type.kind == ValueKind::kTensor && type.dtype == dtype &&
                     std::ranges::all_of(type.dims, [](const Expr& dim) { return dim.IsInt(1); });
   if (!fits) {
-    return absl::InvalidArgumentError(
-        StrCat(what, " has to be one ", DTypeName(dtype), " and is ", PrintType(type)));
+    return AOTC_REFUSAL(InvalidArgument, StrCat(what, " has to be one ", DTypeName(dtype),
+                                                " and is ", PrintType(type)));
   }
   if (type.dims.empty()) return value;
   Graph& graph = rebuilder.graph();

@@ -5,7 +5,9 @@
 #include "compiler/canonicalize/place.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/op.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -15,10 +17,19 @@ bool IsDefinedByOthers(const Node& node) {
   return op != nullptr && op->compute == nullptr && op->expand != nullptr;
 }
 
+absl::Status Expand(Rebuilder& rebuilder, const Node& node) {
+  AOTC_RETURN_IF_ERROR(FindOp(node.op)->expand(rebuilder, node));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (rebuilder.IsDefined(node.outputs[i])) continue;
+    return AOTC_REFUSAL(InvalidArgument, StrCat("the op has no output ", i));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Graph> ExpandOnce(const Graph& graph, Diagnostics& diagnostics) {
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     if (!IsDefinedByOthers(node)) return false;
-    absl::Status status = FindOp(node.op)->expand(rebuilder, node);
+    const absl::Status status = Expand(rebuilder, node);
     if (status.ok()) return true;
     diagnostics.Error(PlaceOf(graph, node), MessageOf(status));
     return false;

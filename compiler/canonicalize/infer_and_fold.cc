@@ -24,6 +24,7 @@
 #include "compiler/ir/image_decoder.h"
 #include "compiler/ir/kernel_bounds.h"
 #include "compiler/ops/op.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -183,7 +184,7 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, Reg
                                       {.region = region, .bounded = sizes_.bounded}, diagnostics_));
     if (!is_new) return kernel;
   }
-  return absl::UnimplementedError("its sizes depend on one another in too many ways");
+  return AOTC_REFUSAL(Unimplemented, "its sizes depend on one another in too many ways");
 }
 
 absl::StatusOr<NodeKernel> Inference::CheckedKernel(Rebuilder& rebuilder, NodeId id) {
@@ -209,20 +210,21 @@ absl::Status Inference::CheckSizes(const Graph& graph, const Kernel& kernel) con
     for (const Expr& dim : tensor.shape) {
       const int64_t terms = TermCount(dim);
       if (terms <= kMostDimTerms) continue;
-      return absl::InvalidArgumentError(StrCat("a dim of its result is an expression of ", terms,
-                                               " terms over the symbolic dims, more than ",
-                                               kMostDimTerms, ": pin one of them, such as --dim ",
-                                               graph.symbols[0].name, "=", graph.symbols[0].max));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("a dim of its result is an expression of ", terms,
+                                 " terms over the symbolic dims, more than ", kMostDimTerms,
+                                 ": pin one of them, such as --dim ", graph.symbols[0].name, "=",
+                                 graph.symbols[0].max));
     }
     const std::string result =
         StrCat("its result is ", PrintType(TensorType(tensor.dtype, tensor.shape)));
     if (const std::optional<std::string> at = NegativeAt(tensor.shape, graph.symbols)) {
       const std::string where = at->empty() ? "" : StrCat(" where ", *at, kLargerSize);
-      return absl::InvalidArgumentError(StrCat(result, ", with a negative dim", where));
+      return AOTC_REFUSAL(InvalidArgument, StrCat(result, ", with a negative dim", where));
     }
     const std::optional<int64_t> most = MaxElements(tensor.shape, bounds);
     if (most && *most <= kMaxElements) continue;
-    return absl::InvalidArgumentError(StrCat(result, ", which is too large for any machine"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat(result, ", which is too large for any machine"));
   }
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_bounds.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -24,7 +25,8 @@ absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
       const std::string outside = FindLoadOutOfBounds(kernel, stage, body, loaded);
       if (outside.empty()) continue;
       const std::string_view advice = kernel.symbols.empty() ? "" : kLargerSize;
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("it reads an element that an empty tensor does not have (", outside, ")", advice));
     }
   }
@@ -37,15 +39,16 @@ absl::Status CheckSqueeze(const Kernel& kernel, bool has_axes) {
   const Shape& to = kernel.tensors[kernel.params.back()].shape;
   if (!ProveEqual(ElementCount(from.shape), ElementCount(to), bounds)) {
     const std::string type = PrintType(TensorType(from.dtype, from.shape));
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("it drops a dim of ", type, " that is not 1 at all sizes: pin that with --dim"));
   }
   const auto may_be_one = [&](const Expr& dim) { return Prove(Ne(dim, 1), bounds) != true; };
   const auto found = std::ranges::find_if(to, may_be_one);
   if (has_axes || found == to.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("its result has another rank where the dim ", PrintExpr(*found),
-             " is 1: pin that with --dim, or give it a larger least size"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("its result has another rank where the dim ", PrintExpr(*found),
+                             " is 1: pin that with --dim, or give it a larger least size"));
 }
 
 }  // namespace aotc

@@ -8,6 +8,7 @@
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -166,10 +167,11 @@ absl::Status RoundSizes::LeaveRounds(NodeId copy, size_t k, const Shape& next,
     if (range.max < 0) {
       const std::optional<int64_t> found = MostOf(k, axis, next[axis], dims[axis], count);
       if (!found && sizes_.bounded) {
-        return absl::InvalidArgumentError(StrCat(
-            "only a run knows how large '", NameOf(k, axis), "' becomes, which is ",
-            PrintExpr(next[axis]), " after an iteration; hint: give the most that it may be, ",
-            "such as --bound ", NameOf(k, axis), "=64"));
+        return AOTC_REFUSAL(InvalidArgument,
+                            StrCat("only a run knows how large '", NameOf(k, axis),
+                                   "' becomes, which is ", PrintExpr(next[axis]),
+                                   " after an iteration; hint: give the most that it may be, ",
+                                   "such as --bound ", NameOf(k, axis), "=64"));
       }
       range.max = found.value_or(INT32_MAX);
       Grow(k, axis, range);

@@ -14,6 +14,7 @@
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -66,7 +67,7 @@ absl::Status AddCheck(Graph& graph, const Node& node, const SizeCheck& check) {
   if (Narrow(graph, check.holds)) return absl::OkStatus();
   const SizeCheck said = {check.holds, Sentence(graph, node, check.text)};
   const bool is_added = AddCheckOver(graph.symbols, said);
-  return is_added ? absl::OkStatus() : absl::InvalidArgumentError(check.text);
+  return is_added ? absl::OkStatus() : AOTC_REFUSAL(InvalidArgument, check.text);
 }
 
 // Whether all nodes of the region run where the expression is known.
@@ -140,7 +141,8 @@ class SizeNamer {
                         StrCat("--bound ", value.name, ":", open.axis, "=N gives another bound"));
       return limit->second.most;
     }
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("only a run knows the size of ", axis, ", which is ", PrintExpr(open.size),
                "; hint: give the most that it may be, such as --bound ", value.name, ":", open.axis,
                "=64"));

@@ -24,6 +24,7 @@
 #include "compiler/plan/plan.h"
 #include "compiler/support/files.h"
 #include "compiler/support/names.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/sha256.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -61,7 +62,7 @@ absl::StatusOr<std::string> TextOf(std::string_view flag, const std::string& pat
                                    const std::string& otherwise) {
   if (path.empty()) return otherwise;
   AOTC_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
-  if (text.empty()) return absl::InvalidArgumentError(StrCat(flag, ": the file is empty"));
+  if (text.empty()) return AOTC_REFUSAL(InvalidArgument, StrCat(flag, ": the file is empty"));
   return text;
 }
 
@@ -100,10 +101,10 @@ class Compilation {
     AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, wanted));
     result_.target = target_;
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
-      return absl::InvalidArgumentError(StrCat("--pool: ", target_.refuses_pools));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("--pool: ", target_.refuses_pools));
     }
     if (!options_.aliases.empty() && !target_.refuses_aliases.empty()) {
-      return absl::InvalidArgumentError(StrCat("--alias: ", target_.refuses_aliases));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("--alias: ", target_.refuses_aliases));
     }
     AOTC_RETURN_IF_ERROR(CheckPoolOptions(options_.pools));
     AOTC_RETURN_IF_ERROR(ReadRecords());

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -65,7 +66,8 @@ absl::Status CheckNames(const std::set<std::string>& names, std::span<const Pass
     const bool runs = std::ranges::any_of(passes, [&](const Pass& pass) {  //
       return pass.name == name;
     });
-    if (!runs) return absl::InvalidArgumentError(StrCat("pass '", name, "' is not among --passes"));
+    if (!runs)
+      return AOTC_REFUSAL(InvalidArgument, StrCat("pass '", name, "' is not among --passes"));
   }
   return absl::OkStatus();
 }
@@ -92,7 +94,7 @@ absl::StatusOr<std::vector<AirModule>> RunOpt(std::vector<AirModule> modules,
     AOTC_RETURN_IF_ERROR(VerifyAir(module));
     if (passes.empty()) continue;
     const Graph* graph = std::get_if<Graph>(&module);
-    if (graph == nullptr) return absl::InvalidArgumentError("passes run on graphs only");
+    if (graph == nullptr) return AOTC_REFUSAL(InvalidArgument, "passes run on graphs only");
     AOTC_ASSIGN_OR_RETURN(module, watched.Run(*graph));
   }
   return modules;

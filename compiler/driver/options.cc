@@ -11,6 +11,7 @@
 #include "compiler/driver/flags.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/layout/winograd.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/registry.h"
@@ -80,8 +81,8 @@ absl::Status AddMaxItems(const std::string& text, ImportOptions& import) {
                     absl::SimpleAtoi(text.substr(equals + 1), &most) && most >= 0 &&
                     most <= kMostItems;
   if (!fits) {
-    return absl::InvalidArgumentError(
-        StrCat("--max-items ", text, ": expected NAME=N, N at most ", kMostItems));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("--max-items ", text, ": expected NAME=N, N at most ", kMostItems));
   }
   import.max_items_of[text.substr(0, equals)] = most;
   return absl::OkStatus();
@@ -285,9 +286,9 @@ class Parser {
 
   absl::Status CheckComplete() const {
     if (line_.command != Command::kCompile) return absl::OkStatus();
-    if (line_.compile.model_path.empty()) return absl::InvalidArgumentError("no model given");
+    if (line_.compile.model_path.empty()) return AOTC_REFUSAL(InvalidArgument, "no model given");
     if (line_.outdir.empty() && line_.compile.passes.stop_after.empty()) {
-      return absl::InvalidArgumentError("no folder to write: give -o OUTDIR");
+      return AOTC_REFUSAL(InvalidArgument, "no folder to write: give -o OUTDIR");
     }
     return absl::OkStatus();
   }

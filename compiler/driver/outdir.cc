@@ -5,6 +5,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/driver/report.h"
 #include "compiler/support/files.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -47,7 +48,8 @@ absl::StatusOr<OutputFiles> CompileAgain(const std::string& outdir, const std::s
   for (std::string& flag : TextsOf(ReadMetadata(outdir), "flags")) words.push_back(std::move(flag));
   ParsedCommandLine parsed = ParseCommandLine(words);
   if (!parsed.command_line) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat(outdir, "/metadata.json states flags that this version does not know"));
   }
   FindFiles(binds, model, parsed.command_line->compile.import.binds);
@@ -75,7 +77,7 @@ absl::StatusOr<std::vector<std::string>> CheckOutput(const std::string& outdir,
                                                      Diagnostics& diagnostics) {
   const std::vector<std::string> previous = PreviousFiles(outdir);
   if (previous.empty()) {
-    return absl::NotFoundError(StrCat("'", outdir, "' has no metadata.json of aotc"));
+    return AOTC_REFUSAL(NotFound, StrCat("'", outdir, "' has no metadata.json of aotc"));
   }
   AOTC_ASSIGN_OR_RETURN(const OutputFiles files, CompileAgain(outdir, model, binds, diagnostics));
   std::vector<std::string> lines;

@@ -25,6 +25,7 @@
 #include "compiler/optimize/simplify.h"
 #include "compiler/optimize/sink_reshapes.h"
 #include "compiler/optimize/sink_transposes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/registry.h"
@@ -92,8 +93,8 @@ std::string KnownNames(const auto& table) {
 }
 
 absl::Status UnknownPass(std::string_view name) {
-  return absl::InvalidArgumentError(
-      StrCat("unknown pass '", name, "'; there are ", KnownNames(kPasses)));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("unknown pass '", name, "'; there are ", KnownNames(kPasses)));
 }
 
 bool IsKnown(std::string_view name) {
@@ -101,8 +102,8 @@ bool IsKnown(std::string_view name) {
 }
 
 absl::Status UnknownPhase(std::string_view name) {
-  return absl::InvalidArgumentError(
-      StrCat("unknown pass or phase '", name, "'; there are ", StrJoin(PhaseNames(), ", ")));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown pass or phase '", name, "'; there are ",
+                                              StrJoin(PhaseNames(), ", ")));
 }
 
 // Enabling and disabling.
@@ -110,22 +111,22 @@ absl::Status CheckSwitch(std::string_view name) {
   for (const Phase& phase : AllPhases()) {
     if (phase.name != name) continue;
     if (phase.level > 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat("'", name, "' always runs"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("'", name, "' always runs"));
   }
   return UnknownPhase(name);
 }
 
 absl::Status UnknownKey(std::string_view name) {
-  return absl::InvalidArgumentError(
-      StrCat("unknown config key '", name, "'; there are ", KnownNames(kConfigKeys)));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown config key '", name, "'; there are ",
+                                              KnownNames(kConfigKeys)));
 }
 
 absl::Status CheckConfig(std::string_view name, int64_t value) {
   const ConfigKey* key = FindConfigKey(name);
   if (key == nullptr) return UnknownKey(name);
   if (value >= key->min && value <= key->max) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("config ", name, " is ", value, ", outside ", key->min, "..", key->max));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("config ", name, " is ", value, ", outside ",
+                                              key->min, "..", key->max));
 }
 
 }  // namespace
@@ -214,14 +215,15 @@ const ConfigKey* FindConfigKey(std::string_view name) {
 absl::Status SetConfig(std::string_view setting, PassOptions& options) {
   size_t equals = setting.find('=');
   if (equals == std::string_view::npos) {
-    return absl::InvalidArgumentError(
-        StrCat("config '", setting, "' is not of the form key=value"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("config '", setting, "' is not of the form key=value"));
   }
   std::string_view name = setting.substr(0, equals), text = setting.substr(equals + 1);
   if (FindConfigKey(name) == nullptr) return UnknownKey(name);
   int64_t value = 0;
   if (!absl::SimpleAtoi(View(text), &value)) {
-    return absl::InvalidArgumentError(StrCat("config ", name, " needs a number, got '", text, "'"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("config ", name, " needs a number, got '", text, "'"));
   }
   absl::Status status = CheckConfig(name, value);
   if (status.ok()) options.config[std::string(name)] = value;
@@ -234,8 +236,8 @@ absl::Status CheckPassOptions(const PassOptions& options) {
     if (!status.ok()) findings.AddStatus(status);
   };
   if (options.level < 0 || options.level > kMostLevel) {
-    check(
-        absl::InvalidArgumentError(StrCat("level ", options.level, " is outside 0..", kMostLevel)));
+    check(AOTC_REFUSAL(InvalidArgument,
+                       StrCat("level ", options.level, " is outside 0..", kMostLevel)));
   }
   for (const std::string& name : options.enable) check(CheckSwitch(name));
   for (const std::string& name : options.disable) check(CheckSwitch(name));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "compiler/ir/expr_text.h"
 #include "compiler/schedule/record.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -40,7 +41,8 @@ absl::Status CheckListing(const ScheduleListing& listing) {
   if (!KernelsOf(listing).empty() || listing.kernel.empty()) return absl::OkStatus();
   const std::string known = StrJoin(listing.program.kernels, ", ",
                                     [](const ProgramKernel& kernel) { return kernel.kernel.name; });
-  return absl::InvalidArgumentError(StrCat("no kernel '", listing.kernel, "'; there are ", known));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("no kernel '", listing.kernel, "'; there are ", known));
 }
 
 std::string PrintSchedules(const ScheduleListing& listing) {

@@ -5,6 +5,7 @@
 
 #include "compiler/emit/host_parts.h"
 #include "compiler/support/literals.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -83,7 +84,8 @@ class BundleWriter {
                      &dims = ports[value.first + kDimsPart];
     const DType dtype = context_.program.buffers[elements.id].dtype;
     if (IsSubByte(dtype)) {
-      return absl::UnimplementedError(
+      return AOTC_REFUSAL(
+          Unimplemented,
           StrCat("'", value.bundle->name, "' has items with elements of type ", DTypeName(dtype),
                  ", which is not supported; hint: cast them to a type of 8 bits or more"));
     }

@@ -9,6 +9,7 @@
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_sizes.h"
 #include "compiler/support/names.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -72,12 +73,13 @@ class Describer {
  private:
   static absl::Status CheckPort(const Buffer& buffer) {
     if (buffer.shape.size() > kMaxRank) {
-      return absl::InvalidArgumentError(StrCat("'", buffer.value, "' has rank ",
-                                               buffer.shape.size(), "; at most 8 is supported"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("'", buffer.value, "' has rank ",
+                                                  buffer.shape.size(), "; at most 8 is supported"));
     }
     if (!IsInInterface(buffer.dtype)) {
-      return absl::UnimplementedError(StrCat("'", buffer.value, "' has elements of type ",
-                                             DTypeName(buffer.dtype), ", which is not supported"));
+      return AOTC_REFUSAL(Unimplemented,
+                          StrCat("'", buffer.value, "' has elements of type ",
+                                 DTypeName(buffer.dtype), ", which is not supported"));
     }
     return absl::OkStatus();
   }
@@ -247,9 +249,9 @@ class Describer {
         return absl::OkStatus();
       }
     }
-    return absl::InvalidArgumentError(StrCat("no input has the symbol '", symbol.name,
-                                             "' as a dim of its own; hint: pin it with --dim ",
-                                             symbol.name, "=N"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("no input has the symbol '", symbol.name,
+                                                "' as a dim of its own; hint: pin it with --dim ",
+                                                symbol.name, "=N"));
   }
 
   const Program& program_;

@@ -4,6 +4,7 @@
 #include "compiler/emit/bundles.h"
 #include "compiler/emit/parts.h"
 #include "compiler/format/clang_format.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -20,10 +21,10 @@ absl::Status CheckWeightsFit(const EmitContext& context) {
                     bytes <= (form == WeightsForm::kArray ? kArrayLimit : kIncbinLimit);
   if (fits) return absl::OkStatus();
   const bool array = form == WeightsForm::kArray && bytes <= kIncbinLimit;
-  return absl::InvalidArgumentError(
-      StrCat("the weights have ", bytes,
-             " bytes, more than --weights=", form == WeightsForm::kArray ? "array" : "incbin",
-             " takes; hint: --weights=", array ? "incbin" : "file"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("the weights have ", bytes, " bytes, more than --weights=",
+                             form == WeightsForm::kArray ? "array" : "incbin",
+                             " takes; hint: --weights=", array ? "incbin" : "file"));
 }
 
 // Lays out what clang-format knows; other text stays as it is.
@@ -104,7 +105,8 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
     AOTC_RETURN_IF_ERROR(AddText(files, kernel.path, kernel.text));
   }
   if (options.example && HasBundles(context)) {
-    return absl::UnimplementedError(
+    return AOTC_REFUSAL(
+        Unimplemented,
         "--example reads tensors of numbers alone; hint: leave it out, and call the functions of "
         "the header");
   }

@@ -8,6 +8,7 @@
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/op.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -62,8 +63,8 @@ class GraphEvaluator {
 absl::Status GraphEvaluator::SetInputs(const std::vector<Constant>& inputs) {
   const std::vector<ValueId>& ids = graph_.main_region().inputs;
   if (ids.size() != inputs.size()) {
-    return absl::InvalidArgumentError(
-        StrCat("the graph has ", ids.size(), " inputs, got ", inputs.size()));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("the graph has ", ids.size(), " inputs, got ", inputs.size()));
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     const Shape& dims = graph_.values[ids[i]].type.dims;
@@ -111,8 +112,8 @@ absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& i
     const Interval range = RangeOf(element, bounds);
     const bool fits = range.min <= given && given <= range.max;
     if (fits && EvaluateInt(element, symbols_) == given) continue;
-    return absl::OutOfRangeError(
-        StrCat("element ", e, " of ", what, " '", value.name, "' is ", given));
+    return AOTC_REFUSAL(OutOfRange,
+                        StrCat("element ", e, " of ", what, " '", value.name, "' is ", given));
   }
   return absl::OkStatus();
 }
@@ -124,9 +125,9 @@ absl::Status GraphEvaluator::CheckInput(ValueId id, const Constant& input) {
     fits = EvaluateInt(value.type.dims[axis], symbols_) == input.dims()[axis];
   }
   if (fits) return value.elements ? CheckElements(value, input, "input") : absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("input '", value.name, "' got ",
-                                           DTypeName(input.dtype()), "[",
-                                           StrJoin(input.dims(), ", "), "]"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("input '", value.name, "' got ", DTypeName(input.dtype()), "[",
+                             StrJoin(input.dims(), ", "), "]"));
 }
 
 absl::StatusOr<Constant> GraphEvaluator::ValueOf(ValueId id) const {
@@ -196,12 +197,12 @@ absl::StatusOr<bool> Truth(const Constant& condition) {
   if (condition.dtype() == DType::kBool && condition.element_count() == 1) {
     return condition.IntAt(0) != 0;
   }
-  return absl::InvalidArgumentError("its condition is not one bool");
+  return AOTC_REFUSAL(InvalidArgument, "its condition is not one bool");
 }
 
 absl::Status GraphEvaluator::RunIf(const Node& node) {
   if (node.inputs.empty() || !node.inputs[0].valid()) {
-    return absl::InvalidArgumentError("has no condition");
+    return AOTC_REFUSAL(InvalidArgument, "has no condition");
   }
   AOTC_ASSIGN_OR_RETURN(const Constant condition, ValueOf(node.inputs[0]));
   AOTC_ASSIGN_OR_RETURN(const bool taken, Truth(condition));
@@ -244,7 +245,8 @@ absl::Status GraphEvaluator::RunRepeat(const Node& node) {
   bool more = true;
   if (const ValueId trip = node.inputs[RepeatForm::kTrip]; trip.valid()) {
     AOTC_ASSIGN_OR_RETURN(const Constant count, ValueOf(trip));
-    if (count.element_count() != 1) return absl::InvalidArgumentError("its count is not a number");
+    if (count.element_count() != 1)
+      return AOTC_REFUSAL(InvalidArgument, "its count is not a number");
     trips = count.IntAt(0);
   }
   if (const ValueId cond = node.inputs[RepeatForm::kCond]; cond.valid()) {
@@ -275,10 +277,11 @@ absl::Status GraphEvaluator::RunRepeat(const Node& node) {
 absl::StatusOr<Constant> Stack(const std::vector<Constant>& items) {
   std::vector<int64_t> dims = items[0].dims();
   std::vector<uint8_t> bytes;
-  if (IsSubByte(items[0].dtype())) return absl::UnimplementedError("stacks elements below a byte");
+  if (IsSubByte(items[0].dtype()))
+    return AOTC_REFUSAL(Unimplemented, "stacks elements below a byte");
   for (const Constant& item : items) {
     if (item.dims() != items[0].dims()) {
-      return absl::InvalidArgumentError("stacks values of different sizes");
+      return AOTC_REFUSAL(InvalidArgument, "stacks values of different sizes");
     }
     const Constant dense = item.Expanded();
     bytes.insert(bytes.end(), dense.bytes().begin(), dense.bytes().end());
@@ -310,7 +313,7 @@ absl::Status GraphEvaluator::SetStacked(const Node& node, size_t index,
 // What no iteration has added to has the dims of its type.
 absl::Status GraphEvaluator::SetEmpty(ValueId output) {
   const ValueType& type = graph_.values[output].type;
-  if (!IsKnownType(type)) return absl::InvalidArgumentError("stacks nothing, of unknown type");
+  if (!IsKnownType(type)) return AOTC_REFUSAL(InvalidArgument, "stacks nothing, of unknown type");
   std::vector<int64_t> dims;
   for (const Expr& dim : type.dims) dims.push_back(EvaluateInt(dim, symbols_).value_or(0));
   values_[output] = Constant::SplatInt(type.dtype, std::move(dims), 0).Expanded();
@@ -330,7 +333,7 @@ absl::Status GraphEvaluator::RunNode(const Node& node) {
 // As the compiled program: a check that fails is an error of the run.
 absl::Status GraphEvaluator::CheckIndices(const Node& node) const {
   if (node.op != "IndexCheck" || values_[node.outputs[0]]->IntAt(0) != 0) return absl::OkStatus();
-  return absl::OutOfRangeError("an index is out of range");
+  return AOTC_REFUSAL(OutOfRange, "an index is out of range");
 }
 
 absl::Status GraphEvaluator::RunNodes(RegionId region) {

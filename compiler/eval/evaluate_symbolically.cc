@@ -3,6 +3,7 @@
 
 #include "compiler/eval/evaluate.h"
 #include "compiler/eval/rational.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -24,7 +25,7 @@ absl::StatusOr<std::vector<int64_t>> StaticExtents(const std::vector<Axis>& axes
     std::optional<int64_t> extent = Simplify(axis.extent).AsInt();
     if (extent) count *= std::min(*extent, limit + 1);
     if (!extent || count > limit) {
-      return absl::OutOfRangeError("too many elements to be known one by one");
+      return AOTC_REFUSAL(OutOfRange, "too many elements to be known one by one");
     }
     extents.push_back(*extent);
   }
@@ -63,7 +64,7 @@ class SymbolicEvaluator {
 
 absl::Status SymbolicEvaluator::SetInput(TensorId id, const std::vector<Expr>& elements) {
   std::optional<std::vector<int64_t>> dims = StaticDims(kernel_.tensors[id].shape);
-  if (!dims) return absl::OutOfRangeError("a tensor of unknown size");
+  if (!dims) return AOTC_REFUSAL(OutOfRange, "a tensor of unknown size");
   tensors_[id] = {*dims, elements};
   return absl::OkStatus();
 }
@@ -90,7 +91,7 @@ absl::Status SymbolicEvaluator::RunStage(const Stage& stage) {
   for (int64_t extent : extents) count *= extent;
   for (const StageResult& result : stage.results) {
     if (result.axis_count != static_cast<int>(extents.size())) {
-      return absl::UnimplementedError("results of different rank");
+      return AOTC_REFUSAL(Unimplemented, "results of different rank");
     }
     tensors_[result.tensor] = {extents, {}};
   }
@@ -182,8 +183,8 @@ absl::StatusOr<Expr> SymbolicEvaluator::ValueOfLoad(const Expr& e) {
     std::optional<int64_t> value = Simplify(index, bounds_).AsInt();
     if (!value) return absl::FailedPreconditionError("an index depends on symbolic dims");
     if (*value < 0 || *value >= tensor.dims[axis]) {
-      return absl::OutOfRangeError(
-          StrCat("index ", *value, " is outside 0..", tensor.dims[axis] - 1, " of axis ", axis));
+      return AOTC_REFUSAL(OutOfRange, StrCat("index ", *value, " is outside 0..",
+                                             tensor.dims[axis] - 1, " of axis ", axis));
     }
     offset = offset * tensor.dims[axis] + *value;
   }
@@ -230,7 +231,8 @@ absl::StatusOr<std::vector<std::vector<Expr>>> EvaluateSymbolically(
   size_t next = 0;
   for (TensorId id : kernel.params) {
     if (kernel.tensors[id].role == TensorRole::kOutput) continue;
-    if (next == inputs.size()) return absl::InvalidArgumentError("too few inputs for the kernel");
+    if (next == inputs.size())
+      return AOTC_REFUSAL(InvalidArgument, "too few inputs for the kernel");
     AOTC_RETURN_IF_ERROR(evaluator.SetInput(id, inputs[next++]));
   }
   for (const Stage& stage : kernel.stages) AOTC_RETURN_IF_ERROR(evaluator.RunStage(stage));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/ir/image_decoder.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -14,7 +15,9 @@ ImageDecoder& Registered() {
   return decoder;
 }
 
-absl::Status NoImage() { return absl::OutOfRangeError("the bytes are no image that is decoded"); }
+absl::Status NoImage() {
+  return AOTC_REFUSAL(OutOfRange, "the bytes are no image that is decoded");
+}
 
 }  // namespace
 
@@ -24,8 +27,8 @@ absl::StatusOr<std::vector<Constant>> EvaluateHostOp(
     const Node& node, const std::vector<std::optional<Constant>>& inputs) {
   const ImageDecoder decode = Registered();
   if (decode == nullptr) {
-    return absl::UnimplementedError(
-        StrCat("the evaluator has no ", kDecodeImage, ", by which images are decoded"));
+    return AOTC_REFUSAL(Unimplemented, StrCat("the evaluator has no ", kDecodeImage,
+                                              ", by which images are decoded"));
   }
   const Constant bytes = inputs[0]->Expanded();
   const size_t size = bytes.bytes().size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -28,9 +29,9 @@ RowMachine::RowMachine(const RowProgram& program, const std::vector<TensorData>&
 
 absl::Status RowMachine::error() const {
   const TensorData& tensor = tensors_[static_cast<size_t>(failure_.tensor.index())];
-  return absl::OutOfRangeError(StrCat("index ", failure_.index, " is outside 0..",
-                                      tensor.dims[static_cast<size_t>(failure_.axis)] - 1,
-                                      " of axis ", failure_.axis));
+  return AOTC_REFUSAL(OutOfRange, StrCat("index ", failure_.index, " is outside 0..",
+                                         tensor.dims[static_cast<size_t>(failure_.axis)] - 1,
+                                         " of axis ", failure_.axis));
 }
 
 void RowMachine::Copy(Reg from, Reg to, int first, int last) {

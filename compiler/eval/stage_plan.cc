@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/eval/row_program.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -40,8 +41,8 @@ absl::StatusOr<std::vector<Loop>> LoopsOf(const std::vector<Axis>& axes, bool re
   for (size_t i = 0; i < axes.size(); ++i) {
     std::optional<int64_t> extent = EvaluateInt(axes[i].extent, symbols);
     if (!extent) {
-      return absl::InvalidArgumentError(
-          StrCat("the extent of axis ", axes[i].name, " has no value"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("the extent of axis ", axes[i].name, " has no value"));
     }
     if (*extent <= 0) empty = true;
     if (*extent == 1) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/eval/evaluate.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -25,15 +26,15 @@ absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& valu
     if (symbol.value.valid()) {
       const std::optional<int64_t> value = EvaluateInt(symbol.value, values);
       if (!value || *value < symbol.min || *value > symbol.max) {
-        return absl::OutOfRangeError(
-            StrCat("'", symbol.name, "' is not within ", symbol.min, " .. ", symbol.max));
+        return AOTC_REFUSAL(OutOfRange, StrCat("'", symbol.name, "' is not within ", symbol.min,
+                                               " .. ", symbol.max));
       }
       values[symbol.var] = *value;
     }
     for (const SizeCheck& check : symbol.checks) {
       if (NamesAny(check.holds, unknown)) continue;
       if (EvaluateInt(check.holds, values).value_or(0) == 0) {
-        return absl::OutOfRangeError(check.text);
+        return AOTC_REFUSAL(OutOfRange, check.text);
       }
     }
   }

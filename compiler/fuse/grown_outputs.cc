@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "compiler/schedule/join.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -40,7 +41,8 @@ absl::StatusOr<bool> GrownOutputs::Place(const FusedKernel& fused,
         places_.CheckParts(alias.output, {.axis = join->axis}, {parts.begin() + 1, parts.end()});
   }
   if (!status.ok()) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("--alias: '", graph_.values[alias.output].name, "' cannot lie in the memory of '",
                input, "': ", std::string(status.message()), "; hint: leave it out"));
   }

@@ -10,6 +10,7 @@
 #include "compiler/fuse/round_counters.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ops/op.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -42,7 +43,8 @@ absl::StatusOr<bool> AreValid(const Graph& graph, const Node& node, const IndexO
     const int64_t end = least + int64_t{operand.inclusive};
     if (index >= (operand.from_end ? -least : 0) && index < end) continue;
     if (dim.IsConst()) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("index ", index, " is out of range: the axis has ", least, " elements"));
     }
     known = false;

@@ -9,6 +9,7 @@
 #include "compiler/import/onnx_tensor.h"
 #include "compiler/import/tensor_file.h"
 #include "compiler/support/files.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -64,7 +65,7 @@ absl::StatusOr<Constant> ReadTensor(const std::string& path, DType dtype,
   AOTC_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   absl::StatusOr<Constant> tensor = ParseNpy(bytes, dtype, dims);
   if (tensor.ok()) return tensor;
-  return absl::InvalidArgumentError(StrCat(path, " ", tensor.status().message()));
+  return AOTC_REFUSAL(InvalidArgument, StrCat(path, " ", tensor.status().message()));
 }
 
 }  // namespace
@@ -99,10 +100,11 @@ const Constant* Bindings::Find(const std::string& name) const {
 absl::StatusOr<Constant> Bindings::Read(const BindOption& option) const {
   const Declaration declared = Declared(graph_, option.name);
   AOTC_ASSIGN_OR_RETURN(const DType dtype, DTypeFromOnnx(declared.dtype));
-  if (dtype == DType::kString) return absl::UnimplementedError("strings cannot be bound");
+  if (dtype == DType::kString) return AOTC_REFUSAL(Unimplemented, "strings cannot be bound");
   AOTC_ASSIGN_OR_RETURN(Constant value, ReadTensor(option.path, dtype, declared.dims));
   if (value.dtype() != dtype || (declared.exact && value.dims() != declared.dims)) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat(option.path, " holds ", ShapeText(value.dtype(), value.dims()), ", the model has ",
                declared.exact ? ShapeText(dtype, declared.dims) : std::string(DTypeName(dtype))));
   }

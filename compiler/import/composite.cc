@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "compiler/ops/items.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -38,7 +39,8 @@ void CompositeTable::ShareLimits(Graph& graph) const {
 }
 
 absl::Status NoItemsOfStrings() {
-  return absl::UnimplementedError(
+  return AOTC_REFUSAL(
+      Unimplemented,
       "sequences and optionals of strings are not supported; hint: a tensor of strings is, and so "
       "is a sequence of numbers that stand for strings, which ai.onnx.ml.LabelEncoder gives");
 }
@@ -118,7 +120,7 @@ absl::StatusOr<Composite> CompositeBuilder::As(BundleKind kind, const Composite&
     result.present.reset();
     return result;
   }
-  return absl::InvalidArgumentError("takes a sequence and an optional tensor for one another");
+  return AOTC_REFUSAL(InvalidArgument, "takes a sequence and an optional tensor for one another");
 }
 
 Composite CompositeBuilder::WithRoom(const Composite& from, std::optional<int64_t> items,

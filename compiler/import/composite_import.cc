@@ -5,6 +5,7 @@
 
 #include "compiler/import/graph_importer.h"
 #include "compiler/import/sequence_ops.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -17,12 +18,12 @@ constexpr const char* kBody = "body";
 // The kind that holds values of both.
 absl::StatusOr<BundleKind> CommonKind(const Composite* a, const Composite* b) {
   if (a == nullptr || b == nullptr) {
-    return absl::InvalidArgumentError("one branch gives a tensor where the other gives none");
+    return AOTC_REFUSAL(InvalidArgument, "one branch gives a tensor where the other gives none");
   }
   if (a->kind == b->kind) return a->kind;
   const bool tensor = a->kind == BundleKind::kOptional || b->kind == BundleKind::kOptional;
   if (!tensor) return BundleKind::kOptionalSequence;
-  return absl::InvalidArgumentError("its branches give values of different kinds");
+  return AOTC_REFUSAL(InvalidArgument, "its branches give values of different kinds");
 }
 
 }  // namespace
@@ -48,11 +49,11 @@ absl::StatusOr<bool> GraphImporter::ImportComposite(
   const CompositeOp op = FindCompositeOp(result.op);
   if (op == nullptr || (result.op == "Identity" && !any)) {
     if (!any || result.op == "Loop" || result.op == "If") return false;
-    return absl::InvalidArgumentError("takes a sequence or an optional where it needs a tensor");
+    return AOTC_REFUSAL(InvalidArgument, "takes a sequence or an optional where it needs a tensor");
   }
   if (std::ranges::any_of(result.inputs, is_strings)) return NoItemsOfStrings();
   if (node.output_size() != 1 || node.output(0).empty()) {
-    return absl::InvalidArgumentError("needs exactly one output");
+    return AOTC_REFUSAL(InvalidArgument, "needs exactly one output");
   }
   const std::string name = body.prefix + DisplayName(node.output(0));
   CompositeCall call{.operands = result.inputs,
@@ -71,8 +72,8 @@ absl::StatusOr<bool> GraphImporter::ImportComposite(
     if (is_new) graph_.Rename(id, name);
   }
   if (body.scope->Define(node.output(0), id)) return true;
-  return absl::InvalidArgumentError(StrCat("output '", DisplayName(node.output(0)),
-                                           "' is also an input or initializer of its graph"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("output '", DisplayName(node.output(0)),
+                                              "' is also an input or initializer of its graph"));
 }
 
 // --- Branches and loops -----------------------------------------------------------------------
@@ -89,7 +90,8 @@ absl::StatusOr<ValueId> GraphImporter::AddRegionInput(const pb::ValueInfoProto& 
   const bool is_strings = (given != nullptr && given->kind == BundleKind::kStrings) ||
                           input.type().tensor_type().elem_type() == pb::TensorProto::STRING;
   if (is_strings) {
-    return absl::UnimplementedError(
+    return AOTC_REFUSAL(
+        Unimplemented,
         "its subgraph takes strings, which is not supported; hint: a subgraph may read the strings "
         "of the graph around it");
   }
@@ -174,7 +176,7 @@ absl::Status GraphImporter::FlattenLoop(Node& node, const Body& body) {
     const Composite* formal = is_state ? composites_.Find(formals[k + kFirstState]) : nullptr;
     if (formal == nullptr) {
       if (composites_.Find(result) != nullptr) {
-        return absl::InvalidArgumentError("stacks values that are no tensors");
+        return AOTC_REFUSAL(InvalidArgument, "stacks values that are no tensors");
       }
       if (is_state) node.inputs.push_back(inputs[k + kFirstState]);
       flat_outputs.push_back(output);
@@ -187,7 +189,7 @@ absl::Status GraphImporter::FlattenLoop(Node& node, const Body& body) {
     const auto with_room = [&](ValueId value, RegionId place) -> absl::StatusOr<Composite> {
       const Composite* composite = composites_.Find(value);
       if (composite == nullptr) {
-        return absl::InvalidArgumentError("carries a tensor where its body takes none");
+        return AOTC_REFUSAL(InvalidArgument, "carries a tensor where its body takes none");
       }
       const Composite given = *composite;
       CompositeBuilder builder(graph_, place, graph_.values[value].name, node.locations.front());

@@ -10,6 +10,7 @@
 #include "compiler/import/onnx_model.h"
 #include "compiler/import/onnx_tensor.h"
 #include "compiler/import/schema_check.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -135,7 +136,7 @@ void HoistConstants(pb::GraphProto& graph, TensorReader& reader) {
   for (const pb::NodeProto& node : graph.node()) {
     const bool constant = node.op_type() == "Constant" && CanonicalDomain(node.domain()).empty() &&
                           node.output_size() == 1;
-    absl::StatusOr<Constant> value = absl::NotFoundError("no constant");
+    absl::StatusOr<Constant> value;
     if (constant) {
       value = ConstantOf({node.attribute().begin(), node.attribute().end()}, reader);
     }
@@ -165,8 +166,8 @@ absl::StatusOr<EditableModel> EditableModel::Read(const std::string& path) {
     if (constant.ok()) {
       tensor = ProtoOf(tensor.name(), *constant);
     } else {
-      status = absl::InvalidArgumentError(
-          StrCat("initializer '", DisplayName(tensor.name()), "': ", constant.status().message()));
+      status = AOTC_REFUSAL(InvalidArgument, StrCat("initializer '", DisplayName(tensor.name()),
+                                                    "': ", constant.status().message()));
     }
   });
   AOTC_RETURN_IF_ERROR(status);

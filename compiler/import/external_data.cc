@@ -5,6 +5,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -27,13 +28,14 @@ absl::Status CheckLocation(const std::string& location) {
   bool odd = location.empty() || location.find('\0') != std::string::npos ||
              location.find('\\') != std::string::npos;
   if (odd)
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         "external data without a usable location; hint: a location is a relative path with "
         "slashes");
   bool climbs = std::find(path.begin(), path.end(), "..") != path.end();
   if (path.is_absolute() || climbs) {
-    return absl::InvalidArgumentError(
-        StrCat("external data '", location, "' is outside the folder of the model", kMoveHint));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("external data '", location,
+                                                "' is outside the folder of the model", kMoveHint));
   }
   return absl::OkStatus();
 }
@@ -45,17 +47,19 @@ absl::StatusOr<fs::path> Resolve(const std::string& folder, const std::string& l
   fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
   fs::path path = error ? fs::path() : fs::canonical(root / location, error);
   if (error) {
-    return absl::NotFoundError(
+    return AOTC_REFUSAL(
+        NotFound,
         StrCat("external data '", location,
                "' cannot be found; hint: it belongs beside the model, where that was saved"));
   }
   if (!IsInside(path, root)) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("external data '", location, "' leads outside the folder of the model", kMoveHint));
   }
   if (!fs::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError(
-        StrCat("external data '", location, "' is no file", kMoveHint));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("external data '", location, "' is no file", kMoveHint));
   }
   return path;
 }
@@ -68,20 +72,21 @@ absl::StatusOr<std::vector<uint8_t>> ReadExternalData(const std::string& folder,
   std::error_code error;
   auto size = static_cast<int64_t>(fs::file_size(path, error));
   if (error || range.offset < 0 || range.offset > size || bytes > size - range.offset) {
-    return absl::InvalidArgumentError(StrCat(
-        "external data '", range.location, "' has ", error ? 0 : size, " bytes, too few for ",
-        bytes, " at offset ", range.offset, "; hint: the file is cut off, or of another model"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("external data '", range.location, "' has ", error ? 0 : size,
+                               " bytes, too few for ", bytes, " at offset ", range.offset,
+                               "; hint: the file is cut off, or of another model"));
   }
   if (range.length && *range.length != bytes) {
-    return absl::InvalidArgumentError(StrCat("external data '", range.location, "' states ",
-                                             *range.length, " bytes, its dims need ", bytes));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("external data '", range.location, "' states ",
+                                                *range.length, " bytes, its dims need ", bytes));
   }
   std::ifstream file(path, std::ios::binary);
   std::vector<uint8_t> content(static_cast<size_t>(bytes));
   file.seekg(range.offset);
   if (bytes > 0) file.read(reinterpret_cast<char*>(content.data()), bytes);
   if (!file) {
-    return absl::DataLossError(StrCat("external data '", range.location, "' cannot be read"));
+    return AOTC_REFUSAL(DataLoss, StrCat("external data '", range.location, "' cannot be read"));
   }
   return content;
 }

@@ -6,6 +6,7 @@
 #include "compiler/import/opset.h"
 #include "compiler/import/schema_check.h"
 #include "compiler/import/size_limits.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -53,10 +54,11 @@ absl::StatusOr<int> GraphImporter::OpsetOf(const pb::NodeProto& node, const Body
   auto found = body.opsets->find(domain);
   if (!domain.empty()) return found == body.opsets->end() ? 0 : found->second;
   if (found == body.opsets->end()) {
-    return absl::InvalidArgumentError("the model does not say which opset of ai.onnx it uses");
+    return AOTC_REFUSAL(InvalidArgument, "the model does not say which opset of ai.onnx it uses");
   }
   if (found->second >= kOldestOpset && found->second <= kNewestOpset) return found->second;
-  return absl::UnimplementedError(
+  return AOTC_REFUSAL(
+      Unimplemented,
       StrCat("opset ", found->second, " of ai.onnx; opsets ", kOldestOpset, " to ", kNewestOpset,
              " are supported; hint: onnx.version_converter brings a model to another opset"));
 }
@@ -97,8 +99,8 @@ absl::Status GraphImporter::ImportNodes(const NodeList& nodes, const Body& body)
   for (int index : order) {
     const pb::NodeProto& node = nodes[index];
     if (++node_count_ > kMaxNodes) {
-      return absl::ResourceExhaustedError(
-          "the model has too many nodes once functions are inlined");
+      return AOTC_REFUSAL(ResourceExhausted,
+                          "the model has too many nodes once functions are inlined");
     }
     absl::Status status = ImportNode(node, body);
     if (status.ok()) continue;
@@ -126,8 +128,8 @@ absl::StatusOr<std::vector<ValueId>> GraphImporter::ImportOperands(const pb::Nod
     ValueId id = name.empty() ? ValueId() : body.scope->Find(name);
     // A formal input of a function that the call leaves out is in scope, but has no value.
     if (!name.empty() && !id.valid() && !body.scope->Knows(name)) {
-      return absl::InvalidArgumentError(
-          StrCat("input '", DisplayName(name), "' is not defined anywhere"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("input '", DisplayName(name), "' is not defined anywhere"));
     }
     operands.push_back(id);
   }
@@ -145,7 +147,8 @@ absl::Status GraphImporter::DefineOutputs(const pb::NodeProto& node, const Body&
     ValueId id = graph_.AddValue(body.prefix + DisplayName(name), UnknownType());
     result.outputs.push_back(id);
     if (!body.scope->Define(name, id)) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("output '", DisplayName(name), "' is also an input or initializer of its graph"));
     }
   }
@@ -153,7 +156,7 @@ absl::Status GraphImporter::DefineOutputs(const pb::NodeProto& node, const Body&
 }
 
 absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body) {
-  if (node.op_type().empty()) return absl::InvalidArgumentError("has no op type");
+  if (node.op_type().empty()) return AOTC_REFUSAL(InvalidArgument, "has no op type");
   AOTC_ASSIGN_OR_RETURN(int opset, OpsetOf(node, body));
   AOTC_ASSIGN_OR_RETURN(std::vector<pb::AttributeProto> attributes,
                         ResolveAttributes(node, *body.attributes));
@@ -188,7 +191,7 @@ absl::Status GraphImporter::ImportConstantNode(const std::vector<pb::AttributePr
   Node result;
   AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
   if (result.outputs.size() != 1 || !result.outputs[0].valid()) {
-    return absl::InvalidArgumentError("needs exactly one output");
+    return AOTC_REFUSAL(InvalidArgument, "needs exactly one output");
   }
   if (constant.dtype() == DType::kString) {
     const std::string name = graph_.values[result.outputs[0]].name;
@@ -219,7 +222,7 @@ absl::Status GraphImporter::ImportAttribute(const pb::AttributeProto& attribute,
 
 absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph, const Body& outer,
                                                      const Node& node) {
-  if (outer.depth >= kMaxDepth) return absl::InvalidArgumentError("is nested too deeply");
+  if (outer.depth >= kMaxDepth) return AOTC_REFUSAL(InvalidArgument, "is nested too deeply");
   Scope scope(outer.scope);
   Body body = outer;
   body.scope = &scope;
@@ -229,8 +232,8 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
     const std::string name = body.prefix + DisplayName(input.name());
     AOTC_ASSIGN_OR_RETURN(const ValueId id, AddRegionInput(input, name, node, body.region));
     if (!scope.Define(input.name(), id)) {
-      return absl::InvalidArgumentError(
-          StrCat("its subgraph has two inputs '", DisplayName(input.name()), "'"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("its subgraph has two inputs '", DisplayName(input.name()), "'"));
     }
   }
   ImportInitializers(graph, scope, body.prefix);
@@ -238,11 +241,12 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
   for (const pb::ValueInfoProto& output : graph.output()) {
     ValueId id = scope.Find(output.name());
     if (!id.valid()) {
-      return absl::InvalidArgumentError(
-          StrCat("output '", DisplayName(output.name()), "' of its subgraph is not defined"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("output '", DisplayName(output.name()),
+                                                  "' of its subgraph is not defined"));
     }
     if (composites_.FindStrings(id) != nullptr) {
-      return absl::UnimplementedError(
+      return AOTC_REFUSAL(
+          Unimplemented,
           "its subgraph gives strings, which is not supported; hint: let it give numbers, and "
           "gather the strings behind it");
     }
@@ -254,10 +258,10 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
 absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const pb::NodeProto& node,
                                        const Body& outer) {
   bool active = std::ranges::find(outer.calls, &function) != outer.calls.end();
-  if (active) return absl::InvalidArgumentError("the function calls itself");
-  if (outer.depth >= kMaxDepth) return absl::InvalidArgumentError("is nested too deeply");
+  if (active) return AOTC_REFUSAL(InvalidArgument, "the function calls itself");
+  if (outer.depth >= kMaxDepth) return AOTC_REFUSAL(InvalidArgument, "is nested too deeply");
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size()) {
-    return absl::InvalidArgumentError("has more inputs or outputs than the function");
+    return AOTC_REFUSAL(InvalidArgument, "has more inputs or outputs than the function");
   }
   AOTC_ASSIGN_OR_RETURN(AttributeScope attributes,
                         FunctionTable::Bind(function, node, *outer.attributes));
@@ -276,8 +280,8 @@ absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const 
   body.calls.push_back(&function);
   for (int i = 0; i < function.input_size(); ++i) {
     if (!scope.Define(function.input(i), operands[static_cast<size_t>(i)])) {
-      return absl::InvalidArgumentError(
-          StrCat("the function has two inputs '", DisplayName(function.input(i)), "'"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("the function has two inputs '",
+                                                  DisplayName(function.input(i)), "'"));
     }
   }
   AOTC_RETURN_IF_ERROR(ImportNodes(function.node(), body));
@@ -285,12 +289,12 @@ absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const 
     if (node.output(i).empty()) continue;
     ValueId id = scope.Find(function.output(i));
     if (!id.valid()) {
-      return absl::InvalidArgumentError(StrCat("the function does not define its output '",
-                                               DisplayName(function.output(i)), "'"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("the function does not define its output '",
+                                                  DisplayName(function.output(i)), "'"));
     }
     if (!outer.scope->Define(node.output(i), id)) {
-      return absl::InvalidArgumentError(
-          StrCat("output '", DisplayName(node.output(i)), "' is defined already"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("output '", DisplayName(node.output(i)), "' is defined already"));
     }
   }
   return absl::OkStatus();

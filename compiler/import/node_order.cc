@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -41,7 +42,8 @@ absl::StatusOr<Definitions> CollectDefinitions(const NodeList& nodes) {
       if (output.empty()) continue;
       auto [found, added] = defined_by.emplace(output, i);
       if (added) continue;
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("value '", DisplayName(output), "' is defined twice, by node '",
                  NodeName(nodes[found->second]), "' and by node '", NodeName(nodes[i]), "'"));
     }
@@ -95,9 +97,9 @@ absl::StatusOr<std::vector<int>> TopologicalOrder(const NodeList& nodes) {
   if (static_cast<int>(order.size()) == nodes.size()) return order;
   for (int i = 0; i < nodes.size(); ++i) {
     if (missing[static_cast<size_t>(i)] > 0) {
-      return absl::InvalidArgumentError(StrCat("node '", NodeName(nodes[i]), "' (",
-                                               DisplayName(nodes[i].op_type()),
-                                               ") takes part in a cycle or reads from one"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("node '", NodeName(nodes[i]), "' (",
+                                                  DisplayName(nodes[i].op_type()),
+                                                  ") takes part in a cycle or reads from one"));
     }
   }
   return order;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -70,7 +71,7 @@ class HeaderParser {
 
  private:
   static absl::Status Broken() {
-    return absl::InvalidArgumentError("has a header that is damaged or not of numpy");
+    return AOTC_REFUSAL(InvalidArgument, "has a header that is damaged or not of numpy");
   }
 
   char Peek() {
@@ -110,7 +111,7 @@ class HeaderParser {
   }
 
   absl::Status ParseType() {
-    if (Peek() == '[') return absl::InvalidArgumentError("has elements of several fields");
+    if (Peek() == '[') return AOTC_REFUSAL(InvalidArgument, "has elements of several fields");
     AOTC_ASSIGN_OR_RETURN(npy_.type, TakeQuoted());
     return absl::OkStatus();
   }
@@ -127,7 +128,8 @@ class HeaderParser {
     while (!TryConsume(')')) {
       int64_t dim = 0;
       if (!absl::SimpleAtoi(TakeWord(), &dim)) {
-        return absl::InvalidArgumentError("has a shape that is no list of numbers from 0 to 2^63");
+        return AOTC_REFUSAL(InvalidArgument,
+                            "has a shape that is no list of numbers from 0 to 2^63");
       }
       npy_.dims.push_back(dim);
       if (!TryConsume(',') && Peek() != ')') return Broken();
@@ -145,20 +147,20 @@ class HeaderParser {
 // version 1, 4 in later ones, little-endian), the header, the elements.
 absl::StatusOr<Npy> Split(std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) {
-    return absl::InvalidArgumentError("is no .npy file");
+    return AOTC_REFUSAL(InvalidArgument, "is no .npy file");
   }
   constexpr size_t kVersionAt = 6, kLengthAt = 8;
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
-  if (bytes.size() <= kLengthAt) return absl::InvalidArgumentError("ends within its header");
+  if (bytes.size() <= kLengthAt) return AOTC_REFUSAL(InvalidArgument, "ends within its header");
   const size_t version = byte(kVersionAt);
   if (version < 1 || version > 3) {
-    return absl::InvalidArgumentError(StrCat("is of version ", version, " of the .npy format"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("is of version ", version, " of the .npy format"));
   }
   const size_t start = kLengthAt + (version == 1 ? 2 : 4);
-  if (bytes.size() < start) return absl::InvalidArgumentError("ends within its header");
+  if (bytes.size() < start) return AOTC_REFUSAL(InvalidArgument, "ends within its header");
   size_t length = 0;
   for (size_t i = start; i-- > kLengthAt;) length = length << 8 | byte(i);
-  if (bytes.size() - start < length) return absl::InvalidArgumentError("ends within its header");
+  if (bytes.size() - start < length) return AOTC_REFUSAL(InvalidArgument, "ends within its header");
   AOTC_ASSIGN_OR_RETURN(Npy npy, HeaderParser(bytes.substr(start, length)).Run());
   npy.data = bytes.substr(start + length);
   return npy;
@@ -167,13 +169,14 @@ absl::StatusOr<Npy> Split(std::string_view bytes) {
 // Column-major elements and those of another machine are refused, not turned.
 absl::Status CheckForm(const Npy& npy) {
   if (npy.fortran) {
-    return absl::InvalidArgumentError("is in Fortran order; numpy.ascontiguousarray gives C order");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "is in Fortran order; numpy.ascontiguousarray gives C order");
   }
   if (npy.type.starts_with('>')) {
-    return absl::InvalidArgumentError(StrCat("is big-endian (", npy.type, ")"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("is big-endian (", npy.type, ")"));
   }
   if (npy.type.find('O') != std::string::npos) {
-    return absl::InvalidArgumentError("holds Python objects, no numbers");
+    return AOTC_REFUSAL(InvalidArgument, "holds Python objects, no numbers");
   }
   return absl::OkStatus();
 }
@@ -209,15 +212,15 @@ absl::StatusOr<Constant> ParseNpy(std::string_view bytes, DType dtype,
   const bool raw = NumpyName(dtype).empty() && npy.type == "|u1" && npy.dims.size() == 1 &&
                    npy.data.size() == BytesOf(dtype, dims);
   if (npy.type != StorageName(dtype) && !raw) {
-    return absl::InvalidArgumentError(StrCat("has elements of type ", npy.type, ", not ",
-                                             StorageName(dtype), " (", DTypeName(dtype), ")"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("has elements of type ", npy.type, ", not ",
+                                                StorageName(dtype), " (", DTypeName(dtype), ")"));
   }
   if (raw) npy.dims = dims;
   const std::optional<size_t> size = BytesOf(dtype, npy.dims);
   if (!size || npy.data.size() != *size) {
-    return absl::InvalidArgumentError(StrCat("has ", npy.data.size(),
-                                             " bytes of data, which do not fill its shape (",
-                                             StrJoin(npy.dims, ", "), ")"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("has ", npy.data.size(),
+                                                " bytes of data, which do not fill its shape (",
+                                                StrJoin(npy.dims, ", "), ")"));
   }
   return Constant::Dense(dtype, npy.dims, {npy.data.begin(), npy.data.end()});
 }

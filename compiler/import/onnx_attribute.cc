@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/import/graph_importer.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -74,8 +75,8 @@ absl::StatusOr<AttributeValue> AttributeOf(const pb::AttributeProto& attribute,
       return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
     case pb::AttributeProto::SPARSE_TENSOR:
     case pb::AttributeProto::SPARSE_TENSORS:
-      return absl::UnimplementedError("sparse tensors are not supported; store them dense");
-    default: return absl::UnimplementedError("this kind of attribute is not supported");
+      return AOTC_REFUSAL(Unimplemented, "sparse tensors are not supported; store them dense");
+    default: return AOTC_REFUSAL(Unimplemented, "this kind of attribute is not supported");
   }
 }
 
@@ -86,13 +87,13 @@ absl::StatusOr<Constant> ConstantOf(const std::vector<pb::AttributeProto>& attri
     AOTC_ASSIGN_OR_RETURN(AttributeValue value, AttributeOf(attribute, tensors));
     std::optional<Constant> found = PlainConstant(attribute.name(), value);
     if (!found) {
-      return absl::InvalidArgumentError(
-          StrCat("attribute '", DisplayName(attribute.name()), "' is no value of a constant"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("attribute '", DisplayName(attribute.name()),
+                                                  "' is no value of a constant"));
     }
-    if (constant) return absl::InvalidArgumentError("states two values");
+    if (constant) return AOTC_REFUSAL(InvalidArgument, "states two values");
     constant = std::move(found);
   }
-  if (!constant) return absl::InvalidArgumentError("states no value");
+  if (!constant) return AOTC_REFUSAL(InvalidArgument, "states no value");
   return *std::move(constant);
 }
 

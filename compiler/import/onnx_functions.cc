@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -45,7 +46,7 @@ absl::StatusOr<AttributeScope> FunctionTable::Bind(const pb::FunctionProto& func
        UnknownFields(function.unknown_fields(), kFunctionAttributeProto)) {
     pb::AttributeProto with_default;
     if (!with_default.ParseFromString(text)) {
-      return absl::InvalidArgumentError("a default of an attribute of the function is damaged");
+      return AOTC_REFUSAL(InvalidArgument, "a default of an attribute of the function is damaged");
     }
     std::string name = with_default.name();
     scope[name] = std::move(with_default);
@@ -64,8 +65,8 @@ absl::StatusOr<std::vector<pb::AttributeProto>> ResolveAttributes(const pb::Node
   std::set<std::string> names;
   for (const pb::AttributeProto& attribute : node.attribute()) {
     if (!names.insert(attribute.name()).second) {
-      return absl::InvalidArgumentError(
-          StrCat("attribute '", DisplayName(attribute.name()), "' is given twice"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("attribute '", DisplayName(attribute.name()), "' is given twice"));
     }
     if (attribute.ref_attr_name().empty()) {
       resolved.push_back(attribute);

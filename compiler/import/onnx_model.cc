@@ -9,6 +9,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -22,13 +23,14 @@ constexpr int kMaxMessageDepth = 300;
 
 absl::Status CheckFile(const std::string& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) return absl::NotFoundError("no such file");
-  if (!fs::is_regular_file(path, error)) return absl::InvalidArgumentError("is no file");
+  if (!fs::exists(path, error)) return AOTC_REFUSAL(NotFound, "no such file");
+  if (!fs::is_regular_file(path, error)) return AOTC_REFUSAL(InvalidArgument, "is no file");
   uintmax_t size = fs::file_size(path, error);
-  if (error) return absl::InvalidArgumentError("cannot be read");
-  if (size == 0) return absl::InvalidArgumentError("is empty");
+  if (error) return AOTC_REFUSAL(InvalidArgument, "cannot be read");
+  if (size == 0) return AOTC_REFUSAL(InvalidArgument, "is empty");
   if (size > INT_MAX) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         "is larger than 2 GiB, which protobuf cannot read; hint: store its weights as external "
         "data");
   }
@@ -39,17 +41,17 @@ absl::Status CheckFile(const std::string& path) {
 absl::Status ParseModel(const std::string& path, pb::ModelProto& model) {
   AOTC_RETURN_IF_ERROR(CheckFile(path));
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::InvalidArgumentError("cannot be opened");
+  if (!file) return AOTC_REFUSAL(InvalidArgument, "cannot be opened");
   google::protobuf::LogSilencer silencer;
   google::protobuf::io::IstreamInputStream stream(&file, /*block_size=*/1 << 18);
   google::protobuf::io::CodedInputStream in(&stream);
   in.SetTotalBytesLimit(INT_MAX);
   in.SetRecursionLimit(kMaxMessageDepth);
   if (!model.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
-    return absl::InvalidArgumentError(
-        "is no ONNX model, or it is truncated, damaged or nested too deeply");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "is no ONNX model, or it is truncated, damaged or nested too deeply");
   }
-  if (!model.has_graph()) return absl::InvalidArgumentError("is no ONNX model: it has no graph");
+  if (!model.has_graph()) return AOTC_REFUSAL(InvalidArgument, "is no ONNX model: it has no graph");
   return absl::OkStatus();
 }
 
@@ -58,7 +60,8 @@ absl::Status CheckVersion(const pb::ModelProto& model) {
   constexpr int64_t kNewestVersion = 13;
   const int64_t version = model.ir_version();
   if (version >= 0 && version <= kNewestVersion) return absl::OkStatus();
-  return absl::UnimplementedError(
+  return AOTC_REFUSAL(
+      Unimplemented,
       StrCat("ir_version ", version, " of the file format; versions 1 to ", kNewestVersion,
              " are supported; hint: save the model with an older onnx, or set its ir_version"));
 }

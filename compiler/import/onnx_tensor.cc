@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "compiler/import/external_data.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -18,17 +19,18 @@ absl::StatusOr<int64_t> CountElements(const std::vector<int64_t>& dims) {
   int64_t count = 1;
   bool empty = false;
   for (int64_t dim : dims) {
-    if (dim < 0) return absl::InvalidArgumentError(StrCat("dim ", dim, " is negative"));
+    if (dim < 0) return AOTC_REFUSAL(InvalidArgument, StrCat("dim ", dim, " is negative"));
     empty |= dim == 0;
     if (dim > 0 && (__builtin_mul_overflow(count, dim, &count) || count > kMaxBytes)) {
-      return absl::InvalidArgumentError("its dims overflow");
+      return AOTC_REFUSAL(InvalidArgument, "its dims overflow");
     }
   }
   return empty ? 0 : count;
 }
 
 absl::Status WrongSize(int64_t found, int64_t needed, std::string_view unit) {
-  return absl::InvalidArgumentError(StrCat("holds ", found, " ", unit, ", its dims need ", needed));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("holds ", found, " ", unit, ", its dims need ", needed));
 }
 
 // The low ByteWidth bytes of each item, which is how TensorProto widens small types.
@@ -78,8 +80,8 @@ absl::StatusOr<Constant> ReadStrings(const pb::TensorProto& tensor,
 absl::StatusOr<int64_t> ParseOffset(const std::string& key, const std::string& text) {
   int64_t value = 0;
   if (!absl::SimpleAtoi(text, &value) || value < 0) {
-    return absl::InvalidArgumentError(StrCat("external data with ", key, " '", DisplayName(text),
-                                             "'; hint: a number of bytes is due"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("external data with ", key, " '", DisplayName(text),
+                                                "'; hint: a number of bytes is due"));
   }
   return value;
 }
@@ -107,9 +109,9 @@ void NormalizeBools(std::vector<uint8_t>& bytes) {
 
 absl::StatusOr<DType> DTypeFromOnnx(int number) {
   if (!IsKnownDType(number)) {
-    return absl::UnimplementedError(
-        number == 0 ? "has no element type"
-                    : StrCat("element type ", number, " of ONNX is not supported"));
+    return AOTC_REFUSAL(Unimplemented,
+                        number == 0 ? "has no element type"
+                                    : StrCat("element type ", number, " of ONNX is not supported"));
   }
   return static_cast<DType>(number);
 }
@@ -126,10 +128,10 @@ absl::StatusOr<Constant> TensorReader::Read(const pb::TensorProto& tensor) {
   AOTC_ASSIGN_OR_RETURN(DType dtype, DTypeFromOnnx(tensor.data_type()));
   std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   AOTC_ASSIGN_OR_RETURN(int64_t count, CountElements(dims));
-  if (tensor.has_segment()) return absl::UnimplementedError("is split into segments");
+  if (tensor.has_segment()) return AOTC_REFUSAL(Unimplemented, "is split into segments");
   bool external = tensor.data_location() == pb::TensorProto::EXTERNAL;
   if (dtype == DType::kString) {
-    if (external) return absl::InvalidArgumentError("strings cannot be external data");
+    if (external) return AOTC_REFUSAL(InvalidArgument, "strings cannot be external data");
     return ReadStrings(tensor, dims, count);
   }
   int64_t needed = StorageBytes(dtype, count);
@@ -138,7 +140,7 @@ absl::StatusOr<Constant> TensorReader::Read(const pb::TensorProto& tensor) {
     AOTC_ASSIGN_OR_RETURN(bytes, ReadExternal(tensor, needed));
   } else if (tensor.has_raw_data()) {
     if (!tensor.raw_data().empty() && HasTypedData(tensor)) {
-      return absl::InvalidArgumentError("holds its values twice, raw and typed");
+      return AOTC_REFUSAL(InvalidArgument, "holds its values twice, raw and typed");
     }
     bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
     if (bytes.empty() && HasTypedData(tensor)) bytes = TypedBytes(tensor, dtype);

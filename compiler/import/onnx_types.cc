@@ -9,6 +9,7 @@
 #include "compiler/import/sequence_ops.h"
 #include "compiler/import/size_inputs.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -243,8 +244,8 @@ class InputTypes {
     if (type.kind == BundleKind::kOptional) parts.room = 1;
     AOTC_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds, ItemBounds(input));
     if (bounds.size() >= kMaxRank) {
-      return absl::UnimplementedError(
-          StrCat("its items have rank ", bounds.size(), "; less than ", kMaxRank, " is supported"));
+      return AOTC_REFUSAL(Unimplemented, StrCat("its items have rank ", bounds.size(),
+                                                "; less than ", kMaxRank, " is supported"));
     }
     for (const DimBound& bound : bounds) {
       parts.most.push_back(bound.max);
@@ -260,7 +261,8 @@ class InputTypes {
     if (shape == nullptr) {
       if (unranked_.contains(input.name())) return unranked_.at(input.name());
       if (options_.lenient) return std::vector<DimBound>();
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("its items have no shape; hint: give the largest one, such as --shape ", name,
                  "=0..3x0..224x0..224"));
     }
@@ -271,10 +273,9 @@ class InputTypes {
       if (!bound) {
         const std::string text = DimText(shape->dim(axis));
         const std::string dim = text.empty() ? AxisName(name, axis) : DisplayName(text);
-        return absl::InvalidArgumentError(StrCat("axis ", axis,
-                                                 " of its items has no maximum; "
-                                                 "hint: give its range, such as --dim ",
-                                                 dim, "=0..8"));
+        return AOTC_REFUSAL(InvalidArgument,
+                            StrCat("axis ", axis, " of its items has no maximum; hint: give ",
+                                   "its range, such as --dim ", dim, "=0..8"));
       }
       bounds.push_back(*bound);
     }
@@ -328,9 +329,9 @@ class InputTypes {
   absl::StatusOr<ValueType> TypeOf(const pb::ValueInfoProto& input) {
     if (input.type().has_tensor_type()) return TensorTypeOf(input, input.type().tensor_type());
     if (input.type().has_map_type()) {
-      return absl::UnimplementedError("maps are not supported as inputs");
+      return AOTC_REFUSAL(Unimplemented, "maps are not supported as inputs");
     }
-    return absl::InvalidArgumentError("has no type, or one that is not supported");
+    return AOTC_REFUSAL(InvalidArgument, "has no type, or one that is not supported");
   }
 
   absl::StatusOr<ValueType> TensorTypeOf(const pb::ValueInfoProto& input,

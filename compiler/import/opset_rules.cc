@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ops/random_bits.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -44,7 +45,7 @@ ValueId ScalarLikeInput(NodeEdit& edit, std::string_view name, float value) {
 }
 
 absl::Status NeedInput(const NodeEdit& edit) {
-  return edit.HasInput(0) ? absl::OkStatus() : absl::InvalidArgumentError("input 0 is missing");
+  return edit.HasInput(0) ? absl::OkStatus() : AOTC_REFUSAL(InvalidArgument, "input 0 is missing");
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ absl::Status NeedInput(const NodeEdit& edit) {
 absl::Status LegacyBroadcast(NodeEdit& edit) {
   Attributes& attributes = edit.node().attributes;
   if (!edit.HasInput(0) || !edit.HasInput(1)) {
-    return absl::InvalidArgumentError("needs two inputs");
+    return AOTC_REFUSAL(InvalidArgument, "needs two inputs");
   }
   if (attributes.Int("broadcast") != 0 && attributes.Has("axis")) {
     AlignAtAxis(edit, attributes.Int("axis"));
@@ -77,7 +78,7 @@ absl::Status DropBroadcast(NodeEdit& edit) {
 absl::Status InferenceBatchNormalization(NodeEdit& edit) {
   Attributes& attributes = edit.node().attributes;
   if (attributes.Int("spatial", 1) == 0) {
-    return absl::UnimplementedError("spatial=0 (statistics per element) is not supported");
+    return AOTC_REFUSAL(Unimplemented, "spatial=0 (statistics per element) is not supported");
   }
   for (std::string_view name : {"spatial", "is_test", "consumed_inputs", "momentum"}) {
     attributes.Erase(name);
@@ -155,7 +156,7 @@ absl::Status SplitCount(NodeEdit& edit) {
 
 absl::Status TopKAttribute(NodeEdit& edit) {
   Attributes& attributes = edit.node().attributes;
-  if (!attributes.Has("k")) return absl::InvalidArgumentError("needs the attribute k");
+  if (!attributes.Has("k")) return AOTC_REFUSAL(InvalidArgument, "needs the attribute k");
   edit.SetInput(1, edit.AddInts("k", {attributes.Int("k")}));
   attributes.Erase("k");
   return absl::OkStatus();
@@ -179,7 +180,7 @@ absl::Status UpsampleToResize(NodeEdit& edit) {
 }
 
 absl::Status OldResize(NodeEdit& edit) {
-  if (!edit.HasInput(1)) return absl::InvalidArgumentError("needs scales");
+  if (!edit.HasInput(1)) return AOTC_REFUSAL(InvalidArgument, "needs scales");
   Node& node = edit.node();
   ValueId scales = node.inputs[1];
   edit.SetInput(1, {});
@@ -233,9 +234,9 @@ absl::Status RoiAlignPlaces(NodeEdit& edit) {
 
 absl::Status GroupNormalizationOfGroups(NodeEdit& edit) {
   const int64_t groups = edit.node().attributes.Int("num_groups");
-  if (groups < 1) return absl::InvalidArgumentError("num_groups must be positive");
+  if (groups < 1) return AOTC_REFUSAL(InvalidArgument, "num_groups must be positive");
   for (size_t i = 0; i < 3; ++i) {
-    if (!edit.HasInput(i)) return absl::InvalidArgumentError(StrCat("input ", i, " is missing"));
+    if (!edit.HasInput(i)) return AOTC_REFUSAL(InvalidArgument, StrCat("input ", i, " is missing"));
   }
   Attributes second = IntAttribute("start", 1);
   second.Set("end", int64_t{2});
@@ -282,7 +283,7 @@ absl::Status CastToName(NodeEdit& edit) {
     edit.node().attributes.Set("to", static_cast<int64_t>(type));
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(StrCat("'", to, "' is the name of no element type"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("'", to, "' is the name of no element type"));
 }
 
 absl::Status ConcatAxis(NodeEdit& edit) {
@@ -294,7 +295,7 @@ absl::Status ConcatAxis(NodeEdit& edit) {
 absl::Status WholeNorm(NodeEdit& edit) {
   const float p = edit.node().attributes.Float("p", 2);
   if (!(p >= 1 && p <= 64) || p != static_cast<float>(static_cast<int64_t>(p))) {
-    return absl::UnimplementedError("the order of its norm is no whole number from 1 to 64");
+    return AOTC_REFUSAL(Unimplemented, "the order of its norm is no whole number from 1 to 64");
   }
   edit.node().attributes.Set("p", static_cast<int64_t>(p));
   return absl::OkStatus();
@@ -314,8 +315,8 @@ absl::Status ShortSelu(NodeEdit& edit) {
 }
 
 absl::Status Refuse(NodeEdit& edit) {
-  return absl::UnimplementedError(
-      StrCat("the form of opset ", edit.opset(), " has no equivalent in the newest opset"));
+  return AOTC_REFUSAL(Unimplemented, StrCat("the form of opset ", edit.opset(),
+                                            " has no equivalent in the newest opset"));
 }
 
 }  // namespace aotc::opset

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/import/opset_rules.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc::opset {
@@ -109,13 +110,13 @@ absl::Status ScanOfBatch(NodeEdit& edit) {
   const Node& node = edit.node();
   const int64_t scanned = node.attributes.Int("num_scan_inputs");
   if (scanned < 1 || scanned >= static_cast<int64_t>(node.inputs.size())) {
-    return absl::InvalidArgumentError("attribute 'num_scan_inputs' is out of range");
+    return AOTC_REFUSAL(InvalidArgument, "attribute 'num_scan_inputs' is out of range");
   }
   const std::vector<int64_t> directions = node.attributes.Ints("directions");
   const bool backwards = std::ranges::any_of(directions, [](int64_t d) { return d != 0; });
   if (edit.HasInput(0) && backwards) {
-    return absl::UnimplementedError(
-        "sequences of different lengths, scanned backwards, are not supported");
+    return AOTC_REFUSAL(Unimplemented,
+                        "sequences of different lengths, scanned backwards, are not supported");
   }
   BatchedScan(edit).Rewrite();
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/import/opset.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -17,10 +18,10 @@ constexpr int kNewestSchema = 17;
 
 absl::Status CheckCount(std::string_view what, int count, int min, int max) {
   if (count >= min && count <= max) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("has ", count, " ", what, ", the op takes ", min,
-                                           min == max   ? ""
-                                           : max > 1000 ? " or more"
-                                                        : StrCat(" to ", max)));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("has ", count, " ", what, ", the op takes ", min,
+                                              min == max   ? ""
+                                              : max > 1000 ? " or more"
+                                                           : StrCat(" to ", max)));
 }
 
 absl::Status CheckAttributes(const pb::OpSchema& schema,
@@ -30,17 +31,17 @@ absl::Status CheckAttributes(const pb::OpSchema& schema,
     if (known == schema.attributes().end()) continue;
     bool stated = attribute.type() != pb::AttributeProto::UNDEFINED;
     if (stated && attribute.type() != known->second.type) {
-      return absl::InvalidArgumentError(
-          StrCat("attribute '", attribute.name(), "' is of kind ",
-                 pb::AttributeProto::AttributeType_Name(attribute.type()), ", not ",
-                 pb::AttributeProto::AttributeType_Name(known->second.type)));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("attribute '", attribute.name(), "' is of kind ",
+                                 pb::AttributeProto::AttributeType_Name(attribute.type()), ", not ",
+                                 pb::AttributeProto::AttributeType_Name(known->second.type)));
     }
   }
   for (const auto& [name, known] : schema.attributes()) {
     bool given = std::any_of(attributes.begin(), attributes.end(),
                              [&](const auto& attribute) { return attribute.name() == name; });
     if (known.required && all_known && !given) {
-      return absl::InvalidArgumentError(StrCat("needs the attribute '", name, "'"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("needs the attribute '", name, "'"));
     }
   }
   return absl::OkStatus();
@@ -58,12 +59,12 @@ absl::Status CheckArity(const std::vector<pb::AttributeProto>& attributes, const
                         int inputs, int outputs) {
   const pb::GraphProto* graph = FindGraph(attributes, name);
   if (graph == nullptr) {
-    return absl::InvalidArgumentError(StrCat("needs the attribute '", name, "', a graph"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("needs the attribute '", name, "', a graph"));
   }
   if (graph->input_size() == inputs && graph->output_size() == outputs) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("its '", name, "' takes ", graph->input_size(),
-                                           " inputs and gives ", graph->output_size(),
-                                           " outputs, not ", inputs, " and ", outputs));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("its '", name, "' takes ", graph->input_size(), " inputs and gives ",
+                             graph->output_size(), " outputs, not ", inputs, " and ", outputs));
 }
 
 // What a node hands to its subgraphs and takes from them. If: no inputs, the node's outputs. Loop:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/import/graph_importer.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -36,8 +37,8 @@ absl::StatusOr<std::vector<ValueId>> GraphImporter::ImportMapBody(
     const ValueId id = scope.Find(output.name());
     if (composites_.FindStrings(id) != nullptr) return NoItemsOfStrings();
     if (!id.valid() || composites_.Find(id) != nullptr) {
-      return absl::InvalidArgumentError(
-          StrCat("output '", DisplayName(output.name()), "' of its body is no tensor"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("output '", DisplayName(output.name()),
+                                                  "' of its body is no tensor"));
     }
     results.push_back(id);
   }
@@ -64,12 +65,12 @@ absl::Status GraphImporter::ImportSequenceMap(const pb::NodeProto& node,
   const pb::GraphProto* graph = BodyOf(attributes);
   const bool is_sequence = !map.inputs.empty() && composites_.FindItems(map.inputs[0]) != nullptr;
   if (graph == nullptr || !is_sequence) {
-    return absl::InvalidArgumentError("needs a sequence and a body");
+    return AOTC_REFUSAL(InvalidArgument, "needs a sequence and a body");
   }
-  if (body.depth >= kMaxDepth) return absl::InvalidArgumentError("is nested too deeply");
+  if (body.depth >= kMaxDepth) return AOTC_REFUSAL(InvalidArgument, "is nested too deeply");
   if (graph->input_size() != static_cast<int>(map.inputs.size()) ||
       graph->output_size() < node.output_size()) {
-    return absl::InvalidArgumentError("its inputs and outputs are not those of its body");
+    return AOTC_REFUSAL(InvalidArgument, "its inputs and outputs are not those of its body");
   }
   const std::optional<size_t> count = KnownItems(map.inputs);
   if (count && *count > 0) return UnrollMap(node, *graph, map, *count, body);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/import/onnx_tensor.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -19,16 +20,18 @@ bool Has(const CompositeCall& call, size_t index) {
 }
 
 absl::StatusOr<ValueId> TensorAt(const CompositeCall& call, size_t index) {
-  if (!Has(call, index)) return absl::InvalidArgumentError(StrCat("input ", index, " is missing"));
+  if (!Has(call, index))
+    return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " is missing"));
   if (call.table.Find(call.operands[index]) == nullptr) return call.operands[index];
-  return absl::InvalidArgumentError(StrCat("input ", index, " is not a tensor"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " is not a tensor"));
 }
 
 absl::StatusOr<Composite> SequenceOf(CompositeCall& call, size_t index) {
-  if (!Has(call, index)) return absl::InvalidArgumentError(StrCat("input ", index, " is missing"));
+  if (!Has(call, index))
+    return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " is missing"));
   const Composite* composite = call.table.Find(call.operands[index]);
   if (composite == nullptr || composite->kind == BundleKind::kOptional) {
-    return absl::InvalidArgumentError(StrCat("input ", index, " is not a sequence"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " is not a sequence"));
   }
   return call.builder.As(BundleKind::kSequence, *composite);
 }
@@ -72,7 +75,7 @@ Result SequenceConstruct(CompositeCall& call) {
     AOTC_ASSIGN_OR_RETURN(const ValueId tensor, TensorAt(call, i));
     tensors.push_back(tensor);
   }
-  if (tensors.empty()) return absl::InvalidArgumentError("needs a tensor");
+  if (tensors.empty()) return AOTC_REFUSAL(InvalidArgument, "needs a tensor");
   return call.builder.OfTensors(tensors);
 }
 
@@ -197,7 +200,7 @@ Result AbsentOptional(CompositeCall& call) {
     return call.builder.Empty(is_tensor ? BundleKind::kOptional : BundleKind::kOptionalSequence,
                               dtype);
   }
-  return absl::InvalidArgumentError("needs a value, or the type of a tensor or sequence");
+  return AOTC_REFUSAL(InvalidArgument, "needs a value, or the type of a tensor or sequence");
 }
 
 Result Optional(CompositeCall& call) {
@@ -205,7 +208,7 @@ Result Optional(CompositeCall& call) {
   const Composite* composite = call.table.Find(call.operands[0]);
   if (composite != nullptr) {
     if (composite->kind != BundleKind::kSequence) {
-      return absl::InvalidArgumentError("makes an optional of an optional");
+      return AOTC_REFUSAL(InvalidArgument, "makes an optional of an optional");
     }
     return call.builder.As(BundleKind::kOptionalSequence, *composite);
   }
@@ -226,7 +229,7 @@ Result OptionalHasElement(CompositeCall& call) {
 }
 
 Result OptionalGetElement(CompositeCall& call) {
-  if (!Has(call, 0)) return absl::InvalidArgumentError("input 0 is missing");
+  if (!Has(call, 0)) return AOTC_REFUSAL(InvalidArgument, "input 0 is missing");
   const Composite* composite = call.table.Find(call.operands[0]);
   if (composite == nullptr) return call.operands[0];
   if (composite->kind != BundleKind::kOptional) {
@@ -273,7 +276,8 @@ absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto
       return CompositeType{.kind = optional ? BundleKind::kOptionalSequence : BundleKind::kSequence,
                            .item = &item.tensor_type()};
     }
-    return absl::UnimplementedError(
+    return AOTC_REFUSAL(
+        Unimplemented,
         "sequences of anything but tensors are not supported; hint: use one sequence of tensors "
         "for each");
   }
@@ -281,7 +285,7 @@ absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto
   if (optional && inner->has_tensor_type()) {
     return CompositeType{.kind = BundleKind::kOptional, .item = &inner->tensor_type()};
   }
-  if (optional) return absl::UnimplementedError("optionals of that kind are not supported");
+  if (optional) return AOTC_REFUSAL(Unimplemented, "optionals of that kind are not supported");
   return std::nullopt;
 }
 

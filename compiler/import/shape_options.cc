@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "compiler/ir/expr_linear.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -85,8 +86,9 @@ absl::StatusOr<ShapeOption> ParseShapeOption(std::string_view text) {
     auto dims = ParseBounds(std::string(text.substr(split + 1)));
     if (dims && split > 0) return ShapeOption{std::string(text.substr(0, split)), *dims};
   }
-  return absl::InvalidArgumentError(StrCat(
-      "--shape ", text, ": expected NAME=DIMxDIM... with dims such as 3, 1..4 or 32..960:32"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("--shape ", text,
+                             ": expected NAME=DIMxDIM... with dims such as 3, 1..4 or 32..960:32"));
 }
 
 absl::StatusOr<DimOption> ParseDimOption(std::string_view text) {
@@ -99,7 +101,8 @@ absl::StatusOr<DimOption> ParseDimOption(std::string_view text) {
     return DimOption{.name = std::string(text.substr(0, equals)),
                      .same_as = std::string(text.substr(equals + 1))};
   }
-  return absl::InvalidArgumentError(
+  return AOTC_REFUSAL(
+      InvalidArgument,
       StrCat("--dim ", text, ": expected NAME=8, NAME=1..32, NAME=32..960:32 or NAME=OTHER"));
 }
 
@@ -112,7 +115,7 @@ absl::StatusOr<BoundOption> ParseBoundOption(std::string_view text) {
       return BoundOption{std::string(text.substr(0, colon)), static_cast<int>(*axis), *most};
     }
   }
-  return absl::InvalidArgumentError(StrCat("--bound ", text, ": expected TENSOR:AXIS=N"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("--bound ", text, ": expected TENSOR:AXIS=N"));
 }
 
 std::string PrintDimBound(const DimBound& bound) {

@@ -7,6 +7,7 @@
 #include "compiler/import/opset.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/strings.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -74,7 +75,8 @@ class NodeImporter {
 
  private:
   absl::Status Refused(std::string_view what) const {
-    return absl::UnimplementedError(
+    return AOTC_REFUSAL(
+        Unimplemented,
         StrCat(node_.op, " is not supported ", what,
                "; hint: numbers can stand for strings, which ai.onnx.ml.LabelEncoder gives"));
   }

@@ -5,6 +5,7 @@
 #include "compiler/import/dim_parser.h"
 #include "compiler/import/onnx_proto.h"
 #include "compiler/ir/loop_names.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -43,9 +44,9 @@ absl::Status SymbolTable::Bind(const std::string& alias, const DimBound& bound) 
   const std::string& name = Principal(alias);
   auto [found, added] = bounds_.try_emplace(name, bound);
   if (added || found->second == bound) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("dim '", DisplayName(name), "' is given as ",
-                                           PrintDimBound(found->second), " and as ",
-                                           PrintDimBound(bound)));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("dim '", DisplayName(name), "' is given as ",
+                             PrintDimBound(found->second), " and as ", PrintDimBound(bound)));
 }
 
 std::optional<DimBound> SymbolTable::BoundOf(const std::string& alias) const {

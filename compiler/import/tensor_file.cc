@@ -4,6 +4,7 @@
 
 #include "compiler/import/onnx_tensor.h"
 #include "compiler/support/files.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -14,7 +15,7 @@ absl::StatusOr<Constant> ReadTensorFile(const std::string& path) {
   google::protobuf::LogSilencer silencer;
   pb::TensorProto tensor;
   if (!tensor.ParseFromString(bytes)) {
-    return absl::InvalidArgumentError(StrCat(path, ": holds no tensor"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat(path, ": holds no tensor"));
   }
   absl::StatusOr<Constant> constant = TensorReader("").Read(tensor);
   if (constant.ok()) return constant;

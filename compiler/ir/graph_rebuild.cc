@@ -230,6 +230,11 @@ void Rebuilder::FinishOutputs(RegionId id) {
   }
 }
 
+bool Rebuilder::IsDefined(ValueId old_value) const {
+  return !old_value.valid() || needed_[old_value] == 0 || map_[old_value].valid() ||
+         outputs_.contains(old_value);
+}
+
 absl::Status Rebuilder::Splice(RegionId old_region) {
   for (NodeId id : old_.regions[old_region].nodes) {
     const Node& node = old_.nodes[id];

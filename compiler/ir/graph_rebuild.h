@@ -58,6 +58,8 @@ class Rebuilder {
   void Replace(ValueId old_value, ValueId new_value);
   // As an output of its region `old_value` is `new_value`, whatever its readers read.
   void ReplaceAsOutput(ValueId old_value, ValueId new_value) { outputs_[old_value] = new_value; }
+  // The value has its new one, or nothing needs it.
+  bool IsDefined(ValueId old_value) const;
   // Copies a node of the old graph, regions too, with mapped inputs; its outputs become new values.
   // Outputs that nothing needs become invalid; those of an If or a Repeat go, with what only they
   // need in the regions.

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -27,9 +28,9 @@ bool IsComputed(const Kernel& kernel, TensorId id) {
 }
 
 absl::Status NotWritten(const Kernel& kernel, const KernelTensor& tensor, std::string_view why) {
-  return absl::UnimplementedError(StrCat(StrJoin(kernel.sources, " + "), ": '", tensor.name,
-                                         "' has elements of type ", DTypeName(tensor.dtype), ", ",
-                                         why));
+  return AOTC_REFUSAL(Unimplemented,
+                      StrCat(StrJoin(kernel.sources, " + "), ": '", tensor.name,
+                             "' has elements of type ", DTypeName(tensor.dtype), ", ", why));
 }
 
 // The bodies of pointwise stages with what they read of earlier ones substituted. Nothing where

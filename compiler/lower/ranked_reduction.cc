@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -63,14 +64,14 @@ absl::Status CheckRanks(const FlatStage& stage) {
   for (size_t k = 0; k < stage.results.size() && HasSeveralRanks(stage); ++k) {
     const int count = stage.results[k].inner_count;
     if (count != 0 && count != inner)
-      return absl::UnimplementedError("a reduction has results of three ranks");
+      return AOTC_REFUSAL(Unimplemented, "a reduction has results of three ranks");
     if (count != 0 && stage.results[k].dtype != stage.bodies[k].dtype())
-      return absl::UnimplementedError("a row of a reduction has another type than its sum");
+      return AOTC_REFUSAL(Unimplemented, "a row of a reduction has another type than its sum");
     for (size_t j = 0; j < stage.results.size(); ++j) {
       const Expr& combine = stage.combiner.combine[k];
       const bool needs = UsesVar(combine, StrCat("a", j)) || UsesVar(combine, StrCat("b", j));
       if (needs && j != k && IsRanked(stage, j))
-        return absl::UnimplementedError("a row of a reduction is needed by another result");
+        return AOTC_REFUSAL(Unimplemented, "a row of a reduction is needed by another result");
     }
   }
   return absl::OkStatus();

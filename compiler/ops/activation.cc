@@ -4,6 +4,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -91,7 +92,7 @@ absl::StatusOr<Expr> Gelu(const Expr& x, const Attributes& a) {
     Expr scale = Number(std::sqrt(2 / std::numbers::pi), x);
     return half * (Number(1, x) + Tanh(scale * cubic));
   }
-  return absl::InvalidArgumentError(StrCat("unknown approximation '", approximate, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown approximation '", approximate, "'"));
 }
 
 absl::StatusOr<Expr> Mish(const Expr& x, const Attributes&) { return x * Tanh(SoftplusOf(x)); }

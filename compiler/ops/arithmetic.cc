@@ -1,6 +1,7 @@
 // Arithmetic of two or more operands with numpy broadcasting.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -14,17 +15,22 @@ absl::Status BinaryOp(OpContext& op) {
   return absl::OkStatus();
 }
 
+absl::Status RequireInteger(const Tensor& x) {
+  if (IsInteger(x.dtype())) return absl::OkStatus();
+  return AOTC_REFUSAL(InvalidArgument, "needs integer operands");
+}
+
 template <ExprOp kOp>
 absl::Status BitwiseOp(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, 2));
-  if (!IsInteger(x[0].dtype())) return absl::InvalidArgumentError("needs integer operands");
+  AOTC_RETURN_IF_ERROR(RequireInteger(x[0]));
   op.SetOutput(0, op.b().Map(x, [](const auto& v) { return Binary(kOp, v[0], v[1]); }));
   return absl::OkStatus();
 }
 
 absl::Status BitwiseNot(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
-  if (!IsInteger(x.dtype())) return absl::InvalidArgumentError("needs integer operands");
+  AOTC_RETURN_IF_ERROR(RequireInteger(x));
   op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Unary(ExprOp::kBitNot, v[0]); }));
   return absl::OkStatus();
 }
@@ -35,18 +41,22 @@ Expr Fold(ExprOp combine, const std::vector<Expr>& v) {
   return result;
 }
 
+// All inputs, one or more, in their common shape.
+absl::StatusOr<std::vector<Tensor>> Operands(OpContext& op) {
+  if (op.InputCount() == 0) return AOTC_REFUSAL(InvalidArgument, "needs an operand");
+  return BroadcastInputs(op, 0, op.InputCount());
+}
+
 template <ExprOp kOp>
 absl::Status VariadicOp(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, op.InputCount()));
-  if (x.empty()) return absl::InvalidArgumentError("needs an operand");
+  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, Operands(op));
   AOTC_RETURN_IF_ERROR(RequireNumber(x[0]));
   op.SetOutput(0, op.b().Map(x, [](const auto& v) { return Fold(kOp, v); }));
   return absl::OkStatus();
 }
 
 absl::Status Mean(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, op.InputCount()));
-  if (x.empty()) return absl::InvalidArgumentError("needs an operand");
+  AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, Operands(op));
   AOTC_RETURN_IF_ERROR(RequireFloat(x[0]));
   op.SetOutput(0, op.b().Map(x, [](const auto& v) {
     return Div(Fold(ExprOp::kAdd, v), Number(static_cast<double>(v.size()), v[0]));
@@ -106,10 +116,10 @@ absl::Status Pow(OpContext& op) {
 // A shift by the width of the type or more gives 0.
 absl::Status BitShift(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, 2));
-  if (!IsInteger(x[0].dtype())) return absl::InvalidArgumentError("needs integer operands");
+  AOTC_RETURN_IF_ERROR(RequireInteger(x[0]));
   std::string direction = op.attributes().String("direction");
   if (direction != "LEFT" && direction != "RIGHT") {
-    return absl::InvalidArgumentError("attribute direction must be LEFT or RIGHT");
+    return AOTC_REFUSAL(InvalidArgument, "attribute direction must be LEFT or RIGHT");
   }
   ExprOp shift = direction == "LEFT" ? ExprOp::kShiftLeft : ExprOp::kShiftRight;
   double width = BitWidth(x[0].dtype());

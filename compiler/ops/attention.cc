@@ -7,6 +7,7 @@
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -49,12 +50,12 @@ absl::StatusOr<Heads> HeadsOf(OpContext& op, size_t index, std::string_view attr
   const std::optional<int64_t> axis = heads.tensor.dim(1).AsInt();
   const bool by_axis = heads.tensor.rank() == 4;
   if (!last || (by_axis && !axis)) {
-    return absl::UnimplementedError(StrCat("needs known heads and features of input ", index));
+    return AOTC_REFUSAL(Unimplemented, StrCat("needs known heads and features of input ", index));
   }
   heads.heads = by_axis ? *axis : op.attributes().Int(attribute);
   if (heads.heads >= 1 && (by_axis || *last % heads.heads == 0)) return heads;
-  return absl::InvalidArgumentError(
-      StrCat(*last, " features do not divide into ", attribute, " = ", heads.heads));
+  return AOTC_REFUSAL(InvalidArgument, StrCat(*last, " features do not divide into ", attribute,
+                                              " = ", heads.heads));
 }
 
 class AttentionBuilder {
@@ -72,7 +73,7 @@ class AttentionBuilder {
     const Tensor weights = Softmax(masked);
     SetResult(weights);
     const int64_t mode = op_.attributes().Int("qk_matmul_output_mode");
-    if (mode < 0 || mode > 3) return absl::InvalidArgumentError("unknown qk_matmul_output_mode");
+    if (mode < 0 || mode > 3) return AOTC_REFUSAL(InvalidArgument, "unknown qk_matmul_output_mode");
     const Tensor stages[] = {products, capped, masked, weights};
     if (op_.WantsOutput(3)) op_.SetOutput(3, HeadsFirst(stages[mode]));
     return absl::OkStatus();
@@ -85,22 +86,22 @@ class AttentionBuilder {
     AOTC_ASSIGN_OR_RETURN(value_, HeadsOf(op_, 2, "kv_num_heads"));
     const Bounds bounds = op_.bounds();
     if (query_.heads % key_.heads != 0 || key_.heads != value_.heads) {
-      return absl::InvalidArgumentError(StrCat(query_.heads, " heads of queries do not share ",
-                                               key_.heads, " of keys and ", value_.heads,
-                                               " of values"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat(query_.heads, " heads of queries do not share ", key_.heads,
+                                 " of keys and ", value_.heads, " of values"));
     }
     const bool fits = ProveEqual(query_.Depth(), key_.Depth(), bounds) &&
                       ProveEqual(key_.Length(), value_.Length(), bounds) &&
                       ProveEqual(query_.Batch(), key_.Batch(), bounds) &&
                       ProveEqual(query_.Batch(), value_.Batch(), bounds);
     if (fits) return absl::OkStatus();
-    return absl::InvalidArgumentError("queries, keys and values have different dims");
+    return AOTC_REFUSAL(InvalidArgument, "queries, keys and values have different dims");
   }
 
   absl::Status ReadCaches() {
     past_ = 0;
     if (op_.HasInput(4) != op_.HasInput(5)) {
-      return absl::InvalidArgumentError("needs both past_key and past_value, or none");
+      return AOTC_REFUSAL(InvalidArgument, "needs both past_key and past_value, or none");
     }
     if (op_.HasInput(4)) {
       AOTC_ASSIGN_OR_RETURN(const Tensor keys, op_.Input(4));
@@ -109,7 +110,7 @@ class AttentionBuilder {
       AOTC_RETURN_IF_ERROR(CheckCache(values, value_));
       past_ = keys.dim(2);
       if (!ProveEqual(past_, values.dim(2), op_.bounds())) {
-        return absl::InvalidArgumentError("past_key and past_value have different lengths");
+        return AOTC_REFUSAL(InvalidArgument, "past_key and past_value have different lengths");
       }
       key_.past = keys;
       value_.past = values;
@@ -127,7 +128,7 @@ class AttentionBuilder {
         ProveEqual(past.dim(3), now.Depth(), bounds)) {
       return absl::OkStatus();
     }
-    return absl::InvalidArgumentError("a cache does not have the dims of what is appended");
+    return AOTC_REFUSAL(InvalidArgument, "a cache does not have the dims of what is appended");
   }
 
   // [B, heads, P + S, D]
@@ -145,7 +146,7 @@ class AttentionBuilder {
       AOTC_RETURN_IF_ERROR(RequireRank(lengths_, 1, 1));
       if (!IsInteger(lengths_.dtype()) ||
           !ProveEqual(lengths_.dim(0), query_.Batch(), op_.bounds())) {
-        return absl::InvalidArgumentError("nonpad_kv_seqlen needs one integer per sample");
+        return AOTC_REFUSAL(InvalidArgument, "nonpad_kv_seqlen needs one integer per sample");
       }
     }
     if (!op_.HasInput(3)) return absl::OkStatus();
@@ -157,7 +158,7 @@ class AttentionBuilder {
     AOTC_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes({rows, given}));
     const bool short_enough = Prove(Le(mask_.dim(-1), key_.Length()), op_.bounds()) == true;
     if (SameShape(common, rows) && short_enough) return absl::OkStatus();
-    return absl::InvalidArgumentError("the mask does not broadcast to the scores");
+    return AOTC_REFUSAL(InvalidArgument, "the mask does not broadcast to the scores");
   }
 
   // Scores have the axes [B, heads, S, T], or [B, S, heads, T] where the operands have their heads

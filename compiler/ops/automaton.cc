@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -123,7 +124,7 @@ absl::StatusOr<Automaton> DictionaryAutomaton(const std::vector<std::string>& ke
       const size_t entry = Entry(trie, state, trie.classes[static_cast<uint8_t>(c)]);
       if (trie.next[entry] == kNowhere) {
         if (trie.next.size() > kMostEntries) {
-          return absl::UnimplementedError("the strings to compare with have too many bytes");
+          return AOTC_REFUSAL(Unimplemented, "the strings to compare with have too many bytes");
         }
         trie.next[entry] = trie.state_count();
         trie.result.push_back(missing);

@@ -7,6 +7,7 @@
 // does. f8e8m0, which has no sign, takes the magnitude.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -51,14 +52,14 @@ Expr PowerOfTwo(const Expr& x, const Attributes& attributes) {
 absl::Status CheckRoundMode(const Attributes& attributes) {
   const std::string mode = attributes.String("round_mode", "up");
   if (mode == "up" || mode == "down" || mode == "nearest") return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("attribute round_mode is '", mode, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("attribute round_mode is '", mode, "'"));
 }
 
 absl::Status CastTo(OpContext& op, DType target) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   bool has_arithmetic = target == DType::kBool || IsInteger(target) || IsFloat(target);
   if (!has_arithmetic) {
-    return absl::UnimplementedError(StrCat("conversion to ", TypeName(target)));
+    return AOTC_REFUSAL(Unimplemented, StrCat("conversion to ", TypeName(target)));
   }
   AOTC_RETURN_IF_ERROR(CheckRoundMode(op.attributes()));
   const bool saturate = IsFloat8(target) && op.attributes().Int("saturate", 1) != 0;
@@ -76,13 +77,13 @@ absl::Status CastTo(OpContext& op, DType target) {
 absl::Status CastOp(OpContext& op) {
   int64_t to = op.attributes().Int("to");
   if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to))) {
-    return absl::UnimplementedError(StrCat("conversion to ONNX element type ", to));
+    return AOTC_REFUSAL(Unimplemented, StrCat("conversion to ONNX element type ", to));
   }
   return CastTo(op, static_cast<DType>(to));
 }
 
 absl::Status CastLike(OpContext& op) {
-  if (!op.HasInput(1)) return absl::InvalidArgumentError("needs input 1");
+  if (!op.HasInput(1)) return AOTC_REFUSAL(InvalidArgument, "needs input 1");
   return CastTo(op, op.InputType(1).dtype);
 }
 

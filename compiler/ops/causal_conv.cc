@@ -3,6 +3,7 @@
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -32,9 +33,9 @@ absl::Status CheckDims(OpContext& op, CausalConv& conv) {
   AOTC_RETURN_IF_ERROR(RequireRank(conv.x, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(conv.weight, 3, 3));
   const std::optional<int64_t> taps = conv.weight.dim(2).AsInt();
-  if (!taps) return absl::UnimplementedError("needs a weight of known length");
+  if (!taps) return AOTC_REFUSAL(Unimplemented, "needs a weight of known length");
   if (*taps < 1 || !conv.weight.dim(1).IsInt(1)) {
-    return absl::InvalidArgumentError("needs a weight of [channels, 1, k]");
+    return AOTC_REFUSAL(InvalidArgument, "needs a weight of [channels, 1, k]");
   }
   conv.before = *taps - 1;
   const Expr samples = conv.x.dim(0), channels = conv.x.dim(1);
@@ -70,7 +71,7 @@ absl::StatusOr<CausalConv> ReadConv(OpContext& op) {
   const std::string activation = op.attributes().String("activation", "none");
   conv.silu = activation == "silu" || activation == "swish";
   if (conv.silu || activation == "none") return conv;
-  return absl::InvalidArgumentError(StrCat("unknown activation '", activation, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown activation '", activation, "'"));
 }
 
 // Sums and bias are rounded to the type of the input before the activation, as in the function that

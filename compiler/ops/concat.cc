@@ -3,6 +3,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -15,7 +16,7 @@ absl::StatusOr<std::vector<Tensor>> ConcatOperands(OpContext& op) {
     AOTC_ASSIGN_OR_RETURN(Tensor part, op.Input(i));
     parts.push_back(part);
   }
-  if (parts.empty()) return absl::InvalidArgumentError("needs an operand");
+  if (parts.empty()) return AOTC_REFUSAL(InvalidArgument, "needs an operand");
   AOTC_RETURN_IF_ERROR(RequireSameType(parts));
   for (const Tensor& part : parts) {
     AOTC_RETURN_IF_ERROR(RequireRank(part, parts[0].rank(), parts[0].rank()));
@@ -94,7 +95,8 @@ absl::Status Interleave(OpContext& op) {
       const Expr& dim = shape[static_cast<size_t>(d)];
       const Expr wanted = d == axis ? CeilDiv(dim - p, count) : dim;
       if (!ProveEqual(parts[p].dim(d), wanted, op.bounds()))
-        return absl::InvalidArgumentError(StrCat("operand ", p, " has another dim along axis ", d));
+        return AOTC_REFUSAL(InvalidArgument,
+                            StrCat("operand ", p, " has another dim along axis ", d));
     }
   }
   op.SetOutput(0, op.b().Compute(parts[0].dtype(), shape, [&](Indices i) {
@@ -118,13 +120,14 @@ absl::StatusOr<std::vector<Expr>> PartSizes(OpContext& op, const Expr& dim, int 
       total = total + sizes[p];
     }
     constexpr const char* kWrong = "the sizes do not add up to the dim of the axis";
-    if (sizes.size() != op.node().outputs.size()) return absl::InvalidArgumentError(kWrong);
+    if (sizes.size() != op.node().outputs.size()) return AOTC_REFUSAL(InvalidArgument, kWrong);
     AOTC_RETURN_IF_ERROR(op.RequireEqual(total, dim, kWrong));
     return sizes;
   }
   auto count = static_cast<int64_t>(op.node().outputs.size());
   if (op.attributes().Int("num_outputs", count) != count) {
-    return absl::InvalidArgumentError("attribute num_outputs differs from the number of outputs");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "attribute num_outputs differs from the number of outputs");
   }
   Expr size = CeilDiv(dim, count);
   std::vector<Expr> sizes(static_cast<size_t>(count), size);
@@ -132,7 +135,7 @@ absl::StatusOr<std::vector<Expr>> PartSizes(OpContext& op, const Expr& dim, int 
   // n >= (count - 1) * ceil(n / count) where n >= (count - 1)^2; of fewer, where it can be proved.
   const bool is_long = Prove(Le((count - 1) * (count - 1), dim), op.bounds()) == true;
   if (!is_long && Prove(Le(0, sizes.back()), op.bounds()) != true) {
-    return absl::InvalidArgumentError("the axis is, or may be, too short for that many parts");
+    return AOTC_REFUSAL(InvalidArgument, "the axis is, or may be, too short for that many parts");
   }
   return sizes;
 }

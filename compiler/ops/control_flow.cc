@@ -13,6 +13,7 @@
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -159,14 +160,14 @@ absl::Status RepeatBuilder::Build(ValueId trip, ValueId cond,
 absl::Status CheckLoop(const Graph& graph, const Node& node, const LoopForm& form,
                        size_t body_inputs) {
   const auto found = node.regions.find(kBody);
-  if (found == node.regions.end()) return absl::InvalidArgumentError("has no body");
+  if (found == node.regions.end()) return AOTC_REFUSAL(InvalidArgument, "has no body");
   const Region& body = graph.regions[found->second];
   if (body.inputs.size() != body_inputs || node.outputs.size() < form.states ||
       body.outputs.size() != form.body_next + node.outputs.size()) {
-    return absl::InvalidArgumentError("its inputs and outputs are not those of its body");
+    return AOTC_REFUSAL(InvalidArgument, "its inputs and outputs are not those of its body");
   }
   for (size_t i = form.node_state; i < node.inputs.size(); ++i) {
-    if (!node.inputs[i].valid()) return absl::InvalidArgumentError(StrCat("needs input ", i));
+    if (!node.inputs[i].valid()) return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", i));
   }
   return absl::OkStatus();
 }
@@ -202,8 +203,8 @@ absl::StatusOr<std::vector<int64_t>> ListOf(const Node& node, const char* name, 
   std::vector<int64_t> list = node.attributes.Ints(name);
   if (list.empty()) list.resize(count, 0);
   if (list.size() == count) return list;
-  return absl::InvalidArgumentError(
-      StrCat("attribute '", name, "' has ", list.size(), " elements, not ", count));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("attribute '", name, "' has ", list.size(), " elements, not ", count));
 }
 
 // The directions of the inputs or outputs: 1 for backwards.
@@ -212,8 +213,8 @@ absl::StatusOr<std::vector<int64_t>> DirectionsOf(const Node& node, const char* 
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> directions, ListOf(node, name, count));
   for (int64_t direction : directions) {
     if (direction != 0 && direction != 1) {
-      return absl::InvalidArgumentError(
-          StrCat("attribute '", name, "' holds other numbers than 0 and 1"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("attribute '", name, "' holds other numbers than 0 and 1"));
     }
   }
   return directions;
@@ -245,7 +246,7 @@ Attributes ItemAttributes(int64_t axis, int64_t direction) {
 absl::Status Scan(Rebuilder& rebuilder, const Node& node) {
   const int64_t scanned = node.attributes.Int("num_scan_inputs");
   if (scanned < 1 || static_cast<size_t>(scanned) > node.inputs.size()) {
-    return absl::InvalidArgumentError("attribute 'num_scan_inputs' is out of range");
+    return AOTC_REFUSAL(InvalidArgument, "attribute 'num_scan_inputs' is out of range");
   }
   const auto items = static_cast<size_t>(scanned);
   const LoopForm form = {.states = node.inputs.size() - items};
@@ -290,17 +291,17 @@ absl::Status ScanLength(OpContext& op) {
   Expr length;
   for (size_t j = 0; j < axes.size(); ++j) {
     const ValueType& type = op.InputType(j);
-    if (!type.ranked) return absl::InvalidArgumentError("scans a value of no known rank");
+    if (!type.ranked) return AOTC_REFUSAL(InvalidArgument, "scans a value of no known rank");
     AOTC_ASSIGN_OR_RETURN(const int axis,
                           op.NormalizeAxis(axes[j], static_cast<int>(type.dims.size())));
     const Expr& dim = type.dims[static_cast<size_t>(axis)];
     if (!length.valid()) length = dim;
     if (!ProveEqual(length, dim, op.bounds())) {
-      return absl::InvalidArgumentError(StrCat("scans inputs of different lengths, ",
-                                               PrintExpr(length), " and ", PrintExpr(dim)));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("scans inputs of different lengths, ",
+                                                  PrintExpr(length), " and ", PrintExpr(dim)));
     }
   }
-  if (!length.valid()) return absl::InvalidArgumentError("scans nothing");
+  if (!length.valid()) return AOTC_REFUSAL(InvalidArgument, "scans nothing");
   op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) { return length; }));
   return absl::OkStatus();
 }

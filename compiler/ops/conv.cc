@@ -2,6 +2,7 @@
 #include "compiler/ops/convolution.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -21,7 +22,7 @@ absl::Status Conv(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor bias, op.Input(2));
   AOTC_RETURN_IF_ERROR(RequireSameType({x, bias}));
   if (bias.rank() != 1 || !ProveEqual(bias.dim(0), weight.dim(0), op.bounds())) {
-    return absl::InvalidArgumentError("the bias must have one element per output channel");
+    return AOTC_REFUSAL(InvalidArgument, "the bias must have one element per output channel");
   }
   auto add_bias = [&](const Indices& i) { return sums(i) + bias({i[1]}); };
   op.SetOutput(0, op.b().Compute(x.dtype(), sums.shape(), add_bias));

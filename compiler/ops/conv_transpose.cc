@@ -7,6 +7,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/transposed_window.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -18,12 +19,12 @@ absl::Status CheckChannels(const OpContext& op, const Tensor& x, const Tensor& w
                            int64_t groups) {
   int64_t inputs = *weight.dim(0).AsInt();
   if (groups < 1 || inputs % groups != 0) {
-    return absl::InvalidArgumentError(
-        StrCat(inputs, " input channels do not divide into ", groups, " groups"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(inputs, " input channels do not divide into ", groups, " groups"));
   }
   if (ProveEqual(x.dim(1), inputs, op.bounds())) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("the input must have ", inputs, " channels, as the weight has"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("the input must have ", inputs, " channels, as the weight has"));
 }
 
 Tensor TransposedSums(TensorBuilder& b, const Tensor& x, const Tensor& weight,
@@ -63,7 +64,7 @@ absl::Status ConvTranspose(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(x, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(weight, x.rank(), x.rank()));
   if (!StaticDims(weight.shape())) {
-    return absl::UnimplementedError("needs a weight of static shape");
+    return AOTC_REFUSAL(Unimplemented, "needs a weight of static shape");
   }
   int64_t groups = op.attributes().Int("group", 1);
   AOTC_RETURN_IF_ERROR(CheckChannels(op, x, weight, groups));
@@ -78,7 +79,7 @@ absl::Status ConvTranspose(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor bias, op.Input(2));
   AOTC_RETURN_IF_ERROR(RequireSameType({x, bias}));
   if (bias.rank() != 1 || !ProveEqual(bias.dim(0), sums.dim(1), op.bounds())) {
-    return absl::InvalidArgumentError("the bias must have one element per output channel");
+    return AOTC_REFUSAL(InvalidArgument, "the bias must have one element per output channel");
   }
   auto add_bias = [&](const Indices& i) { return sums(i) + bias({i[1]}); };
   op.SetOutput(0, op.b().Compute(x.dtype(), sums.shape(), add_bias));

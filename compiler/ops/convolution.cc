@@ -2,6 +2,7 @@
 
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -10,12 +11,12 @@ namespace {
 
 absl::StatusOr<std::vector<int64_t>> KernelDims(const OpContext& op, const Tensor& weight) {
   std::optional<std::vector<int64_t>> dims = StaticDims(weight.shape());
-  if (!dims) return absl::UnimplementedError("needs a weight of static shape");
+  if (!dims) return AOTC_REFUSAL(Unimplemented, "needs a weight of static shape");
   std::vector<int64_t> kernel(dims->begin() + 2, dims->end());
   std::vector<int64_t> stated = op.attributes().Ints("kernel_shape");
   if (!stated.empty() && stated != kernel) {
-    return absl::InvalidArgumentError(
-        "attribute kernel_shape differs from the shape of the weight");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "attribute kernel_shape differs from the shape of the weight");
   }
   return kernel;
 }
@@ -25,11 +26,12 @@ absl::Status CheckChannels(const OpContext& op, const Tensor& x, const Tensor& w
                            int64_t groups) {
   int64_t outputs = *weight.dim(0).AsInt(), inputs = *weight.dim(1).AsInt();
   if (groups < 1 || outputs % groups != 0) {
-    return absl::InvalidArgumentError(
-        StrCat(outputs, " output channels do not divide into ", groups, " groups"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(outputs, " output channels do not divide into ", groups, " groups"));
   }
   if (!ProveEqual(x.dim(1), inputs * groups, op.bounds())) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("the input must have ", inputs * groups, " channels (", inputs, " in each of ",
                groups, " groups)", x.dim(1).AsInt() ? StrCat(", not ", *x.dim(1).AsInt()) : ""));
   }

@@ -10,6 +10,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/run_axes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -137,7 +138,7 @@ absl::Status Cumulate(OpContext& op, std::string_view combiner) {
   AOTC_RETURN_IF_ERROR(RequireNumber(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> axis, op.IntElements(1));
-  if (axis.size() != 1) return absl::InvalidArgumentError("needs one axis");
+  if (axis.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one axis");
   const std::optional<int64_t> known = Simplify(axis[0], op.bounds()).AsInt();
   if (!known) return CumulateAlongRun(op, x, combiner);
   AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(*known, x.rank()));

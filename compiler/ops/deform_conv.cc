@@ -6,6 +6,7 @@
 #include "compiler/ops/convolution.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -46,8 +47,9 @@ absl::Status ReadOffsets(OpContext& op, DeformConv& deform) {
   const int64_t channels = *deform.conv.weight.dim(1).AsInt() * deform.conv.groups;
   deform.offset_groups = op.attributes().Int("offset_group", 1);
   if (deform.offset_groups < 1 || channels % deform.offset_groups != 0) {
-    return absl::InvalidArgumentError(StrCat(
-        channels, " input channels do not divide into offset_group = ", deform.offset_groups));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(channels, " input channels do not divide into offset_group = ",
+                               deform.offset_groups));
   }
   deform.group_channels = channels / deform.offset_groups;
   const int64_t taps = deform.offset_groups * deform.Taps();

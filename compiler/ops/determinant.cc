@@ -4,6 +4,7 @@
 // shrinks by a row and a column, and the pivots are multiplied.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -53,10 +54,10 @@ absl::Status Det(OpContext& op) {
   const std::optional<int64_t> size = x.dim(-1).AsInt();
   constexpr int64_t kLargest = 16;  // the stages are written out
   if (!size || !x.dim(-2).IsInt(*size)) {
-    return absl::InvalidArgumentError("needs square matrices of a fixed size");
+    return AOTC_REFUSAL(InvalidArgument, "needs square matrices of a fixed size");
   }
   if (*size > kLargest) {
-    return absl::UnimplementedError(StrCat("matrices of more than ", kLargest, " rows"));
+    return AOTC_REFUSAL(Unimplemented, StrCat("matrices of more than ", kLargest, " rows"));
   }
   TensorBuilder& b = op.b();
   const DType type = ComputeType(x.dtype());

@@ -9,6 +9,7 @@
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -21,7 +22,7 @@ using Labels = std::vector<Label>;
 constexpr Label kEllipsis = 256;
 
 absl::Status BadEquation(std::string_view why) {
-  return absl::InvalidArgumentError(StrCat("the equation ", why));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("the equation ", why));
 }
 
 struct Equation {
@@ -186,7 +187,7 @@ class Builder {
 };
 
 absl::Status Einsum(OpContext& op) {
-  if (op.InputCount() == 0) return absl::InvalidArgumentError("needs an operand");
+  if (op.InputCount() == 0) return AOTC_REFUSAL(InvalidArgument, "needs an operand");
   return Builder(op).Run();
 }
 

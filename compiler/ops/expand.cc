@@ -3,6 +3,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -58,7 +59,7 @@ absl::Status Tile(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> repeats, op.IntElements(1));
   if (repeats.size() != static_cast<size_t>(x.rank())) {
-    return absl::InvalidArgumentError("needs one repeat count per axis");
+    return AOTC_REFUSAL(InvalidArgument, "needs one repeat count per axis");
   }
   Shape shape;
   for (size_t d = 0; d < repeats.size(); ++d) {
@@ -80,7 +81,7 @@ absl::Status Trilu(OpContext& op) {
   Expr k = 0;
   if (op.HasInput(1)) {
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(1));
-    if (elements.size() != 1) return absl::InvalidArgumentError("needs k of one element");
+    if (elements.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs k of one element");
     k = elements[0];
   }
   bool upper = op.attributes().Int("upper", 1) != 0;
@@ -96,15 +97,15 @@ absl::Status Trilu(OpContext& op) {
 absl::Status EyeLike(OpContext& op) {
   const ValueType& like = op.InputType(0);
   if (like.kind != ValueKind::kTensor || !like.ranked || like.dims.size() != 2) {
-    return absl::InvalidArgumentError("needs an input of rank 2");
+    return AOTC_REFUSAL(InvalidArgument, "needs an input of rank 2");
   }
   const int64_t to = op.attributes().Int("dtype", static_cast<int64_t>(like.dtype));
   if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to))) {
-    return absl::UnimplementedError(StrCat("a result of ONNX element type ", to));
+    return AOTC_REFUSAL(Unimplemented, StrCat("a result of ONNX element type ", to));
   }
   const auto dtype = static_cast<DType>(to);
   if (dtype != DType::kBool && !IsFloat(dtype) && !IsInteger(dtype)) {
-    return absl::UnimplementedError(StrCat("a result of ", TypeName(dtype)));
+    return AOTC_REFUSAL(Unimplemented, StrCat("a result of ", TypeName(dtype)));
   }
   const int64_t k = op.attributes().Int("k");
   op.SetOutput(0, op.b().Compute(dtype, like.dims, [&](const Indices& i) {

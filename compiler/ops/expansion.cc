@@ -1,5 +1,6 @@
 #include "compiler/ops/expansion.h"
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -30,7 +31,7 @@ const ValueType& Expansion::InputType(size_t index) const {
 
 absl::Status Expansion::RequireInputs(std::initializer_list<size_t> indices) const {
   for (size_t index : indices) {
-    if (!HasInput(index)) return absl::InvalidArgumentError(StrCat("needs input ", index));
+    if (!HasInput(index)) return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", index));
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -22,7 +23,7 @@ absl::Status RequireFeatures(const OpContext& op, const Tensor& x, const Tensor&
   if (list.dim(0).IsInt(1) || ProveEqual(list.dim(0), x.dim(-1), op.bounds())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("a list has neither one element nor one for each feature");
+  return AOTC_REFUSAL(InvalidArgument, "a list has neither one element nor one for each feature");
 }
 
 // Ours: f32 of (x - offset) * scale, inputs 1 and 2.
@@ -74,7 +75,7 @@ absl::Status Normalizer(OpContext& op) {
         op.b().ReduceAxes("sum", x, axes, /*keep_dims=*/true, [](const Expr& e) { return e * e; });
     divisor = op.b().Map({squares}, [](const auto& v) { return Sqrt(v[0]); });
   } else {
-    return absl::InvalidArgumentError(StrCat("unknown norm '", norm, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown norm '", norm, "'"));
   }
   op.SetOutput(0, op.b().Map({x, divisor}, [](const auto& v) {
     return Select(Eq(v[1], Number(0, v[1])), v[0], Div(v[0], v[1]));
@@ -91,9 +92,9 @@ absl::Status ImputedFeatures(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFeatures(op, x, values));
   const bool floats = IsFloat(x.dtype());
   if (floats != IsFloat(values.dtype())) {
-    return absl::InvalidArgumentError(
-        StrCat("needs values of the kind of its input in ",
-               floats ? "imputed_value_floats" : "imputed_value_int64s"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("needs values of the kind of its input in ",
+                               floats ? "imputed_value_floats" : "imputed_value_int64s"));
   }
   const DType compute = floats ? ComputeType(x.dtype()) : x.dtype();
   const double replaced = op.attributes().Float("replaced_value_float");
@@ -115,7 +116,8 @@ absl::Status Imputer(Rebuilder& rebuilder, const Node& node) {
   const std::vector<int64_t> integers = e.attributes().Ints("imputed_value_int64s");
   const bool has_floats = !e.attributes().Floats("imputed_value_floats").empty();
   if (has_floats != integers.empty()) {
-    return absl::InvalidArgumentError("needs either imputed_value_floats or imputed_value_int64s");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "needs either imputed_value_floats or imputed_value_int64s");
   }
   const ValueId values = has_floats ? FloatList(e, "imputed_value_floats", 0)
                                     : e.Ints("imputed_value_int64s", integers);
@@ -164,8 +166,8 @@ absl::Status ArrayFeatureExtractor(OpContext& op) {
 absl::Status FeatureVectorizer(OpContext& op) {
   const std::vector<int64_t> columns = op.attributes().Ints("inputdimensions");
   if (columns.size() != op.InputCount() || columns.empty()) {
-    return absl::InvalidArgumentError(StrCat("attribute 'inputdimensions' has ", columns.size(),
-                                             " elements for ", op.InputCount(), " inputs"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("attribute 'inputdimensions' has ", columns.size(),
+                                                " elements for ", op.InputCount(), " inputs"));
   }
   std::vector<Tensor> inputs;
   int64_t total = 0;
@@ -173,7 +175,7 @@ absl::Status FeatureVectorizer(OpContext& op) {
     AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(k));
     AOTC_RETURN_IF_ERROR(RequireNumber(x));
     AOTC_RETURN_IF_ERROR(RequireRank(x, 1, 2));
-    if (columns[k] < 1) return absl::InvalidArgumentError("an input has no columns");
+    if (columns[k] < 1) return AOTC_REFUSAL(InvalidArgument, "an input has no columns");
     inputs.push_back(x);
     total += columns[k];
   }
@@ -198,7 +200,8 @@ absl::Status FeatureVectorizer(OpContext& op) {
 }
 
 absl::Status ZipMap(Rebuilder&, const Node&) {
-  return absl::UnimplementedError(
+  return AOTC_REFUSAL(
+      Unimplemented,
       "its output is a sequence of maps, which no output of a compiled model can be; hint: take "
       "the tensor of probabilities that it reads as the output (skl2onnx: zipmap=False)");
 }

@@ -10,6 +10,7 @@
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -26,10 +27,10 @@ absl::StatusOr<int64_t> SharedHeads(OpContext& op, const Tensor& queries, const 
   AOTC_RETURN_IF_ERROR(op.RequireEqual(queries.dim(0), keys.dim(0),
                                        "queries, keys and values have different batches"));
   const std::optional<int64_t> all = queries.dim(1).AsInt(), heads = keys.dim(1).AsInt();
-  if (!all || !heads) return absl::UnimplementedError("needs known numbers of heads");
+  if (!all || !heads) return AOTC_REFUSAL(Unimplemented, "needs known numbers of heads");
   if (*heads >= 1 && *all % *heads == 0) return *all / *heads;
-  return absl::InvalidArgumentError(
-      StrCat(*all, " heads of queries do not share ", *heads, " of keys or values"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat(*all, " heads of queries do not share ", *heads,
+                                              " of keys or values"));
 }
 
 absl::StatusOr<DType> PrecisionOf(const OpContext& op, DType operand) {
@@ -38,7 +39,7 @@ absl::StatusOr<DType> PrecisionOf(const OpContext& op, DType operand) {
   if (IsKnownDType(static_cast<int>(stated)) && IsFloat(stated) && BitWidth(stated) >= 16) {
     return stated;
   }
-  return absl::InvalidArgumentError("softmax_precision names no float type of 16 bits or more");
+  return AOTC_REFUSAL(InvalidArgument, "softmax_precision names no float type of 16 bits or more");
 }
 
 // Ours: products of queries and keys, [B, heads of queries, L, S], in the type of the softmax.
@@ -49,7 +50,7 @@ absl::Status Scores(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const int64_t shared, SharedHeads(op, queries, keys));
   AOTC_ASSIGN_OR_RETURN(const DType precision, PrecisionOf(op, queries.dtype()));
   const std::optional<int64_t> depth = queries.dim(3).AsInt();
-  if (!depth || *depth < 1) return absl::UnimplementedError("needs a known head size");
+  if (!depth || *depth < 1) return AOTC_REFUSAL(Unimplemented, "needs a known head size");
   AOTC_RETURN_IF_ERROR(
       op.RequireEqual(keys.dim(3), *depth, "queries and keys have different head sizes"));
   const auto usual = static_cast<float>(1 / std::sqrt(static_cast<double>(*depth)));
@@ -80,7 +81,7 @@ absl::Status Values(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const int64_t shared, SharedHeads(op, probabilities, values));
   AOTC_ASSIGN_OR_RETURN(const DType precision, PrecisionOf(op, values.dtype()));
   if (probabilities.dtype() != precision) {
-    return absl::InvalidArgumentError("a modifier changes the element type");
+    return AOTC_REFUSAL(InvalidArgument, "a modifier changes the element type");
   }
   AOTC_RETURN_IF_ERROR(op.RequireEqual(probabilities.dim(3), values.dim(2),
                                        "keys and values have different lengths"));
@@ -107,7 +108,7 @@ absl::StatusOr<ValueId> Modified(Rebuilder& rebuilder, const Node& node, const c
   if (found == node.regions.end()) return value;
   const Region& region = rebuilder.old_graph().regions[found->second];
   if (region.inputs.size() != 1 || region.outputs.size() != 1) {
-    return absl::InvalidArgumentError(StrCat(name, " needs one input and one output"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat(name, " needs one input and one output"));
   }
   rebuilder.Replace(region.inputs[0], value);
   AOTC_RETURN_IF_ERROR(rebuilder.Splice(found->second));
@@ -116,7 +117,8 @@ absl::StatusOr<ValueId> Modified(Rebuilder& rebuilder, const Node& node, const c
 
 absl::Status FlexAttention(Rebuilder& rebuilder, const Node& node) {
   for (size_t i = 0; i < 3; ++i) {
-    if (!HasInput(node, i)) return absl::InvalidArgumentError(StrCat("input ", i, " is missing"));
+    if (!HasInput(node, i))
+      return AOTC_REFUSAL(InvalidArgument, StrCat("input ", i, " is missing"));
   }
   const auto input = [&](size_t i) { return rebuilder.Mapped(node.inputs[i]); };
   const auto emit = [&](std::string_view op, std::vector<ValueId> inputs, Attributes attributes) {

@@ -7,6 +7,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -32,14 +33,15 @@ absl::StatusOr<Expr> ScalarOr(const OpContext& op, size_t index, const Expr& fal
   if (!op.HasInput(index)) return fallback;
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(index));
   if (elements.size() == 1) return Simplify(elements[0], op.bounds());
-  return absl::InvalidArgumentError(StrCat("input ", index, " needs one element"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " needs one element"));
 }
 
 absl::Status RequireComplex(const Tensor& x) {
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 2));
   if (x.dim(-1).IsInt(1) || x.dim(-1).IsInt(2)) return absl::OkStatus();
-  return absl::InvalidArgumentError("the last axis needs one element, or two for complex numbers");
+  return AOTC_REFUSAL(InvalidArgument,
+                      "the last axis needs one element, or two for complex numbers");
 }
 
 // The number at i, whose last index is none; zero where `exists` does not hold.
@@ -69,21 +71,22 @@ absl::StatusOr<Transform> ReadTransform(OpContext& op) {
   t.inverse = op.attributes().Int("inverse") != 0;
   t.onesided = op.attributes().Int("onesided") != 0;
   AOTC_ASSIGN_OR_RETURN(const Expr axis, ScalarOr(op, 2, -2));
-  if (!axis.AsInt()) return absl::InvalidArgumentError("the axis is not known");
+  if (!axis.AsInt()) return AOTC_REFUSAL(InvalidArgument, "the axis is not known");
   AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(*axis.AsInt(), t.x.rank()));
   if (normalized == t.x.rank() - 1) {
-    return absl::InvalidArgumentError("the last axis, of complex numbers, cannot be transformed");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "the last axis, of complex numbers, cannot be transformed");
   }
   t.axis = static_cast<size_t>(normalized);
   const Expr dim = t.x.dim(normalized);
   AOTC_ASSIGN_OR_RETURN(t.length, ScalarOr(op, 1, t.to_real() ? (dim - 1) * 2 : dim));
   t.length = Simplify(t.length, op.bounds());
   if (Prove(Le(1, t.length), op.bounds()) != true) {
-    return absl::InvalidArgumentError("the transform's length is not for all sizes above 0");
+    return AOTC_REFUSAL(InvalidArgument, "the transform's length is not for all sizes above 0");
   }
   if (t.onesided && !t.x.dim(-1).IsInt(t.inverse ? 2 : 1)) {
-    return absl::InvalidArgumentError(t.inverse ? "a one-sided inverse needs complex numbers"
-                                                : "a one-sided transform needs real numbers");
+    return AOTC_REFUSAL(InvalidArgument, t.inverse ? "a one-sided inverse needs complex numbers"
+                                                   : "a one-sided transform needs real numbers");
   }
   return t;
 }
@@ -145,10 +148,11 @@ absl::Status Stft(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Expr length,
                         ScalarOr(op, 3, window.valid() ? window.dim(0) : x.dim(1)));
   if (window.valid() && !ProveEqual(window.dim(0), length, op.bounds())) {
-    return absl::InvalidArgumentError("the window does not have frame_length elements");
+    return AOTC_REFUSAL(InvalidArgument, "the window does not have frame_length elements");
   }
   if (Prove(And(Le(1, step), And(Le(1, length), Le(length, x.dim(1)))), op.bounds()) != true) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         "frame_step or frame_length is not for all sizes between 1 and the signal's length");
   }
   const bool onesided = op.attributes().Int("onesided", 1) != 0;

@@ -6,6 +6,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -42,7 +43,7 @@ absl::StatusOr<ValueId> Activated(Expansion& e, ValueId x, const std::string& na
     };
     return e.Emit("Clip", {x, limit("min", 0), limit("max", 1)});
   }
-  return absl::UnimplementedError(StrCat("the activation '", name, "' is not supported"));
+  return AOTC_REFUSAL(Unimplemented, StrCat("the activation '", name, "' is not supported"));
 }
 
 // activation(Conv(X, W, B) + Z)
@@ -82,11 +83,12 @@ absl::Status FusedMatMul(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireSameType({a, b}));
   AOTC_RETURN_IF_ERROR(RequireFloat(a));
   for (const Tensor& operand : {a, b}) {
-    if (operand.rank() < 2) return absl::UnimplementedError("operands of rank 1 are not supported");
+    if (operand.rank() < 2)
+      return AOTC_REFUSAL(Unimplemented, "operands of rank 1 are not supported");
   }
   for (const char* name : {"transBatchA", "transBatchB"}) {
     if (op.attributes().Int(name) != 0) {
-      return absl::UnimplementedError(StrCat("attribute '", name, "' is not supported"));
+      return AOTC_REFUSAL(Unimplemented, StrCat("attribute '", name, "' is not supported"));
     }
   }
   const bool turn_a = op.attributes().Int("transA") != 0;

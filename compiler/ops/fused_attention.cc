@@ -5,6 +5,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -17,20 +18,21 @@ namespace {
 absl::Status AttentionMask(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor mask, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(mask, 1, 3));
-  if (!IsInteger(mask.dtype())) return absl::InvalidArgumentError("needs a mask of integers");
+  if (!IsInteger(mask.dtype())) return AOTC_REFUSAL(InvalidArgument, "needs a mask of integers");
   const Shape keys = op.InputType(1).dims, past = op.InputType(2).dims;
-  if (keys.size() < 3) return absl::InvalidArgumentError("needs keys of rank 3 or 4");
+  if (keys.size() < 3) return AOTC_REFUSAL(InvalidArgument, "needs keys of rank 3 or 4");
   Expr steps = keys[keys.size() - 2];
   if (past.size() >= 2) steps = Simplify(steps + past[past.size() - 2]);
   const bool lengths = mask.rank() == 1;
   const Expr batch = mask.dim(0);
   if (lengths && !ProveEqual(batch, keys[0], op.bounds())) {
-    return absl::UnimplementedError(
+    return AOTC_REFUSAL(
+        Unimplemented,
         "a mask of rank 1 has to hold one length for each sample; starts and ends are not "
         "supported");
   }
   if (!lengths && !ProveEqual(mask.dim(-1), steps, op.bounds())) {
-    return absl::InvalidArgumentError("the mask has not one element for each key");
+    return AOTC_REFUSAL(InvalidArgument, "the mask has not one element for each key");
   }
   const double hidden = op.attributes().Float("mask_filter_value", -10000.0F);
   const Expr rows = mask.rank() == 3 ? mask.dim(1) : Expr(1);
@@ -69,7 +71,7 @@ ValueId JoinedMask(Expansion& e, const AttentionParts& parts) {
 absl::StatusOr<std::vector<ValueId>> EmitAttention(Expansion& e, const AttentionParts& parts,
                                                    bool presents) {
   const int64_t heads = e.attributes().Int("num_heads");
-  if (heads < 1) return absl::InvalidArgumentError("attribute 'num_heads' is not positive");
+  if (heads < 1) return AOTC_REFUSAL(InvalidArgument, "attribute 'num_heads' is not positive");
   Expansion::NamedValues attributes = {{"q_num_heads", heads},
                                        {"kv_num_heads", heads},
                                        {"is_causal", e.attributes().Int("unidirectional")}};
@@ -91,15 +93,15 @@ ValueId WithBias(Expansion& e, ValueId x, ValueId first, ValueId last) {
 absl::Status MultiHeadAttention(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   if (!e.HasInput(1) || !e.HasInput(2)) {
-    return absl::UnimplementedError("packed queries, keys and values are not supported");
+    return AOTC_REFUSAL(Unimplemented, "packed queries, keys and values are not supported");
   }
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   for (size_t index = 8; index < node.inputs.size(); ++index) {
     if (e.HasInput(index)) {
-      return absl::UnimplementedError(StrCat("input ", index, " is not supported"));
+      return AOTC_REFUSAL(Unimplemented, StrCat("input ", index, " is not supported"));
     }
   }
-  if (e.WantsOutput(3)) return absl::UnimplementedError("output 3 is not supported");
+  if (e.WantsOutput(3)) return AOTC_REFUSAL(Unimplemented, "output 3 is not supported");
   AttentionParts parts = {.query = e.Input(0),
                           .key = e.Input(1),
                           .value = e.Input(2),
@@ -131,8 +133,8 @@ absl::StatusOr<std::vector<ValueId>> Projections(Expansion& e) {
     return e.EmitSeveral("Split", {all}, 3, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{3}}});
   }
   if (sizes.size() != 3 || sizes[0] != sizes[1]) {
-    return absl::InvalidArgumentError(
-        "attribute 'qkv_hidden_sizes' is not of three parts that fit");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "attribute 'qkv_hidden_sizes' is not of three parts that fit");
   }
   return e.EmitSeveral("Split", {all, e.Ints("sizes", sizes)}, 3, {{"axis", int64_t{-1}}});
 }
@@ -142,10 +144,10 @@ absl::Status Attention(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
   if (e.HasInput(6) || e.attributes().Int("past_present_share_buffer") != 0) {
-    return absl::UnimplementedError("a buffer that past and present share is not supported");
+    return AOTC_REFUSAL(Unimplemented, "a buffer that past and present share is not supported");
   }
   if (e.attributes().Int("do_rotary") != 0) {
-    return absl::UnimplementedError("do_rotary is not supported");
+    return AOTC_REFUSAL(Unimplemented, "do_rotary is not supported");
   }
   AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> projected, Projections(e));
   AttentionParts parts = {.query = projected[0],

@@ -3,6 +3,7 @@
 // SimplifiedLayerNormalization, which is written in either domain.
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -13,7 +14,7 @@ namespace {
 absl::Status RefuseOutputs(const Expansion& e, std::initializer_list<size_t> indices) {
   for (size_t index : indices) {
     if (e.WantsOutput(index)) {
-      return absl::UnimplementedError(StrCat("output ", index, " is not supported"));
+      return AOTC_REFUSAL(Unimplemented, StrCat("output ", index, " is not supported"));
     }
   }
   return absl::OkStatus();
@@ -79,7 +80,7 @@ absl::Status EmbedLayerNormalization(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({kIds, kWords, kPositions, kScale, kBias}));
   if (e.HasInput(kSegments) != e.HasInput(kSegmentTable)) {
-    return absl::InvalidArgumentError("needs both segment ids and their embeddings, or none");
+    return AOTC_REFUSAL(InvalidArgument, "needs both segment ids and their embeddings, or none");
   }
   const ValueId ids = e.Input(kIds);
   ValueId sum = e.Emit("Add", {e.Emit("Gather", {e.Input(kWords), ids}),

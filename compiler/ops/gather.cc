@@ -4,6 +4,7 @@
 // data; an index that is known at compile time is checked there.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 absl::Status RequireIndices(const Tensor& indices) {
   if (IsInteger(indices.dtype())) return absl::OkStatus();
-  return absl::InvalidArgumentError("needs integer indices");
+  return AOTC_REFUSAL(InvalidArgument, "needs integer indices");
 }
 
 // An index of [-dim, dim) from the data as one of [0, dim).
@@ -28,7 +29,7 @@ absl::StatusOr<Expr> KnownIndex(const OpContext& op, const Expr& dim) {
   Expr index = (*elements)[0];
   if (Prove(Lt(index, 0), op.bounds()) == true) index = Simplify(index + dim, op.bounds());
   std::optional<bool> valid = Prove(InBounds(index, dim), op.bounds());
-  if (valid == false) return absl::InvalidArgumentError("the index is out of range");
+  if (valid == false) return AOTC_REFUSAL(InvalidArgument, "the index is out of range");
   return valid == true ? index : Expr();
 }
 
@@ -85,12 +86,12 @@ absl::Status GatherNd(OpContext& op) {
   int64_t batch = op.attributes().Int("batch_dims");
   std::optional<int64_t> depth = places.dim(-1).AsInt();
   if (!depth || *depth < 1 || batch < 0 || batch >= places.rank() || batch + *depth > x.rank()) {
-    return absl::InvalidArgumentError("the indices do not fit the rank of the data");
+    return AOTC_REFUSAL(InvalidArgument, "the indices do not fit the rank of the data");
   }
   for (int d = 0; d < batch; ++d) {
     if (!ProveEqual(x.dim(d), places.dim(d), op.bounds())) {
-      return absl::InvalidArgumentError(
-          StrCat("the operands have different dims along batch axis ", d));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("the operands have different dims along batch axis ", d));
     }
   }
   Shape shape(places.shape().begin(), places.shape().end() - 1);
@@ -121,12 +122,12 @@ absl::Status OneHot(OpContext& op) {
     depth = static_cast<int64_t>(float_depth->FloatAt(0));
   } else {
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(1));
-    if (elements.size() != 1) return absl::InvalidArgumentError("needs a depth of one element");
+    if (elements.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a depth of one element");
     depth = elements[0];
     AOTC_RETURN_IF_ERROR(op.Require(Le(0, depth), "the depth is negative"));
   }
   if (values.rank() != 1 || !values.dim(0).IsInt(2)) {
-    return absl::InvalidArgumentError("needs two values, off and on");
+    return AOTC_REFUSAL(InvalidArgument, "needs two values, off and on");
   }
   AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", -1, places.rank() + 1));
   Shape shape = places.shape();

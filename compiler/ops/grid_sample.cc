@@ -4,6 +4,7 @@
 // align_corners they end at the middle of the first and last elements, else at their outer edges.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -34,19 +35,19 @@ absl::StatusOr<Sampling> SamplingOf(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(s.grid, s.x.rank(), s.x.rank()));
   if (!s.grid.dim(-1).IsInt(static_cast<int64_t>(s.rank())) ||
       !ProveEqual(s.grid.dim(0), s.x.dim(0), op.bounds())) {
-    return absl::InvalidArgumentError(
-        "the grid needs one coordinate per spatial axis, and a batch "
-        "as the input has");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "the grid needs one coordinate per spatial axis, and a batch "
+                        "as the input has");
   }
   s.mode = op.attributes().String("mode", "linear");
   if (s.mode != "linear" && s.mode != "nearest" && s.mode != "cubic") {
-    return absl::InvalidArgumentError(StrCat("unknown mode '", s.mode, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", s.mode, "'"));
   }
   const std::string outside = op.attributes().String("padding_mode", "zeros");
   if (outside == "border") s.outside = Outside::kBorder;
   if (outside == "reflection") s.outside = Outside::kReflection;
   if (s.outside == Outside::kZeros && outside != "zeros") {
-    return absl::InvalidArgumentError(StrCat("unknown padding_mode '", outside, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown padding_mode '", outside, "'"));
   }
   s.align_corners = op.attributes().Int("align_corners") != 0;
   return s;
@@ -180,8 +181,8 @@ absl::Status AffineGrid(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(theta, 3, 3));
   const auto rank = static_cast<int64_t>(size.size()) - 2;
   if (rank < 2 || rank > 3 || !theta.dim(1).IsInt(rank) || !theta.dim(2).IsInt(rank + 1)) {
-    return absl::InvalidArgumentError(
-        "needs theta of [N, 2, 3] and a size of 4 elements, or [N, 3, 4] and 5");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "needs theta of [N, 2, 3] and a size of 4 elements, or [N, 3, 4] and 5");
   }
   const bool align_corners = op.attributes().Int("align_corners") != 0;
   const DType type = ComputeType(theta.dtype());

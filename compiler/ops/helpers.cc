@@ -1,6 +1,7 @@
 #include "compiler/ops/helpers.h"
 
 #include "compiler/ir/small_float.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -10,37 +11,37 @@ std::string TypeName(DType type) { return std::string(DTypeName(type)); }
 
 absl::Status RequireFloat(const Tensor& x) {
   if (IsFloat(x.dtype())) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("needs floating-point operands, not ", TypeName(x.dtype())));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("needs floating-point operands, not ", TypeName(x.dtype())));
 }
 
 absl::Status RequireNumber(const Tensor& x) {
   if (x.dtype() != DType::kBool) return absl::OkStatus();
-  return absl::InvalidArgumentError("needs numbers, not bool");
+  return AOTC_REFUSAL(InvalidArgument, "needs numbers, not bool");
 }
 
 absl::Status RequireSameType(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
     if (tensor.dtype() == tensors[0].dtype()) continue;
-    return absl::InvalidArgumentError(
-        StrCat("operands have different element types: ", TypeName(tensors[0].dtype()), " and ",
-               TypeName(tensor.dtype())));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("operands have different element types: ",
+                               TypeName(tensors[0].dtype()), " and ", TypeName(tensor.dtype())));
   }
   return absl::OkStatus();
 }
 
 absl::Status RequireRank(const Tensor& x, int least, int most) {
   if (x.rank() >= least && x.rank() <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("operand of rank ", x.rank(), " where at ",
-                                           x.rank() < least ? "least " : "most ",
-                                           x.rank() < least ? least : most, " is needed"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("operand of rank ", x.rank(), " where at ",
+                                              x.rank() < least ? "least " : "most ",
+                                              x.rank() < least ? least : most, " is needed"));
 }
 
 absl::StatusOr<Tensor> TypedInput(OpContext& op, size_t index, DType type, int least, int most) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
   if (x.dtype() != type) {
-    return absl::InvalidArgumentError(
-        StrCat("operand of type ", TypeName(x.dtype()), " where ", TypeName(type), " is needed"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("operand of type ", TypeName(x.dtype()), " where ",
+                                                TypeName(type), " is needed"));
   }
   AOTC_RETURN_IF_ERROR(RequireRank(x, least, most));
   return x;
@@ -91,8 +92,8 @@ Indices Unraveled(const Expr& position, const Shape& dims) {
 
 absl::Status RequireOneElement(const Constant* constant) {
   if (constant == nullptr || constant->element_count() == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("needs a constant of one element, not of ", constant->element_count()));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("needs a constant of one element, not of ",
+                                              constant->element_count()));
 }
 
 Expr ElementOf(const Constant& constant, int64_t index, DType dtype) {
@@ -126,8 +127,8 @@ absl::StatusOr<std::vector<int64_t>> IntsOr(const OpContext& op, std::string_vie
   std::vector<int64_t> values = op.attributes().Ints(name);
   if (values.empty()) values.assign(count, fallback);
   if (values.size() == count) return values;
-  return absl::InvalidArgumentError(
-      StrCat("attribute ", name, " has ", values.size(), " elements instead of ", count));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("attribute ", name, " has ", values.size(),
+                                              " elements instead of ", count));
 }
 
 }  // namespace aotc

@@ -6,6 +6,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -16,7 +17,8 @@ namespace {
 absl::StatusOr<Tensor> OfAllBytes(OpContext& op, const Shape& dims) {
   AOTC_ASSIGN_OR_RETURN(const Tensor bytes, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(bytes, 1, 1));
-  if (bytes.dtype() != DType::kU8) return absl::InvalidArgumentError("decodes bytes (uint8) only");
+  if (bytes.dtype() != DType::kU8)
+    return AOTC_REFUSAL(InvalidArgument, "decodes bytes (uint8) only");
   return op.b().Reduce(
       "sum", DType::kF32, dims, Shape(bytes.shape()),
       [&](const Indices&, const Indices& r) { return Cast(DType::kF32, bytes(r)); });
@@ -33,7 +35,7 @@ absl::Status ImageSize(OpContext& op) {
 // bytes: u8[n]; size: i64[2] -> u8[height, width, channels]
 absl::Status ImagePixels(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> size, op.IntElements(1));
-  if (size.size() != 2) return absl::InvalidArgumentError("needs a height and a width");
+  if (size.size() != 2) return AOTC_REFUSAL(InvalidArgument, "needs a height and a width");
   const Shape dims = {op.Size(Max(size[0], 0), 0, 0), op.Size(Max(size[1], 0), 0, 1),
                       ChannelsOf(op.attributes().String(kPixelFormat, "RGB"))};
   for (const Expr& extent : size) {
@@ -51,7 +53,7 @@ absl::Status ImageDecoder(Rebuilder& rebuilder, const Node& node) {
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   const std::string format = e.attributes().String(kPixelFormat, "RGB");
   if (format != "RGB" && format != "BGR" && format != "Grayscale") {
-    return absl::InvalidArgumentError(StrCat("unknown pixel_format '", format, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown pixel_format '", format, "'"));
   }
   const Expansion::NamedValues attributes = {{kPixelFormat, format}};
   const ValueId size = e.Emit(kImageSize, {e.Input(0)}, attributes);

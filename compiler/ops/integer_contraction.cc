@@ -8,6 +8,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/quantization.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -16,8 +17,8 @@ namespace {
 
 absl::Status RequireBytes(const Tensor& x) {
   if (IsInteger(x.dtype()) && BitWidth(x.dtype()) == 8) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("needs operands of u8 or i8, not ", TypeName(x.dtype())));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("needs operands of u8 or i8, not ", TypeName(x.dtype())));
 }
 
 struct Product {
@@ -45,7 +46,7 @@ absl::StatusOr<Product> ProductOf(OpContext& op, size_t b, size_t a_zero, size_t
     AOTC_RETURN_IF_ERROR(RequireRank(operand, 1));
   }
   if (!ProveEqual(p.a.dim(-1), p.b.dim(p.HasColumns() ? -2 : -1), op.bounds())) {
-    return absl::InvalidArgumentError("the inner dims of the operands differ");
+    return AOTC_REFUSAL(InvalidArgument, "the inner dims of the operands differ");
   }
   AOTC_ASSIGN_OR_RETURN(p.a_zero, ZeroPointOf(op, a_zero, p.a.dtype(), p.Rows()));
   AOTC_ASSIGN_OR_RETURN(p.b_zero, ZeroPointOf(op, b_zero, p.b.dtype(), p.Columns()));
@@ -154,7 +155,7 @@ absl::StatusOr<Tensor> QuantizedSums(OpContext& op, size_t weight_index, size_t 
   ConvolutionLifts lifts;
   if (op.attributes().Has("pad_value")) lifts.padding = op.attributes().Int("pad_value");
   if (of_x.param && lifts.padding) {
-    return absl::InvalidArgumentError("pad_value stands where there is no zero point");
+    return AOTC_REFUSAL(InvalidArgument, "pad_value stands where there is no zero point");
   }
   if (of_x.param) lifts.x = [&](const Expr& e) { return of_x.Subtracted(e, 0); };
   if (of_weight.param) {
@@ -176,7 +177,7 @@ absl::Status QLinearConv(OpContext& op) {
     AOTC_ASSIGN_OR_RETURN(Tensor bias, op.Input(8));
     if (bias.dtype() != DType::kI32 || bias.rank() != 1 ||
         !ProveEqual(bias.dim(0), sums.dim(1), op.bounds())) {
-      return absl::InvalidArgumentError("the bias must have one i32 per output channel");
+      return AOTC_REFUSAL(InvalidArgument, "the bias must have one i32 per output channel");
     }
     sums = op.b().Compute(DType::kI32, sums.shape(),
                           [&](const Indices& i) { return sums(i) + bias({i[1]}); });

@@ -16,6 +16,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/item_form.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -34,7 +35,7 @@ absl::StatusOr<std::vector<ItemSource>> Operands(OpContext& op) {
     tensors.push_back(x);
     items.push_back(ItemSource::OfTensor(x));
   }
-  if (items.empty()) return absl::InvalidArgumentError("needs a tensor");
+  if (items.empty()) return AOTC_REFUSAL(InvalidArgument, "needs a tensor");
   AOTC_RETURN_IF_ERROR(RequireSameType(tensors));
   return items;
 }
@@ -99,9 +100,9 @@ absl::StatusOr<Insertion> ReadInsertion(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(ItemSource items, ItemsOfInputs(op, 0));
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(3));
   if (op.InputType(0).dtype != x.dtype()) {
-    return absl::InvalidArgumentError(StrCat("a tensor of ", TypeName(x.dtype()),
-                                             " is to go into a sequence of ",
-                                             TypeName(op.InputType(0).dtype)));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("a tensor of ", TypeName(x.dtype()), " is to go into a sequence of ",
+                               TypeName(op.InputType(0).dtype)));
   }
   ItemSource item = ItemSource::OfTensor(x);
   ItemForm form = JoinForms(items.form(), item.form(), op.bounds());
@@ -149,7 +150,7 @@ absl::Status ItemsErase(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(rows, 1));
   const Shape shape = rows.shape();
   const std::optional<int64_t> room = shape[0].AsInt();
-  if (!room || *room < 1) return absl::InvalidArgumentError("the sequence is empty");
+  if (!room || *room < 1) return AOTC_REFUSAL(InvalidArgument, "the sequence is empty");
   AOTC_ASSIGN_OR_RETURN(const Expr place, PlaceIn(op, 1, *room - 1));
   op.SetOutput(0, op.b().Compute(rows.dtype(), shape, [&](Indices i) {
     i[0] = Select(Lt(i[0], place), i[0], Min(i[0] + 1, *room - 1));
@@ -176,7 +177,7 @@ absl::StatusOr<ItemForm> RoomForm(const OpContext& op, const ItemForm& from) {
   if (kind.empty()) return from;
   const auto named = std::ranges::find(kKindNames, kind);
   if (named == std::end(kKindNames)) {
-    return absl::InvalidArgumentError(StrCat("'", kind, "' is no form of items"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("'", kind, "' is no form of items"));
   }
   ItemForm to = {.kind = static_cast<ItemKind>(named - std::begin(kKindNames))};
   AOTC_ASSIGN_OR_RETURN(to.dims, DimsOfText(op.attributes().String(kRoomDims)));
@@ -219,7 +220,7 @@ absl::Status ItemsRoomDims(OpContext& op) {
 // elements, length -> length, which is checked to be within the room
 absl::Status ItemsWithin(OpContext& op) {
   const Shape& elements = op.InputType(0).dims;
-  if (elements.empty()) return absl::InvalidArgumentError("needs a sequence");
+  if (elements.empty()) return AOTC_REFUSAL(InvalidArgument, "needs a sequence");
   AOTC_ASSIGN_OR_RETURN(const Tensor length, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(length, 0, 0));
   op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) {
@@ -246,9 +247,10 @@ absl::Status ItemsPresent(OpContext& op) {
 absl::Status ItemPlace(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor position, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor length, op.Input(1));
-  if (!IsInteger(position.dtype())) return absl::InvalidArgumentError("needs an integer position");
+  if (!IsInteger(position.dtype()))
+    return AOTC_REFUSAL(InvalidArgument, "needs an integer position");
   if (!ElementCount(position.shape()).IsInt(1)) {
-    return absl::InvalidArgumentError("needs one position");
+    return AOTC_REFUSAL(InvalidArgument, "needs one position");
   }
   const int64_t inclusive = op.attributes().Int("inclusive");
   const Indices first(static_cast<size_t>(position.rank()), Expr(0));
@@ -264,12 +266,13 @@ absl::Status ItemPlace(OpContext& op) {
 absl::StatusOr<ItemSource> BoxedItems(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(ItemSource items, ItemsOfInputs(op, 0));
   if (items.form().kind == ItemKind::kFlat) {
-    return absl::UnimplementedError(
+    return AOTC_REFUSAL(
+        Unimplemented,
         "the items of the sequence may have different ranks, so that only a run knows that of this "
         "one; hint: give the items of a sequence one rank");
   }
   if (items.form().kind == ItemKind::kNone) {
-    return absl::InvalidArgumentError("the sequence is empty in every run");
+    return AOTC_REFUSAL(InvalidArgument, "the sequence is empty in every run");
   }
   return items;
 }

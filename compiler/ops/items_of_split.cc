@@ -9,6 +9,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/item_form.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -108,10 +109,11 @@ absl::StatusOr<Cut> ReadCut(OpContext& op, const Shape& dims) {
   } else {
     AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> sizes, op.IntElements(1));
     if (op.InputType(1).dims.size() > 1) {
-      return absl::InvalidArgumentError("the sizes are neither one nor a list");
+      return AOTC_REFUSAL(InvalidArgument, "the sizes are neither one nor a list");
     }
     const bool is_list = op.InputType(1).dims.size() == 1;
-    if (is_list && sizes.empty()) return absl::InvalidArgumentError("the list of sizes is empty");
+    if (is_list && sizes.empty())
+      return AOTC_REFUSAL(InvalidArgument, "the list of sizes is empty");
     AOTC_RETURN_IF_ERROR(is_list ? ReadSizes(op, sizes, cut) : ReadOneSize(op, sizes[0], cut));
   }
   cut.form = FormOfParts(cut, dims, op.bounds());
@@ -138,7 +140,7 @@ absl::Status ItemsOfSplit(OpContext& op) {
 
 absl::StatusOr<Cut> ReadCutOfType(OpContext& op) {
   if (!op.HasInput(0) || !op.InputType(0).ranked) {
-    return absl::InvalidArgumentError("needs a tensor of known rank");
+    return AOTC_REFUSAL(InvalidArgument, "needs a tensor of known rank");
   }
   return ReadCut(op, op.InputType(0).dims);
 }

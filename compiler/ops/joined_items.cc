@@ -12,6 +12,7 @@
 #include "compiler/ops/item_form.h"
 #include "compiler/ops/items.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -30,10 +31,10 @@ struct Join {
 absl::StatusOr<Join> ReadJoin(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(ItemSource items, ItemsOfInputs(op, 0));
   if (items.form().kind == ItemKind::kFlat) {
-    return absl::InvalidArgumentError("the items of the sequence may have different ranks");
+    return AOTC_REFUSAL(InvalidArgument, "the items of the sequence may have different ranks");
   }
   if (items.form().kind == ItemKind::kNone) {
-    return absl::InvalidArgumentError("the sequence is empty in every run");
+    return AOTC_REFUSAL(InvalidArgument, "the sequence is empty in every run");
   }
   Join join = {.items = items, .box = items.form()};
   join.box.kind = ItemKind::kFree;

@@ -15,6 +15,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/strings.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -30,7 +31,7 @@ absl::Status SortedPlaces(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireSameType({x, keys}));
   AOTC_RETURN_IF_ERROR(RequireRank(keys, 1, 1));
   const std::optional<int64_t> count = keys.dim(0).AsInt();
-  if (count.value_or(0) < 1) return absl::InvalidArgumentError("needs keys, of known number");
+  if (count.value_or(0) < 1) return AOTC_REFUSAL(InvalidArgument, "needs keys, of known number");
   const Expr last = *count - 1;
   Tensor place = op.b().Compute(DType::kI64, x.shape(), [](const Indices&) { return Expr(0); });
   for (auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(*count))); step > 0;
@@ -86,7 +87,7 @@ absl::StatusOr<Constant> ListAttribute(const Attributes& attributes, std::string
   if (attributes.Has(StrCat(what, "_int64s"))) {
     return Constant::Ints(attributes.Ints(StrCat(what, "_int64s")));
   }
-  return absl::InvalidArgumentError(StrCat("has no ", what));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("has no ", what));
 }
 
 // What an element without a key becomes, in the type of the values.
@@ -96,8 +97,8 @@ absl::StatusOr<Constant> DefaultOf(const Attributes& attributes, DType type) {
     return type == DType::kString ? ListOf(tensor->strings()) : tensor->Reshaped({1});
   }
   if (tensor != nullptr) {
-    return absl::InvalidArgumentError(
-        "default_tensor is not one element of the type of the values");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "default_tensor is not one element of the type of the values");
   }
   if (type == DType::kString) {
     return ListOf(std::vector{attributes.String("default_string", "_Unused")});
@@ -107,7 +108,8 @@ absl::StatusOr<Constant> DefaultOf(const Attributes& attributes, DType type) {
 }
 
 absl::Status RepeatedKey() {
-  return absl::UnimplementedError(
+  return AOTC_REFUSAL(
+      Unimplemented,
       "a key is repeated: the standard takes its last value and onnxruntime its first");
 }
 
@@ -154,7 +156,7 @@ Keys SortKeys(const Constant& keys) {
 // The place of each number in the list of keys, and the number of keys where it is not there.
 absl::StatusOr<ValueId> NumberPlaces(Expansion& e, const Constant& keys, const Keys& sorted,
                                      ValueId x) {
-  if (sorted.order.empty()) return absl::UnimplementedError("has no keys but NaN");
+  if (sorted.order.empty()) return AOTC_REFUSAL(Unimplemented, "has no keys but NaN");
   const auto count = static_cast<int64_t>(sorted.order.size());
   std::vector<int64_t> order = sorted.order;
   order.push_back(keys.element_count());
@@ -203,8 +205,8 @@ void SetValues(Expansion& e, const Constant& values, const Constant& fallback, V
 
 absl::Status Encode(Expansion& e, const Constant& keys, const Constant& values) {
   if (keys.element_count() != values.element_count()) {
-    return absl::InvalidArgumentError(
-        StrCat("has ", keys.element_count(), " keys and ", values.element_count(), " values"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("has ", keys.element_count(), " keys and ",
+                                                values.element_count(), " values"));
   }
   AOTC_ASSIGN_OR_RETURN(const Constant fallback, DefaultOf(e.attributes(), values.dtype()));
   AOTC_ASSIGN_OR_RETURN(const ValueId places, Places(e, keys));
@@ -236,7 +238,7 @@ absl::Status CategoryMapper(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   const auto* strings = StringsAttribute(e.attributes(), "cats_strings");
-  if (strings == nullptr) return absl::InvalidArgumentError("has no cats_strings");
+  if (strings == nullptr) return AOTC_REFUSAL(InvalidArgument, "has no cats_strings");
   const Constant names = ListOf(*strings);
   const Constant numbers = Constant::Ints(e.attributes().Ints("cats_int64s"));
   return e.HasInput(1) ? Encode(e, names, numbers) : Encode(e, numbers, names);
@@ -259,7 +261,7 @@ absl::Status OneHotEncoder(Rebuilder& rebuilder, const Node& node) {
     const Constant keys = Constant::Ints(categories);
     AOTC_ASSIGN_OR_RETURN(places, NumberPlaces(e, keys, SortKeys(keys), x));
   } else {
-    return absl::InvalidArgumentError("has no categories");
+    return AOTC_REFUSAL(InvalidArgument, "has no categories");
   }
   if (e.attributes().Int("zeros", 1) == 0) {
     places = e.Emit("Gather", {e.Add("numbers", Numbered(count)), places});

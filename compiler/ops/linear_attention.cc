@@ -8,6 +8,7 @@
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -33,7 +34,7 @@ struct HeadDims {
 absl::Status CheckSteps(OpContext& op, const HeadDims& dims, size_t index) {
   const ValueType& type = op.InputType(index);
   if (!type.ranked || type.dims.size() != 3) {
-    return absl::InvalidArgumentError(StrCat("needs input ", index, " of rank 3"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", index, " of rank 3"));
   }
   const std::string text = "the operands have different batches or numbers of steps";
   const Shape given = type.dims;
@@ -44,22 +45,22 @@ absl::Status CheckSteps(OpContext& op, const HeadDims& dims, size_t index) {
 // The features of one of `heads` in the last dim of an input.
 absl::StatusOr<int64_t> FeaturesOf(const OpContext& op, size_t index, int64_t heads) {
   const std::optional<int64_t> last = op.InputType(index).dims.back().AsInt();
-  if (!last) return absl::UnimplementedError(StrCat("needs known features of input ", index));
+  if (!last) return AOTC_REFUSAL(Unimplemented, StrCat("needs known features of input ", index));
   if (*last > 0 && *last % heads == 0) return *last / heads;
-  return absl::InvalidArgumentError(
-      StrCat(*last, " features of input ", index, " do not divide into ", heads, " heads"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat(*last, " features of input ", index,
+                                              " do not divide into ", heads, " heads"));
 }
 
 absl::StatusOr<HeadDims> ReadDims(OpContext& op) {
   HeadDims dims = {.query_heads = op.attributes().Int("q_num_heads"),
                    .heads = op.attributes().Int("kv_num_heads")};
   if (dims.heads < 1 || dims.query_heads < 1 || dims.query_heads % dims.heads != 0) {
-    return absl::InvalidArgumentError(StrCat("q_num_heads = ", dims.query_heads,
-                                             " is no multiple of kv_num_heads = ", dims.heads));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("q_num_heads = ", dims.query_heads,
+                                                " is no multiple of kv_num_heads = ", dims.heads));
   }
   const ValueType query = op.InputType(kQuery);
   if (!query.ranked || query.dims.size() != 3) {
-    return absl::InvalidArgumentError("needs queries of rank 3");
+    return AOTC_REFUSAL(InvalidArgument, "needs queries of rank 3");
   }
   dims.batch = query.dims[0];
   dims.steps = query.dims[1];
@@ -68,7 +69,7 @@ absl::StatusOr<HeadDims> ReadDims(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const int64_t keys, FeaturesOf(op, kKey, dims.heads));
   AOTC_ASSIGN_OR_RETURN(dims.values, FeaturesOf(op, kValue, dims.heads));
   if (keys == dims.keys) return dims;
-  return absl::InvalidArgumentError("queries and keys have different numbers of features");
+  return AOTC_REFUSAL(InvalidArgument, "queries and keys have different numbers of features");
 }
 
 Shape StateShape(const HeadDims& dims) {
@@ -128,7 +129,8 @@ class StepBuilder {
       AOTC_ASSIGN_OR_RETURN(decay_, op_.Input(kDecay));
       operands.push_back(decay_);
       if (!decay_.dim(2).IsInt(dims_.heads) && !decay_.dim(2).IsInt(dims_.heads * dims_.keys)) {
-        return absl::InvalidArgumentError("decay needs one element per head, or per key feature");
+        return AOTC_REFUSAL(InvalidArgument,
+                            "decay needs one element per head, or per key feature");
       }
     }
     if (op_.HasInput(kBeta)) {
@@ -136,7 +138,7 @@ class StepBuilder {
       AOTC_ASSIGN_OR_RETURN(beta_, op_.Input(kBeta));
       operands.push_back(beta_);
       if (!beta_.dim(2).IsInt(dims_.heads) && !beta_.dim(2).IsInt(1)) {
-        return absl::InvalidArgumentError("beta needs one element per head, or one");
+        return AOTC_REFUSAL(InvalidArgument, "beta needs one element per head, or one");
       }
     }
     AOTC_RETURN_IF_ERROR(RequireFloat(query_));
@@ -207,11 +209,11 @@ absl::Status CheckRule(const Node& node) {
   const bool gated = rule == "gated" || rule == "gated_delta";
   const bool delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear") {
-    return absl::InvalidArgumentError(StrCat("unknown update_rule '", rule, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown update_rule '", rule, "'"));
   }
   if (HasInput(node, kDecay) == gated && HasInput(node, kBeta) == delta) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("update_rule '", rule, "' needs ", gated ? "" : "no ",
-                                           "decay and ", delta ? "" : "no ", "beta"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("update_rule '", rule, "' needs ", gated ? "" : "no ",
+                                              "decay and ", delta ? "" : "no ", "beta"));
 }
 
 // The region of the loop: (counter, state) -> (counter + 1, state, what is read at this step).
@@ -247,7 +249,7 @@ absl::Status LinearAttention(Rebuilder& rebuilder, const Node& node) {
     inputs.push_back(HasInput(node, i) ? rebuilder.Mapped(node.inputs[i]) : ValueId());
   }
   if (node.outputs.empty() || !node.outputs[0].valid()) {
-    return absl::UnimplementedError("an output is needed");
+    return AOTC_REFUSAL(Unimplemented, "an output is needed");
   }
   Graph& graph = rebuilder.graph();
   const std::string name = rebuilder.old_graph().values[node.outputs[0]].name;

@@ -2,6 +2,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/scores.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -19,12 +20,12 @@ absl::StatusOr<ValueId> Products(Expansion& e, int64_t targets) {
   const std::vector<float> intercepts = e.attributes().Floats("intercepts");
   const auto count = static_cast<int64_t>(coefficients.size());
   if (targets < 1 || count == 0 || count % targets != 0) {
-    return absl::InvalidArgumentError(
-        StrCat(count, " coefficients do not divide into ", targets, " targets"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(count, " coefficients do not divide into ", targets, " targets"));
   }
   if (!intercepts.empty() && intercepts.size() != static_cast<size_t>(targets)) {
-    return absl::InvalidArgumentError(
-        StrCat("has ", intercepts.size(), " intercepts for ", targets, " targets"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("has ", intercepts.size(), " intercepts for ", targets, " targets"));
   }
   const ValueId x = e.Emit("Cast", {e.Input(0)}, {{"to", static_cast<int64_t>(DType::kF32)}});
   std::vector<ValueId> operands = {
@@ -60,13 +61,13 @@ absl::Status LinearClassifier(Rebuilder& rebuilder, const Node& node) {
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> labels,
                         LabelsOf(e.attributes(), "classlabels_ints", "classlabels_strings"));
   const auto targets = static_cast<int64_t>(e.attributes().Floats("intercepts").size());
-  if (targets == 0) return absl::InvalidArgumentError("needs the attribute 'intercepts'");
+  if (targets == 0) return AOTC_REFUSAL(InvalidArgument, "needs the attribute 'intercepts'");
   AOTC_ASSIGN_OR_RETURN(const ValueId products, Products(e, targets));
   AOTC_ASSIGN_OR_RETURN(const PostTransform transform, PostTransformOf(e.attributes()));
   if (targets > 1) {
     if (labels.size() != static_cast<size_t>(targets)) {
-      return absl::InvalidArgumentError(
-          StrCat("has ", labels.size(), " labels for ", targets, " scores"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("has ", labels.size(), " labels for ", targets, " scores"));
     }
     e.SetOutput(0, e.Emit("ScoreLabels", {products, e.Ints("labels", labels)}));
     AOTC_ASSIGN_OR_RETURN(const ValueId result, Transform(e, products, targets));
@@ -76,8 +77,8 @@ absl::Status LinearClassifier(Rebuilder& rebuilder, const Node& node) {
   const bool two = labels.size() == 2;
   if (!two) labels = {0, 1};  // as in onnxruntime
   if (two && transform == PostTransform::kProbit) {
-    return absl::UnimplementedError(
-        "post_transform PROBIT of one score for two classes is not supported");
+    return AOTC_REFUSAL(Unimplemented,
+                        "post_transform PROBIT of one score for two classes is not supported");
   }
   e.SetOutput(0, e.Emit("ScoreLabels", {products, e.Ints("labels", labels)},
                         {{"column", int64_t{0}}, {"threshold", 0.0F}}));

@@ -1,6 +1,7 @@
 // Comparisons and boolean logic.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -13,17 +14,22 @@ absl::Status Compare(OpContext& op) {
   return absl::OkStatus();
 }
 
+absl::Status RequireBool(const Tensor& x) {
+  if (x.dtype() == DType::kBool) return absl::OkStatus();
+  return AOTC_REFUSAL(InvalidArgument, "needs bool operands");
+}
+
 template <Expr (*kCombine)(const Expr& a, const Expr& b)>
 absl::Status Logic(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> x, BroadcastInputs(op, 0, 2));
-  if (x[0].dtype() != DType::kBool) return absl::InvalidArgumentError("needs bool operands");
+  AOTC_RETURN_IF_ERROR(RequireBool(x[0]));
   op.SetOutput(0, op.b().Map(x, [](const auto& v) { return kCombine(v[0], v[1]); }));
   return absl::OkStatus();
 }
 
 absl::Status LogicalNot(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
-  if (x.dtype() != DType::kBool) return absl::InvalidArgumentError("needs a bool operand");
+  AOTC_RETURN_IF_ERROR(RequireBool(x));
   op.SetOutput(0, op.b().Map({x}, [](const auto& v) { return Not(v[0]); }));
   return absl::OkStatus();
 }

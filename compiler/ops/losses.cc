@@ -6,6 +6,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -44,17 +45,17 @@ absl::StatusOr<ClassLoss> ReadLoss(OpContext& op, const Tensor& x) {
   AOTC_RETURN_IF_ERROR(RequireRank(x, 2));
   AOTC_ASSIGN_OR_RETURN(loss.labels, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(loss.labels, x.rank() - 1, x.rank() - 1));
-  if (!IsInteger(loss.labels.dtype())) return absl::InvalidArgumentError("needs integer labels");
+  if (!IsInteger(loss.labels.dtype())) return AOTC_REFUSAL(InvalidArgument, "needs integer labels");
   Shape expected = x.shape();
   expected.erase(expected.begin() + 1);
   for (size_t d = 0; d < expected.size(); ++d) {
     if (ProveEqual(loss.labels.shape()[d], expected[d], op.bounds())) continue;
-    return absl::InvalidArgumentError("the labels need the shape of the scores without classes");
+    return AOTC_REFUSAL(InvalidArgument, "the labels need the shape of the scores without classes");
   }
   if (op.HasInput(2)) {
     AOTC_ASSIGN_OR_RETURN(loss.weights, op.Input(2));
     if (loss.weights.rank() != 1 || !ProveEqual(loss.weights.dim(0), x.dim(1), op.bounds())) {
-      return absl::InvalidArgumentError("needs one weight per class");
+      return AOTC_REFUSAL(InvalidArgument, "needs one weight per class");
     }
   }
   if (op.attributes().Has("ignore_index")) loss.ignored = op.attributes().Int("ignore_index");
@@ -82,7 +83,7 @@ absl::Status SetLoss(OpContext& op, const ClassLoss& loss) {
     op.SetOutput(
         0, b.Compute(loss.dtype, {}, [&](const Indices&) { return Div(sum({}), weight({})); }));
   } else {
-    return absl::InvalidArgumentError(StrCat("unknown reduction '", reduction, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown reduction '", reduction, "'"));
   }
   return absl::OkStatus();
 }

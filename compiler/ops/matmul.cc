@@ -3,6 +3,7 @@
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -92,7 +93,7 @@ absl::Status Gemm(OpContext& op) {
   if (operands.size() == 3) {
     AOTC_ASSIGN_OR_RETURN(Shape common, BroadcastShapes({shape, operands[2].shape()}));
     if (!SameShape(common, shape))
-      return absl::InvalidArgumentError("C does not broadcast to A * B");
+      return AOTC_REFUSAL(InvalidArgument, "C does not broadcast to A * B");
   }
   // Scales of integers are applied in f32 unless they are 1.
   DType scale_type = IsFloat(total.dtype()) ? total.dtype() : DType::kF32;

@@ -5,6 +5,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -37,7 +38,7 @@ absl::StatusOr<MelBands> ReadBands(const OpContext& op) {
   for (size_t k = 0; k < 5; ++k) {
     const Constant* constant = op.ConstInput(k);
     if (constant == nullptr)
-      return absl::InvalidArgumentError(StrCat("input ", k, " is not known"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("input ", k, " is not known"));
     AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     if (k < 3) {
       whole[k] = constant->IntAt(0);
@@ -46,7 +47,7 @@ absl::StatusOr<MelBands> ReadBands(const OpContext& op) {
     }
   }
   if (whole[0] < 1 || whole[1] < 1 || whole[2] < 1 || !(edges[0] >= 0 && edges[0] <= edges[1])) {
-    return absl::InvalidArgumentError("sizes and frequencies must be positive, edges ascending");
+    return AOTC_REFUSAL(InvalidArgument, "sizes and frequencies must be positive, edges ascending");
   }
   const double low = MelOf(edges[0]), high = MelOf(edges[1]);
   return MelBands{.bands = whole[0],
@@ -63,7 +64,7 @@ absl::Status MelWeightMatrix(OpContext& op) {
   const auto dtype = static_cast<DType>(to);
   if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to)) ||
       (!IsFloat(dtype) && !IsInteger(dtype))) {
-    return absl::UnimplementedError(StrCat("a matrix of ONNX element type ", to));
+    return AOTC_REFUSAL(Unimplemented, StrCat("a matrix of ONNX element type ", to));
   }
   const Shape shape = {mel.dft_length / 2 + 1, mel.bands};
   op.SetOutput(0, op.b().Compute(dtype, shape, [&](const Indices& i) {

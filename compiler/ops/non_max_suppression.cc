@@ -9,6 +9,7 @@
 #include "compiler/ops/compact.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -66,10 +67,11 @@ absl::Status RemoveOverlaps(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor kept, op.Input(2));
   AOTC_ASSIGN_OR_RETURN(const Tensor round, op.Input(3));
   AOTC_RETURN_IF_ERROR(RequireRank(boxes, 3, 3));
+  AOTC_RETURN_IF_ERROR(RequireFloat(boxes));
   AOTC_RETURN_IF_ERROR(RequireRank(order, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(kept, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(round, 0, 0));
-  if (!boxes.dim(2).IsInt(4)) return absl::InvalidArgumentError("boxes have four numbers each");
+  if (!boxes.dim(2).IsInt(4)) return AOTC_REFUSAL(InvalidArgument, "boxes have four numbers each");
   AOTC_RETURN_IF_ERROR(op.RequireEqual(boxes.dim(0), order.dim(0),
                                        "boxes and scores have different numbers of batches"));
   AOTC_RETURN_IF_ERROR(
@@ -77,6 +79,7 @@ absl::Status RemoveOverlaps(OpContext& op) {
   Tensor threshold;
   if (op.HasInput(4)) {
     AOTC_ASSIGN_OR_RETURN(threshold, op.Input(4));
+    AOTC_RETURN_IF_ERROR(RequireSameType({boxes, threshold}));
   }
   const bool center = op.attributes().Int("center_point_box") != 0;
   const Expr last = Max(order.dim(2) - 1, 0);

@@ -1,6 +1,7 @@
 // Normalisations over channels.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -31,8 +32,8 @@ absl::StatusOr<BatchNorm> ReadBatchNorm(OpContext& op) {
   for (size_t i = 1; i < 5; ++i) {
     AOTC_RETURN_IF_ERROR(RequireRank(norm.operands[i], 1, 1));
     if (!ProveEqual(norm.operands[i].dim(0), norm.Channels(), op.bounds())) {
-      return absl::InvalidArgumentError(
-          "scale, bias, mean and variance need one element per channel");
+      return AOTC_REFUSAL(InvalidArgument,
+                          "scale, bias, mean and variance need one element per channel");
     }
   }
   return norm;
@@ -97,7 +98,7 @@ absl::Status Lrn(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 2));
   int64_t size = op.attributes().Int("size");
-  if (size < 1) return absl::InvalidArgumentError("attribute size must be at least 1");
+  if (size < 1) return AOTC_REFUSAL(InvalidArgument, "attribute size must be at least 1");
   DType compute = ComputeType(x.dtype());
   auto squares = [&](const Indices& i, const Indices& r) {
     Indices indices = i;

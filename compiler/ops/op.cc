@@ -6,6 +6,7 @@
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -73,7 +74,7 @@ const ValueType& OpContext::OutputType(size_t index) const {
 
 absl::StatusOr<Tensor> OpContext::Input(size_t index) {
   if (!HasInput(index)) {
-    return absl::InvalidArgumentError(StrCat("needs ", DescribeInput(index)));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("needs ", DescribeInput(index)));
   }
   ValueId value = node_.inputs[index];
   for (size_t i = 0; i < operands_.size(); ++i) {
@@ -81,13 +82,13 @@ absl::StatusOr<Tensor> OpContext::Input(size_t index) {
   }
   const ValueType& type = InputType(index);
   if (type.kind != ValueKind::kTensor || !type.ranked) {
-    return absl::InvalidArgumentError(
-        StrCat(DescribeInput(index), " is not a tensor of known rank"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(DescribeInput(index), " is not a tensor of known rank"));
   }
   if (!HasArithmetic(type.dtype)) {
-    return absl::UnimplementedError(StrCat(DescribeInput(index), " has element type ",
-                                           DTypeName(type.dtype),
-                                           ", which this op does not support"));
+    return AOTC_REFUSAL(Unimplemented,
+                        StrCat(DescribeInput(index), " has element type ", DTypeName(type.dtype),
+                               ", which this op does not support"));
   }
   operands_.push_back(index);
   operand_tensors_.push_back(builder_.Input(graph_.values[value].name, type.dtype, type.dims));
@@ -96,17 +97,17 @@ absl::StatusOr<Tensor> OpContext::Input(size_t index) {
 
 absl::StatusOr<std::vector<Expr>> OpContext::IntElements(size_t index) const {
   if (!HasInput(index)) {
-    return absl::InvalidArgumentError(StrCat("needs ", DescribeInput(index)));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("needs ", DescribeInput(index)));
   }
   const Value& value = graph_.values[node_.inputs[index]];
   if (value.elements) return *value.elements;
   if (!value.constant) {
     unknown_ = node_.inputs[index];
-    return absl::UnimplementedError(StrCat("needs ", DescribeInput(index), " at compile time, ",
-                                           WhyUnknown(graph_, node_.inputs[index])));
+    return AOTC_REFUSAL(Unimplemented, StrCat("needs ", DescribeInput(index), " at compile time, ",
+                                              WhyUnknown(graph_, node_.inputs[index])));
   }
   if (!IsInteger(value.constant->dtype()) && value.constant->dtype() != DType::kBool) {
-    return absl::InvalidArgumentError(StrCat(DescribeInput(index), " must hold integers"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat(DescribeInput(index), " must hold integers"));
   }
   std::vector<Expr> elements;
   for (int64_t element : value.constant->AsInts()) elements.push_back(Expr(element));
@@ -121,8 +122,8 @@ absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(size_t index) const {
   for (const Expr& element : *elements) {
     std::optional<int64_t> value = Simplify(element, bounds()).AsInt();
     if (!value) {
-      return absl::UnimplementedError(
-          StrCat(DescribeInput(index), " must not depend on symbolic dims"));
+      return AOTC_REFUSAL(Unimplemented,
+                          StrCat(DescribeInput(index), " must not depend on symbolic dims"));
     }
     values.push_back(*value);
   }
@@ -143,7 +144,7 @@ const Constant* OpContext::ConstInput(size_t index) const {
 
 absl::StatusOr<int> OpContext::NormalizeAxis(int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank) {
-    return absl::InvalidArgumentError(StrCat("axis ", axis, " is out of range for rank ", rank));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("axis ", axis, " is out of range for rank ", rank));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -155,7 +156,7 @@ absl::StatusOr<int> OpContext::Axis(std::string_view name, int64_t fallback, int
 absl::Status OpContext::Require(const Expr& condition, const std::string& text) {
   const std::optional<bool> holds = Prove(condition, bounds());
   if (holds == true) return absl::OkStatus();
-  if (holds == false) return absl::InvalidArgumentError(text);
+  if (holds == false) return AOTC_REFUSAL(InvalidArgument, text);
   const Expr simple = Simplify(condition);
   for (const Symbol& symbol : symbols()) {
     for (const SizeCheck& check : symbol.checks) {
@@ -205,7 +206,7 @@ Kernel OpContext::Finish() {
 absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node, ValueId* unknown) {
   const OpDef* op = FindOp(node.op);
   if (op == nullptr || op->compute == nullptr) {
-    return absl::UnimplementedError(StrCat("op ", node.op, " is not supported"));
+    return AOTC_REFUSAL(Unimplemented, StrCat("op ", node.op, " is not supported"));
   }
   OpContext context(graph, node);
   const absl::Status status = op->compute(context);
@@ -227,8 +228,8 @@ absl::StatusOr<NodeKernel> BuildNodeKernel(const Graph& graph, const Node& node,
   }
   size_t params = result.inputs.size() + result.outputs.size();
   if (result.kernel.params.size() != params) {
-    return absl::InvalidArgumentError(
-        StrCat(node.op, " does not have ", node.outputs.size(), " outputs"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(node.op, " does not have ", node.outputs.size(), " outputs"));
   }
   return result;
 }

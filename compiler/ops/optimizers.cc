@@ -6,6 +6,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -29,7 +30,8 @@ absl::StatusOr<Tensor> ScalarInput(OpContext& op, size_t index) {
   AOTC_ASSIGN_OR_RETURN(const Tensor scalar, op.Input(index));
   for (const Expr& dim : scalar.shape()) {
     if (!dim.IsInt(1)) {
-      return absl::InvalidArgumentError("the learning rate and the update count need one element");
+      return AOTC_REFUSAL(InvalidArgument,
+                          "the learning rate and the update count need one element");
     }
   }
   return scalar;
@@ -43,13 +45,13 @@ absl::StatusOr<Step> ReadStep(OpContext& op, size_t states) {
   AOTC_ASSIGN_OR_RETURN(step.count, ScalarInput(op, 1));
   AOTC_RETURN_IF_ERROR(RequireFloat(step.rate));
   if (!IsInteger(step.count.dtype())) {
-    return absl::InvalidArgumentError("needs an integer update count");
+    return AOTC_REFUSAL(InvalidArgument, "needs an integer update count");
   }
   const size_t each = states + 2;
   step.tensors = (op.InputCount() - kFirstTensor) / each;
   if (step.tensors >= 1 && op.InputCount() == kFirstTensor + step.tensors * each) return step;
-  return absl::InvalidArgumentError(
-      StrCat("needs ", each, " operands for each tensor to optimise"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("needs ", each, " operands for each tensor to optimise"));
 }
 
 // The tensor number k with its gradient and its states.
@@ -149,7 +151,7 @@ absl::Status Momentum(OpContext& op) {
   const std::string mode = op.attributes().String("mode");
   const bool nesterov = mode == "nesterov";
   if (!nesterov && mode != "standard") {
-    return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", mode, "'"));
   }
   const double alpha = op.attributes().Float("alpha"), beta = op.attributes().Float("beta");
   const Update update = [&](const Expr& r, const Expr& count, const std::vector<Expr>& v) {

@@ -1,6 +1,7 @@
 // Pad: elements added before and after (or, with negative counts, dropped) along some axes.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -21,8 +22,8 @@ absl::StatusOr<Pads> PadsOf(const OpContext& op, int rank) {
     AOTC_ASSIGN_OR_RETURN(axes, op.ConstInts(3));
   }
   if (given.size() != 2 * axes.size()) {
-    return absl::InvalidArgumentError(
-        StrCat("pads has ", given.size(), " elements for ", axes.size(), " axes"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("pads has ", given.size(), " elements for ", axes.size(), " axes"));
   }
   auto count = static_cast<size_t>(rank);
   Pads pads = {Indices(count, Expr(0)), Indices(count, Expr(0))};
@@ -67,7 +68,7 @@ absl::StatusOr<Fold> FoldOf(const std::string& mode, bool short_pads) {
   if (mode == "edge") return Edge;
   if (mode == "wrap") return Wrap;
   if (mode == "reflect") return short_pads ? ReflectOnce : ReflectOften;
-  return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", mode, "'"));
 }
 
 // The fill of mode constant: known, or an operand of one element; default 0.
@@ -75,7 +76,7 @@ absl::StatusOr<Expr> FillValue(OpContext& op, const Tensor& x) {
   DType compute = ComputeType(x.dtype());
   if (!op.HasInput(2)) return NumberConst(0, compute);
   if (op.InputType(2).dtype != x.dtype()) {
-    return absl::InvalidArgumentError("the fill value must have the element type of the input");
+    return AOTC_REFUSAL(InvalidArgument, "the fill value must have the element type of the input");
   }
   const Constant* known = op.ConstInput(2);
   if (known != nullptr && known->element_count() == 1) return ElementOf(*known, 0, compute);
@@ -104,8 +105,8 @@ absl::StatusOr<KeptPart> DropPads(OpContext& op, const Shape& dims, Pads& pads) 
       const bool adds = !pads.begin[d].IsInt(0) || !pads.end[d].IsInt(0);
       const bool drops = !ProveEqual(change, 0, op.bounds());
       if (!adds || !drops || Prove(Lt(0, kept.dims[d]), op.bounds()) == true) continue;
-      return absl::InvalidArgumentError(StrCat("nothing may be left to repeat along axis ", d,
-                                               "; hint: --dim gives a least size"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("nothing may be left to repeat along axis ", d,
+                                                  "; hint: --dim gives a least size"));
     }
     AOTC_RETURN_IF_ERROR(
         op.Require(Lt(0, kept.dims[d]), StrCat("nothing is left to repeat along axis ", d)));
@@ -139,7 +140,7 @@ absl::Status Pad(OpContext& op) {
   for (size_t d = 0; d < x.shape().size(); ++d) {
     shape.push_back(Simplify(x.shape()[d] + pads.begin[d] + pads.end[d], op.bounds()));
     if (Prove(Lt(shape[d], 0), op.bounds()) == true) {
-      return absl::InvalidArgumentError(StrCat("more is dropped than axis ", d, " has"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("more is dropped than axis ", d, " has"));
     }
   }
   TensorBuilder::Body body;

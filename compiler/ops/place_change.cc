@@ -3,6 +3,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/transposed_window.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -17,9 +18,9 @@ absl::Status ReverseSequence(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(lengths, 1, 1));
   AOTC_ASSIGN_OR_RETURN(const int batch, op.Axis("batch_axis", 1, x.rank()));
   AOTC_ASSIGN_OR_RETURN(const int time, op.Axis("time_axis", 0, x.rank()));
-  if (batch == time) return absl::InvalidArgumentError("batch_axis and time_axis are the same");
+  if (batch == time) return AOTC_REFUSAL(InvalidArgument, "batch_axis and time_axis are the same");
   if (!IsInteger(lengths.dtype()) || !ProveEqual(lengths.dim(0), x.dim(batch), op.bounds())) {
-    return absl::InvalidArgumentError("needs one integer length per element of the batch axis");
+    return AOTC_REFUSAL(InvalidArgument, "needs one integer length per element of the batch axis");
   }
   op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) {
     Expr length = Cast(DType::kI64, lengths({i[static_cast<size_t>(batch)]}));
@@ -51,13 +52,13 @@ absl::Status CenterCropPad(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(1));
   AOTC_ASSIGN_OR_RETURN(std::vector<size_t> axes, AxesOf(op, x.rank()));
-  if (sizes.size() != axes.size()) return absl::InvalidArgumentError("needs one size per axis");
+  if (sizes.size() != axes.size()) return AOTC_REFUSAL(InvalidArgument, "needs one size per axis");
   Shape shape = x.shape();
   Indices first(shape.size(), Expr(0));  // input index of the result's element 0
   for (size_t k = 0; k < axes.size(); ++k) {
     Expr &dim = shape[axes[k]], size = Simplify(sizes[k], op.bounds());
     if (Prove(Lt(size, 0), op.bounds()) == true) {
-      return absl::InvalidArgumentError("a size is negative");
+      return AOTC_REFUSAL(InvalidArgument, "a size is negative");
     }
     Expr less = Expr(0) - FloorDiv(size - dim, 2);
     first[axes[k]] = Simplify(Select(Lt(size, dim), FloorDiv(dim - size, 2), less), op.bounds());
@@ -87,7 +88,8 @@ absl::StatusOr<Shape> UnpooledShape(const OpContext& op, const Tensor& x) {
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> strides, IntsOr(op, "strides", rank, 1));
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> pads, IntsOr(op, "pads", rank * 2, 0));
   if (kernel.size() != rank) {
-    return absl::InvalidArgumentError("attribute kernel_shape does not fit the rank of the input");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "attribute kernel_shape does not fit the rank of the input");
   }
   Shape shape = {x.dim(0), x.dim(1)};
   for (size_t d = 0; d < rank; ++d) {
@@ -105,14 +107,14 @@ absl::Status MaxUnpool(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 3));
   if (places.dtype() != DType::kI64 || !SameShape(places.shape(), x.shape())) {
-    return absl::InvalidArgumentError("needs one i64 index per element");
+    return AOTC_REFUSAL(InvalidArgument, "needs one i64 index per element");
   }
   AOTC_ASSIGN_OR_RETURN(const Shape unpooled, UnpooledShape(op, x));
   Shape shape = unpooled;
   if (op.HasInput(2)) {
     AOTC_ASSIGN_OR_RETURN(shape, op.IntElements(2));
     if (shape.size() != unpooled.size()) {
-      return absl::InvalidArgumentError("the output shape has another rank than the input");
+      return AOTC_REFUSAL(InvalidArgument, "the output shape has another rank than the input");
     }
   }
   const Shape taps(x.shape().begin() + 2, x.shape().end());
@@ -151,11 +153,11 @@ absl::StatusOr<TransposedWindow> ColumnWindow(const OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(w.dilations, IntsOr(op, "dilations", w.rank(), 1));
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> pads, IntsOr(op, "pads", w.rank() * 2, 0));
   if (w.out.size() != w.rank()) {
-    return absl::InvalidArgumentError("image_shape and block_shape have different ranks");
+    return AOTC_REFUSAL(InvalidArgument, "image_shape and block_shape have different ranks");
   }
   for (size_t d = 0; d < w.rank(); ++d) {
     if (w.kernel[d] < 1 || w.strides[d] < 1 || w.dilations[d] < 1) {
-      return absl::InvalidArgumentError("blocks, strides and dilations must be at least 1");
+      return AOTC_REFUSAL(InvalidArgument, "blocks, strides and dilations must be at least 1");
     }
     w.pad_begin.push_back(pads[d]);
     Expr room = w.out[d] + (pads[d] + pads[d + w.rank()] - w.Reach(d));
@@ -174,10 +176,10 @@ absl::Status Col2Im(OpContext& op) {
   const Shape block = MakeShape(window.kernel);
   const Expr count = ElementCount(block);
   if (!ProveDivisible(x.dim(1), *count.AsInt(), op.bounds())) {
-    return absl::InvalidArgumentError("the channels do not divide into blocks");
+    return AOTC_REFUSAL(InvalidArgument, "the channels do not divide into blocks");
   }
   if (!ProveEqual(x.dim(2), ElementCount(window.input), op.bounds())) {
-    return absl::InvalidArgumentError("the number of columns is not that of the blocks' places");
+    return AOTC_REFUSAL(InvalidArgument, "the number of columns is not that of the blocks' places");
   }
   Shape shape = {x.dim(0), Simplify(FloorDiv(x.dim(1), count), op.bounds())};
   shape.insert(shape.end(), window.out.begin(), window.out.end());

@@ -5,6 +5,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/window.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -131,7 +132,7 @@ absl::Status AveragePool(OpContext& op) {
 absl::StatusOr<double> NormExponent(const OpContext& op) {
   int64_t p = op.attributes().Int("p", 2);
   if (p >= 1) return static_cast<double>(p);
-  return absl::InvalidArgumentError("attribute p must be at least 1");
+  return AOTC_REFUSAL(InvalidArgument, "attribute p must be at least 1");
 }
 
 Expr Power(const Expr& x, double exponent) { return Binary(ExprOp::kPow, x, Number(exponent, x)); }

@@ -1,6 +1,7 @@
 #include "compiler/ops/quantization.h"
 
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -13,7 +14,8 @@ absl::StatusOr<QuantParam> ParamOf(OpContext& op, size_t index, const Expr& coun
   if (one || (tensor.rank() == 1 && ProveEqual(tensor.dim(0), count, op.bounds()))) {
     return QuantParam{tensor};
   }
-  return absl::InvalidArgumentError(
+  return AOTC_REFUSAL(
+      InvalidArgument,
       StrCat("input ", index, " must be one number, or one per position of its axis"));
 }
 
@@ -46,8 +48,8 @@ absl::StatusOr<QuantParam> ScaleOf(OpContext& op, size_t index, const Expr& coun
 absl::StatusOr<ZeroPoint> ZeroPointOf(OpContext& op, size_t index, DType type, const Expr& count) {
   if (!op.HasInput(index)) return ZeroPoint{};
   if (op.InputType(index).dtype != type) {
-    return absl::InvalidArgumentError(
-        StrCat("the zero point, input ", index, ", must be of type ", TypeName(type)));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("the zero point, input ", index,
+                                                ", must be of type ", TypeName(type)));
   }
   if (IsAllZero(op.ConstInput(index))) return ZeroPoint{};
   AOTC_ASSIGN_OR_RETURN(QuantParam param, ParamOf(op, index, count));
@@ -56,8 +58,8 @@ absl::StatusOr<ZeroPoint> ZeroPointOf(OpContext& op, size_t index, DType type, c
 
 absl::Status RequireQuantized(DType type) {
   if (IsInteger(type) && BitWidth(type) <= 16) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat("quantised values of type ", TypeName(type),
-                                         "; integers of 2 to 16 bits are supported"));
+  return AOTC_REFUSAL(Unimplemented, StrCat("quantised values of type ", TypeName(type),
+                                            "; integers of 2 to 16 bits are supported"));
 }
 
 Expr Requantized(const Expr& value, const Expr& zero, DType type) {

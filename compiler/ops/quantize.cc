@@ -3,6 +3,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/quantization.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -36,8 +37,8 @@ absl::Status CheckBlocks(const OpContext& op, const Grid& grid, const Tensor& x,
   for (size_t d = 0; d < x.shape().size(); ++d) {
     Expr blocks = d == grid.axis ? CeilDiv(x.shape()[d], grid.block) : x.shape()[d];
     if (ProveEqual(scale.shape()[d], Simplify(blocks, op.bounds()), op.bounds())) continue;
-    return absl::InvalidArgumentError(StrCat("the scale does not have one element per block of ",
-                                             grid.block, " along axis ", grid.axis));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("the scale does not have one element per block of ",
+                                                grid.block, " along axis ", grid.axis));
   }
   return absl::OkStatus();
 }
@@ -48,14 +49,15 @@ absl::StatusOr<Grid> GridOf(const OpContext& op, const Tensor& x, const Tensor& 
   if (grid.block == 0 && Grid::IsOne(scale)) return grid;
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 1, x.rank()));
   grid.axis = static_cast<size_t>(axis);
-  if (grid.block < 0) return absl::InvalidArgumentError("attribute block_size is negative");
+  if (grid.block < 0) return AOTC_REFUSAL(InvalidArgument, "attribute block_size is negative");
   if (grid.block > 0) {
     AOTC_RETURN_IF_ERROR(CheckBlocks(op, grid, x, scale));
     return grid;
   }
   AOTC_RETURN_IF_ERROR(RequireRank(scale, 1, 1));
   if (!ProveEqual(scale.dim(0), x.shape()[grid.axis], op.bounds())) {
-    return absl::InvalidArgumentError("the scale must have one element per position of its axis");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "the scale must have one element per position of its axis");
   }
   return grid;
 }
@@ -66,7 +68,7 @@ absl::StatusOr<std::optional<Tensor>> ZeroOf(OpContext& op, const Tensor& scale)
   AOTC_ASSIGN_OR_RETURN(Tensor zero, op.Input(2));
   const bool both_one = Grid::IsOne(zero) && Grid::IsOne(scale);
   if (both_one || SameShape(zero.shape(), scale.shape())) return std::optional<Tensor>(zero);
-  return absl::InvalidArgumentError("scale and zero point have different shapes");
+  return AOTC_REFUSAL(InvalidArgument, "scale and zero point have different shapes");
 }
 
 // The type that an attribute names, or `fallback` where it is absent or 0.
@@ -76,7 +78,7 @@ absl::StatusOr<DType> NamedType(const OpContext& op, std::string_view name, DTyp
   if (number == static_cast<int>(number) && IsKnownDType(static_cast<int>(number))) {
     return static_cast<DType>(number);
   }
-  return absl::UnimplementedError(StrCat("ONNX element type ", number));
+  return AOTC_REFUSAL(Unimplemented, StrCat("ONNX element type ", number));
 }
 
 // limit(round(x / scale) + zero); floats of 4 and 8 bits round by themselves
@@ -91,7 +93,7 @@ absl::Status QuantizeLinear(OpContext& op) {
   const bool is_float = IsFloat8(type) || type == DType::kF4E2M1;
   if (!is_float) AOTC_RETURN_IF_ERROR(RequireQuantized(type));
   AOTC_ASSIGN_OR_RETURN(const DType precision, NamedType(op, "precision", scale.dtype()));
-  if (!IsFloat(precision)) return absl::InvalidArgumentError("precision must be a float type");
+  if (!IsFloat(precision)) return AOTC_REFUSAL(InvalidArgument, "precision must be a float type");
   const DType compute = ComputeType(precision);
   const bool saturate = op.attributes().Int("saturate", 1) != 0;
   // A stage of its own, so that all round the quotient before they round it to an integer.
@@ -117,7 +119,7 @@ absl::Status DequantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::optional<Tensor> zero, ZeroOf(op, scale));
   if (zero) AOTC_RETURN_IF_ERROR(RequireSameType({x, *zero}));
   AOTC_ASSIGN_OR_RETURN(const DType type, NamedType(op, "output_dtype", scale.dtype()));
-  if (!IsFloat(type)) return absl::InvalidArgumentError("output_dtype must be a float type");
+  if (!IsFloat(type)) return AOTC_REFUSAL(InvalidArgument, "output_dtype must be a float type");
   auto body = [&](const Indices& i) {
     const DType exact = IsFloat(x.dtype()) ? DType::kF32 : DType::kI32;
     Expr value = Cast(exact, x(i));
@@ -135,7 +137,7 @@ absl::Status DynamicQuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   if (ComputeType(x.dtype()) != DType::kF32) {
-    return absl::InvalidArgumentError(StrCat("takes f32, not ", TypeName(x.dtype())));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("takes f32, not ", TypeName(x.dtype())));
   }
   TensorBuilder& b = op.b();
   std::vector<int> axes;

@@ -5,6 +5,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -25,7 +26,7 @@ ValueId Quantized(Expansion& e, ValueId x, size_t scale) {
 
 absl::Status RefuseChannelsLast(const Expansion& e) {
   if (e.attributes().Int("channels_last") == 0) return absl::OkStatus();
-  return absl::UnimplementedError("channels_last is not supported");
+  return AOTC_REFUSAL(Unimplemented, "channels_last is not supported");
 }
 
 template <const char* kOp>
@@ -78,7 +79,7 @@ absl::Status QLinearSoftmax(Rebuilder& rebuilder, const Node& node) {
 absl::Status QLinearConcat(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   if (node.inputs.size() < 5 || node.inputs.size() % 3 != 2) {
-    return absl::InvalidArgumentError("needs three inputs for each operand, behind two");
+    return AOTC_REFUSAL(InvalidArgument, "needs three inputs for each operand, behind two");
   }
   std::vector<ValueId> operands;
   for (size_t first = 2; first < node.inputs.size(); first += 3) {
@@ -179,7 +180,7 @@ absl::Status RequireElements(const Tensor& x, int64_t rows, int64_t width, const
   const bool is_list = x.rank() == 1 && x.dim(0).IsInt(rows * width);
   const bool is_matrix = x.rank() == 2 && x.dim(0).IsInt(rows) && x.dim(1).IsInt(width);
   if (is_list || is_matrix) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("the ", what, " are not ", rows, " x ", width));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("the ", what, " are not ", rows, " x ", width));
 }
 
 // Ours: weights [K, N] in the type of the scales, of MatMulNBits. Inputs: u8 [N, blocks, bytes],
@@ -194,15 +195,15 @@ absl::Status UnpackedWeights(OpContext& op) {
                     .block = op.attributes().Int("block_size")};
   if ((p.bits != 2 && p.bits != 4 && p.bits != 8) || k < 1 || n < 1 || p.block < p.PerByte() ||
       p.block % p.PerByte() != 0) {
-    return absl::UnimplementedError(StrCat("K = ", k, ", N = ", n, ", bits = ", p.bits,
-                                           " and block_size = ", p.block, " are not supported"));
+    return AOTC_REFUSAL(Unimplemented, StrCat("K = ", k, ", N = ", n, ", bits = ", p.bits,
+                                              " and block_size = ", p.block, " are not supported"));
   }
   p.blocks = (k + p.block - 1) / p.block;
   const int64_t bytes = p.block / p.PerByte();
   if (packed.dtype() != DType::kU8 || packed.rank() != 3 || !packed.dim(0).IsInt(n) ||
       !packed.dim(1).IsInt(p.blocks) || !packed.dim(2).IsInt(bytes)) {
-    return absl::InvalidArgumentError(
-        StrCat("the weights are not u8 of ", n, " x ", p.blocks, " x ", bytes));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("the weights are not u8 of ", n, " x ", p.blocks, " x ", bytes));
   }
   AOTC_RETURN_IF_ERROR(RequireElements(scales, n, p.blocks, "scales"));
   const int64_t zero_width = (p.blocks + p.PerByte() - 1) / p.PerByte();
@@ -237,7 +238,7 @@ absl::Status MatMulNBits(Rebuilder& rebuilder, const Node& node) {
   constexpr size_t kZeros = 3, kGroups = 4, kBias = 5;
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
-  if (e.HasInput(kGroups)) return absl::UnimplementedError("input g_idx is not supported");
+  if (e.HasInput(kGroups)) return AOTC_REFUSAL(Unimplemented, "input g_idx is not supported");
   const ValueId weights = e.Emit("UnpackedWeights", {e.Input(1), e.Input(2), e.Input(kZeros)},
                                  {{"K", e.attributes().Int("K")},
                                   {"N", e.attributes().Int("N")},

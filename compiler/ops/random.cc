@@ -6,6 +6,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/random_bits.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -28,13 +29,13 @@ absl::StatusOr<DType> TypeOf(const OpContext& op, DType fallback) {
     const bool number = type == DType::kBool || IsInteger(type) || IsFloat(type);
     if (number && (type == DType::kBool || BitWidth(type) >= 8)) return type;
   }
-  return absl::UnimplementedError(StrCat("random numbers of ONNX element type ", stated));
+  return AOTC_REFUSAL(Unimplemented, StrCat("random numbers of ONNX element type ", stated));
 }
 
 absl::StatusOr<DType> FloatTypeOf(const OpContext& op, DType fallback) {
   AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, fallback));
   if (IsFloat(type)) return type;
-  return absl::InvalidArgumentError(StrCat("random numbers of type ", TypeName(type)));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("random numbers of type ", TypeName(type)));
 }
 
 // What is made of the position of an element, in the compute type of the result.
@@ -65,10 +66,11 @@ absl::Status SetDrawn(OpContext& op, const Shape& shape, DType type, const Draw&
 }
 
 absl::Status DrawShape(OpContext& op, const Draw& draw) {
-  if (!op.attributes().Has("shape")) return absl::InvalidArgumentError("needs the attribute shape");
+  if (!op.attributes().Has("shape"))
+    return AOTC_REFUSAL(InvalidArgument, "needs the attribute shape");
   const std::vector<int64_t> dims = op.attributes().Ints("shape");
   for (int64_t dim : dims) {
-    if (dim < 0) return absl::InvalidArgumentError(StrCat("a dim of ", dim));
+    if (dim < 0) return AOTC_REFUSAL(InvalidArgument, StrCat("a dim of ", dim));
   }
   AOTC_ASSIGN_OR_RETURN(const DType type, FloatTypeOf(op, DType::kF32));
   return SetDrawn(op, MakeShape(dims), type, draw);
@@ -76,7 +78,7 @@ absl::Status DrawShape(OpContext& op, const Draw& draw) {
 
 absl::Status DrawLike(OpContext& op, const Draw& draw) {
   const ValueType& like = op.InputType(0);
-  if (!like.ranked) return absl::InvalidArgumentError("needs an input of known rank");
+  if (!like.ranked) return AOTC_REFUSAL(InvalidArgument, "needs an input of known rank");
   AOTC_ASSIGN_OR_RETURN(const DType type, FloatTypeOf(op, like.dtype));
   return SetDrawn(op, Shape(like.dims), type, draw);
 }
@@ -109,9 +111,9 @@ absl::Status Multinomial(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 2, 2));
   const int64_t samples = op.attributes().Int("sample_size", 1);
-  if (samples < 1) return absl::InvalidArgumentError("sample_size must be at least 1");
+  if (samples < 1) return AOTC_REFUSAL(InvalidArgument, "sample_size must be at least 1");
   AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, DType::kI32));
-  if (!IsInteger(type)) return absl::InvalidArgumentError("the classes need an integer type");
+  if (!IsInteger(type)) return AOTC_REFUSAL(InvalidArgument, "the classes need an integer type");
   const RandomStream stream = StreamOf(op);
   const Shape shape = {x.dim(0), Expr(samples)}, classes = {x.dim(1)};
   const Shape all = {shape[0], shape[1], classes[0]};
@@ -136,7 +138,7 @@ absl::StatusOr<Expr> ScalarOf(OpContext& op, size_t index, const Expr& fallback)
   if (constant != nullptr) return NumberConst(constant->FloatAt(0), fallback.dtype());
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
   for (const Expr& dim : x.shape()) {
-    if (!dim.IsInt(1)) return absl::InvalidArgumentError("ratio and training_mode are scalars");
+    if (!dim.IsInt(1)) return AOTC_REFUSAL(InvalidArgument, "ratio and training_mode are scalars");
   }
   return Cast(fallback.dtype(), x(Indices(x.shape().size(), Expr(0))));
 }
@@ -162,8 +164,8 @@ absl::StatusOr<DropoutOperands> ReadDropout(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(dropout.ratio, ScalarOf(op, 1, NumberConst(0.5, compute)));
   const bool known = dropout.ratio.IsConst();
   if (!known || (dropout.ratio->float_value >= 0 && dropout.ratio->float_value < 1)) return dropout;
-  return absl::InvalidArgumentError(
-      StrCat("the ratio ", dropout.ratio->float_value, " is not in [0, 1)"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("the ratio ", dropout.ratio->float_value, " is not in [0, 1)"));
 }
 
 // Inference: the input, and a mask that is true everywhere. In training each element is dropped

@@ -12,6 +12,7 @@
 #include "compiler/ir/control_flow.h"
 #include "compiler/ops/recurrent_cell.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -70,18 +71,18 @@ class RecurrentBuilder {
 absl::Status RecurrentBuilder::ReadAttributes() {
   for (size_t operand : {kX, kW, kR}) {
     if (!HasInput(node_, operand)) {
-      return absl::InvalidArgumentError(StrCat("needs input ", size_t{operand}));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", size_t{operand}));
     }
   }
   const std::string direction = node_.attributes.String("direction", "forward");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-    return absl::InvalidArgumentError(StrCat("unknown direction '", direction, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown direction '", direction, "'"));
   }
   directions_ = direction == "bidirectional" ? 2 : 1;
   starts_backwards_ = direction == "reverse";
   layout_ = node_.attributes.Int("layout");
   if (layout_ != 0 && layout_ != 1) {
-    return absl::InvalidArgumentError(StrCat("unknown layout ", layout_));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown layout ", layout_));
   }
   AOTC_ASSIGN_OR_RETURN(activations_, ActivationsOf(node_, form_, directions_));
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "absl/strings/match.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -252,7 +253,7 @@ absl::StatusOr<std::vector<Activation>> ActivationsOf(const Node& node, const Ce
   const AttributeValue* given = node.attributes.Find("activations");
   if (given != nullptr) {
     const auto* list = std::get_if<std::vector<std::string>>(given);
-    if (list == nullptr) return absl::InvalidArgumentError("'activations' are not strings");
+    if (list == nullptr) return AOTC_REFUSAL(InvalidArgument, "'activations' are not strings");
     names = *list;
   }
   if (names.empty()) {
@@ -261,9 +262,9 @@ absl::StatusOr<std::vector<Activation>> ActivationsOf(const Node& node, const Ce
     }
   }
   if (names.size() != form.activations.size() * directions) {
-    return absl::InvalidArgumentError(StrCat("attribute 'activations' has ", names.size(),
-                                             " elements, not ",
-                                             form.activations.size() * directions));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("attribute 'activations' has ", names.size(), " elements, not ",
+                               form.activations.size() * directions));
   }
   const std::vector<float> alphas = node.attributes.Floats("activation_alpha");
   const std::vector<float> betas = node.attributes.Floats("activation_beta");
@@ -272,7 +273,7 @@ absl::StatusOr<std::vector<Activation>> ActivationsOf(const Node& node, const Ce
   for (const std::string& name : names) {
     const ActivationForm* found = FindActivation(name);
     if (found == nullptr) {
-      return absl::InvalidArgumentError(StrCat("unknown activation '", name, "'"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("unknown activation '", name, "'"));
     }
     activations.push_back({found->name, Take(found->alpha, alpha), Take(found->beta, beta)});
   }

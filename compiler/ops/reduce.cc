@@ -8,6 +8,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/run_axes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -36,7 +37,7 @@ absl::StatusOr<std::vector<int>> ReduceAxesOf(const OpContext& op, int rank) {
   }
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
-    return absl::InvalidArgumentError("an axis is named twice");
+    return AOTC_REFUSAL(InvalidArgument, "an axis is named twice");
   }
   return axes;
 }

@@ -9,6 +9,7 @@
 
 #include "compiler/ops/automaton.h"
 #include "compiler/ops/regex_syntax.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -49,8 +50,8 @@ class ThreadBuilder {
   absl::StatusOr<int> Build(const RegexNode& tree) {
     const int first = Append(tree, Add({}));
     if (threads_.size() > kMostThreads) {
-      return absl::UnimplementedError(
-          "the pattern is too long once its repetitions are written out");
+      return AOTC_REFUSAL(Unimplemented,
+                          "the pattern is too long once its repetitions are written out");
     }
     return first;
   }
@@ -131,8 +132,8 @@ class SubsetBuilder {
     result_.start = StateOf({first}, Side::kTextEnd);
     for (size_t s = 0; s < keys_.size(); ++s) {
       if (keys_.size() > kMostStates) {
-        return absl::UnimplementedError(
-            StrCat("the pattern takes an automaton of more than ", kMostStates, " states"));
+        return AOTC_REFUSAL(Unimplemented, StrCat("the pattern takes an automaton of more than ",
+                                                  kMostStates, " states"));
       }
       const StateKey key = keys_[s];  // keys_ grows
       for (int32_t c = 0; c < result_.class_count; ++c) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ops/regex_classes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -45,13 +46,13 @@ class Parser {
 
  private:
   absl::Status Wrong(std::string_view what) const {
-    return absl::InvalidArgumentError(
-        StrCat("the pattern has ", what, " at byte ", pattern_.size() - left_.size()));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("the pattern has ", what, " at byte ",
+                                                pattern_.size() - left_.size()));
   }
   absl::Status Unsupported(std::string_view what) const {
-    return absl::UnimplementedError(StrCat("the pattern has ", what, " at byte ",
-                                           pattern_.size() - left_.size(),
-                                           ", which is not supported"));
+    return AOTC_REFUSAL(
+        Unimplemented, StrCat("the pattern has ", what, " at byte ", pattern_.size() - left_.size(),
+                              ", which is not supported"));
   }
 
   bool Skip(std::string_view text) {

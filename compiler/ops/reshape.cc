@@ -6,6 +6,7 @@
 #include "compiler/ops/index_map.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/run_axes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -41,12 +42,12 @@ absl::Status SetReshapedInRun(OpContext& op, const Tensor& x, Shape shape) {
 absl::StatusOr<Expr> InferredDim(const Tensor& x, const Shape& others, const Bounds& bounds) {
   Expr total = ElementCount(x.shape()), rest = ElementCount(others);
   if (Prove(Eq(rest, 0), bounds) == true) {
-    return absl::InvalidArgumentError("a dim of -1 beside a dim of 0 has no value");
+    return AOTC_REFUSAL(InvalidArgument, "a dim of -1 beside a dim of 0 has no value");
   }
   Expr dim = Simplify(FloorDiv(total, rest), bounds);
   if (Prove(Ne(dim * rest, total), bounds) == true) {
-    return absl::InvalidArgumentError(
-        "the number of elements is no multiple of the dims beside -1");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "the number of elements is no multiple of the dims beside -1");
   }
   return dim;
 }
@@ -104,13 +105,13 @@ absl::StatusOr<Shape> TargetShape(OpContext& op, const Tensor& x) {
   for (size_t d = 0; d < target.size(); ++d) {
     Expr dim = target[d];
     if (dim.IsInt(-1)) {
-      if (inferred) return absl::InvalidArgumentError("more than one dim is -1");
+      if (inferred) return AOTC_REFUSAL(InvalidArgument, "more than one dim is -1");
       inferred = d;
     } else if (dim.IsInt(0) && copy_zero) {
       AOTC_RETURN_IF_ERROR(RequireRank(x, static_cast<int>(d) + 1));
       dim = x.dim(static_cast<int>(d));
     } else if (Prove(Lt(dim, 0), op.bounds()) == true) {
-      return absl::InvalidArgumentError("a dim of the shape is negative");
+      return AOTC_REFUSAL(InvalidArgument, "a dim of the shape is negative");
     }
     shape.push_back(dim);
     if (inferred != d) others.push_back(dim);
@@ -147,7 +148,7 @@ absl::StatusOr<std::vector<int>> NamedAxes(const OpContext& op, int rank) {
   for (int64_t axis : given) {
     AOTC_ASSIGN_OR_RETURN(int normalized, op.NormalizeAxis(axis, rank));
     if (std::find(axes.begin(), axes.end(), normalized) != axes.end()) {
-      return absl::InvalidArgumentError(StrCat("axis ", axis, " is named twice"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("axis ", axis, " is named twice"));
     }
     axes.push_back(normalized);
   }
@@ -176,7 +177,8 @@ absl::Status Squeeze(OpContext& op) {
     bool named = std::find(axes.begin(), axes.end(), d) != axes.end();
     bool is_one = ProveEqual(x.dim(d), 1, op.bounds());
     if (named && Prove(Ne(x.dim(d), 1), op.bounds()) == true) {
-      return absl::InvalidArgumentError(StrCat("axis ", d, " cannot be dropped: its dim is not 1"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("axis ", d, " cannot be dropped: its dim is not 1"));
     }
     if (!(named || (is_one && !op.HasInput(1)))) shape.push_back(x.dim(d));
   }

@@ -4,6 +4,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/resize_sampler.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -21,7 +22,7 @@ absl::StatusOr<Expr> Nearest(const Fraction& f, const std::string& mode, const F
   if (mode == "ceil") return CeilDiv(n, d);
   if (mode == "round_prefer_floor") return CeilDiv(n * 2 - d, d * 2);
   if (mode == "round_prefer_ceil") return FloorDiv(n * 2 + d, d * 2);
-  return absl::InvalidArgumentError(StrCat("unknown nearest_mode '", mode, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown nearest_mode '", mode, "'"));
 }
 
 // Multilinear interpolation: blends along axis d what the axes after it give.
@@ -157,7 +158,7 @@ absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
       return cubic.exclude_outside ? Div(sums(i), CubicTotal(s, cubic, i)) : sums(i);
     });
   }
-  return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", mode, "'"));
 }
 
 absl::Status Resize(OpContext& op) {

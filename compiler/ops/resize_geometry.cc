@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -32,12 +33,12 @@ absl::StatusOr<std::vector<float>> KnownFloats(const OpContext& op, size_t index
   if (!op.HasInput(index)) return values;
   const Constant* constant = op.ConstInput(index);
   if (constant == nullptr) {
-    return absl::UnimplementedError(StrCat("needs input ", index, " at compile time"));
+    return AOTC_REFUSAL(Unimplemented, StrCat("needs input ", index, " at compile time"));
   }
   for (int64_t i = 0; i < constant->element_count(); ++i) {
     values.push_back(static_cast<float>(constant->FloatAt(i)));
     if (!std::isfinite(values.back())) {
-      return absl::InvalidArgumentError(StrCat("input ", index, " is not finite"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " is not finite"));
     }
   }
   return values;
@@ -63,9 +64,10 @@ absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Fraction& f
   for (int64_t n = least; n <= std::min(range.max, least + kMostCompared); ++n) {
     const int64_t exact = n * p / q, rounded = RoundedLength(n, scale);
     if (exact == rounded) continue;
-    return absl::UnimplementedError(StrCat("a scale of ", scale, " needs a known length (", n,
-                                           " elements give ", rounded, " as floats are rounded, ",
-                                           exact, " exactly): pin the dim with --dim"));
+    return AOTC_REFUSAL(
+        Unimplemented,
+        StrCat("a scale of ", scale, " needs a known length (", n, " elements give ", rounded,
+               " as floats are rounded, ", exact, " exactly): pin the dim with --dim"));
   }
   return Simplify(FloorDiv(in * fraction.numerator, fraction.denominator), bounds);
 }
@@ -73,12 +75,12 @@ absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Fraction& f
 absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
                        const std::vector<size_t>& axes, std::vector<ResizedAxis>& result) {
   if (scales.size() != axes.size()) {
-    return absl::InvalidArgumentError("scales must have one element per axis");
+    return AOTC_REFUSAL(InvalidArgument, "scales must have one element per axis");
   }
   for (size_t k = 0; k < axes.size(); ++k) {
-    if (!(scales[k] > 0)) return absl::InvalidArgumentError("scales must be positive");
+    if (!(scales[k] > 0)) return AOTC_REFUSAL(InvalidArgument, "scales must be positive");
     if (scales[k] < 1 / kMostScale || scales[k] > kMostScale) {
-      return absl::InvalidArgumentError(StrCat("a scale of ", scales[k], " is out of range"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("a scale of ", scales[k], " is out of range"));
     }
     ResizedAxis& axis = result[axes[k]];
     axis.scale = SimplestFraction(scales[k]);
@@ -98,7 +100,7 @@ absl::Status KeepAspectRatio(const std::vector<size_t>& axes, bool not_larger,
   for (size_t k : axes) {
     const ResizedAxis& axis = result[k];
     if (number(axis.in) < 1 || number(axis.out) < 0) {
-      return absl::UnimplementedError("keep_aspect_ratio_policy needs static dims");
+      return AOTC_REFUSAL(Unimplemented, "keep_aspect_ratio_policy needs static dims");
     }
     const float own = number(axis.out) / number(axis.in);
     if (chosen != nullptr && (not_larger ? own >= ratio : own <= ratio)) continue;
@@ -119,7 +121,7 @@ absl::Status SetSizes(OpContext& op, const std::vector<size_t>& axes,
                       std::vector<ResizedAxis>& result) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(3));
   if (sizes.size() != axes.size()) {
-    return absl::InvalidArgumentError("sizes must have one element per axis");
+    return AOTC_REFUSAL(InvalidArgument, "sizes must have one element per axis");
   }
   for (size_t k = 0; k < axes.size(); ++k) {
     ResizedAxis& axis = result[axes[k]];
@@ -130,7 +132,7 @@ absl::Status SetSizes(OpContext& op, const std::vector<size_t>& axes,
   if (policy == "not_larger" || policy == "not_smaller") {
     AOTC_RETURN_IF_ERROR(KeepAspectRatio(axes, policy == "not_larger", result));
   } else if (policy != "stretch") {
-    return absl::InvalidArgumentError(StrCat("unknown keep_aspect_ratio_policy '", policy, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown keep_aspect_ratio_policy '", policy, "'"));
   }
   for (size_t k : axes) {
     result[k].resized =
@@ -144,7 +146,7 @@ absl::Status SetRegions(const OpContext& op, const std::vector<size_t>& axes,
                         std::vector<ResizedAxis>& result) {
   AOTC_ASSIGN_OR_RETURN(std::vector<float> roi, KnownFloats(op, 1));
   if (roi.size() != 2 * axes.size()) {
-    return absl::InvalidArgumentError("roi must have a start and an end per axis");
+    return AOTC_REFUSAL(InvalidArgument, "roi must have a start and an end per axis");
   }
   for (size_t k = 0; k < axes.size(); ++k) {
     Fraction start = SimplestFraction(roi[k]), end = SimplestFraction(roi[k + axes.size()]);
@@ -226,7 +228,8 @@ absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode,
                             i * size.numerator * start.denominator),
                     start.denominator * size.denominator * steps};
   }
-  return absl::InvalidArgumentError(StrCat("unknown coordinate_transformation_mode '", mode, "'"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("unknown coordinate_transformation_mode '", mode, "'"));
 }
 
 }  // namespace aotc

@@ -4,6 +4,7 @@
 // sampling_ratio x sampling_ratio points, each interpolated between the four elements around it.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -32,29 +33,30 @@ absl::StatusOr<RoiPool> ReadRoiPool(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(pool.rois, 2, 2));
   AOTC_RETURN_IF_ERROR(RequireRank(pool.image, 1, 1));
   if (!pool.rois.dim(1).IsInt(4) || !ProveEqual(pool.rois.dim(0), pool.image.dim(0), op.bounds())) {
-    return absl::InvalidArgumentError("needs regions of [R, 4] and R batch indices");
+    return AOTC_REFUSAL(InvalidArgument, "needs regions of [R, 4] and R batch indices");
   }
   const Attributes& attributes = op.attributes();
   pool.mode = attributes.String("mode", "avg");
   if (pool.mode != "avg" && pool.mode != "max") {
-    return absl::InvalidArgumentError(StrCat("unknown mode '", pool.mode, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", pool.mode, "'"));
   }
   const std::string places = attributes.String("coordinate_transformation_mode", "half_pixel");
   pool.half_pixel = places == "half_pixel";
   if (!pool.half_pixel && places != "output_half_pixel") {
-    return absl::InvalidArgumentError(
-        StrCat("unknown coordinate_transformation_mode '", places, "'"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("unknown coordinate_transformation_mode '", places, "'"));
   }
   pool.bins[0] = attributes.Int("output_height", 1);
   pool.bins[1] = attributes.Int("output_width", 1);
   pool.samples = attributes.Int("sampling_ratio", 0);
   pool.scale = static_cast<double>(attributes.Float("spatial_scale", 1));
   if (pool.bins[0] < 1 || pool.bins[1] < 1 || pool.samples < 0) {
-    return absl::InvalidArgumentError("output_height, output_width or sampling_ratio is too small");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "output_height, output_width or sampling_ratio is too small");
   }
   if (pool.samples == 0) {
-    return absl::UnimplementedError(
-        "sampling_ratio 0, for which the number of samples depends on the regions");
+    return AOTC_REFUSAL(Unimplemented,
+                        "sampling_ratio 0, for which the number of samples depends on the regions");
   }
   return pool;
 }

@@ -6,6 +6,7 @@
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -30,10 +31,10 @@ absl::StatusOr<RoiMaximum> ReadRegions(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireSameType({pool.x, pool.rois}));
   AOTC_RETURN_IF_ERROR(RequireRank(pool.x, 4, 4));
   AOTC_RETURN_IF_ERROR(RequireRank(pool.rois, 2, 2));
-  if (!pool.rois.dim(1).IsInt(5)) return absl::InvalidArgumentError("needs regions of [R, 5]");
+  if (!pool.rois.dim(1).IsInt(5)) return AOTC_REFUSAL(InvalidArgument, "needs regions of [R, 5]");
   pool.bins = op.attributes().Ints("pooled_shape");
   if (pool.bins.size() != 2 || pool.bins[0] < 1 || pool.bins[1] < 1) {
-    return absl::InvalidArgumentError("pooled_shape needs two positive numbers");
+    return AOTC_REFUSAL(InvalidArgument, "pooled_shape needs two positive numbers");
   }
   pool.scale = static_cast<double>(op.attributes().Float("spatial_scale", 1));
   return pool;
@@ -104,7 +105,7 @@ absl::Status RoiMaximumOp(OpContext& op) {
 
 absl::Status MaxRoiPool(Rebuilder& rebuilder, const Node& node) {
   if (!HasInput(node, 0) || !HasInput(node, 1)) {
-    return absl::InvalidArgumentError("needs an image and regions");
+    return AOTC_REFUSAL(InvalidArgument, "needs an image and regions");
   }
   const ValueId rois = rebuilder.Mapped(node.inputs[1]);
   const ValueId first =

@@ -1,6 +1,7 @@
 // RotaryEmbedding: pairs of features turned by an angle that depends on the position.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -46,17 +47,17 @@ absl::Status ReadElements(OpContext& op, Rotary& rotary) {
 
 absl::Status ReadFeatures(const Attributes& attributes, int64_t heads, Rotary& rotary) {
   const std::optional<int64_t> last = rotary.x.dim(-1).AsInt();
-  if (!last) return absl::UnimplementedError("needs a known number of features");
+  if (!last) return AOTC_REFUSAL(Unimplemented, "needs a known number of features");
   if (heads < 1 || *last % heads != 0) {
-    return absl::InvalidArgumentError(
-        StrCat(*last, " features do not divide into num_heads = ", heads));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(*last, " features do not divide into num_heads = ", heads));
   }
   rotary.features = *last / heads;
   rotary.rotated = attributes.Int("rotary_embedding_dim");
   if (rotary.rotated == 0) rotary.rotated = rotary.features;
   if (rotary.rotated < 2 || rotary.rotated > rotary.features || rotary.rotated % 2 != 0) {
-    return absl::InvalidArgumentError(
-        StrCat("cannot rotate ", rotary.rotated, " of ", rotary.features, " features in pairs"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("cannot rotate ", rotary.rotated, " of ",
+                                                rotary.features, " features in pairs"));
   }
   return absl::OkStatus();
 }
@@ -76,7 +77,7 @@ absl::Status ReadCaches(OpContext& op, size_t first, Rotary& rotary) {
   AOTC_ASSIGN_OR_RETURN(rotary.sines, op.Input(first + 1));
   if (rotary.positions.valid()) {
     if (!IsInteger(rotary.positions.dtype())) {
-      return absl::InvalidArgumentError("needs integer positions");
+      return AOTC_REFUSAL(InvalidArgument, "needs integer positions");
     }
   }
   const int rank = rotary.positions.valid() ? 2 : 3;
@@ -84,8 +85,8 @@ absl::Status ReadCaches(OpContext& op, size_t first, Rotary& rotary) {
     AOTC_RETURN_IF_ERROR(RequireSameType({rotary.x, cache}));
     AOTC_RETURN_IF_ERROR(RequireRank(cache, rank, rank));
     if (!cache.dim(-1).IsInt(rotary.rotated / 2)) {
-      return absl::InvalidArgumentError(
-          StrCat("the caches need ", rotary.rotated / 2, " angles per position"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("the caches need ", rotary.rotated / 2, " angles per position"));
     }
     if (!rotary.positions.valid()) AOTC_RETURN_IF_ERROR(RequireSteps(op, rotary, cache));
   }
@@ -133,8 +134,8 @@ absl::Status MicrosoftRotaryEmbedding(OpContext& op) {
   Rotary rotary;
   AOTC_RETURN_IF_ERROR(ReadElements(op, rotary));
   if (op.attributes().Int("is_packed_batching") != 0 || op.attributes().Float("scale", 1) != 1) {
-    return absl::UnimplementedError(
-        "attributes 'is_packed_batching' and 'scale' are not supported");
+    return AOTC_REFUSAL(Unimplemented,
+                        "attributes 'is_packed_batching' and 'scale' are not supported");
   }
   AOTC_ASSIGN_OR_RETURN(rotary.positions, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(rotary.positions, 0, 2));

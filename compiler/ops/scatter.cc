@@ -5,6 +5,7 @@
 // nothing; compiled models check indices as those of a gather (fuse/index_checks.h).
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -28,7 +29,7 @@ absl::StatusOr<Scatter> ScatterOf(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(scatter.data, 1));
   AOTC_RETURN_IF_ERROR(RequireRank(scatter.places, 1));
   if (!IsInteger(scatter.places.dtype())) {
-    return absl::InvalidArgumentError("needs integer indices");
+    return AOTC_REFUSAL(InvalidArgument, "needs integer indices");
   }
   const std::string reduction = op.attributes().String("reduction", "none");
   if (reduction == "none") return scatter;
@@ -37,7 +38,7 @@ absl::StatusOr<Scatter> ScatterOf(OpContext& op) {
   if (reduction == "mul") scatter.combiner = "prod";
   if (reduction == "min" || reduction == "max") scatter.combiner = reduction;
   if (!scatter.combiner.empty()) return scatter;
-  return absl::InvalidArgumentError(StrCat("unknown reduction '", reduction, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown reduction '", reduction, "'"));
 }
 
 // Whether an index from the data, of [-dim, dim), names element `at`.
@@ -126,7 +127,8 @@ absl::Status CheckUpdates(const Scatter& scatter, const Shape& rows, size_t dept
     fits = ProveEqual(wanted[d], scatter.updates.shape()[d], bounds);
   }
   if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError("the updates do not have the shape of the slices to replace");
+  return AOTC_REFUSAL(InvalidArgument,
+                      "the updates do not have the shape of the slices to replace");
 }
 
 // The data with slices replaced: the last axis of the indices holds positions in its leading axes.
@@ -135,7 +137,7 @@ absl::Status ScatterNd(OpContext& op) {
   const Tensor &data = scatter.data, &places = scatter.places, &updates = scatter.updates;
   const std::optional<int64_t> known = places.dim(-1).AsInt();
   if (!known || *known < 1 || *known > data.rank()) {
-    return absl::InvalidArgumentError("the indices do not fit the rank of the data");
+    return AOTC_REFUSAL(InvalidArgument, "the indices do not fit the rank of the data");
   }
   const auto depth = static_cast<size_t>(*known);
   const Shape rows(places.shape().begin(), places.shape().end() - 1);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -28,7 +29,7 @@ absl::StatusOr<PostTransform> PostTransformNamed(std::string_view name) {
   if (name == "LOGISTIC") return PostTransform::kLogistic;
   if (name == "SOFTMAX_ZERO") return PostTransform::kSoftmaxZero;
   if (name == "PROBIT") return PostTransform::kProbit;
-  return absl::InvalidArgumentError(StrCat("unknown post_transform '", name, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown post_transform '", name, "'"));
 }
 
 absl::StatusOr<PostTransform> PostTransformOf(const Attributes& attributes) {
@@ -85,12 +86,12 @@ absl::StatusOr<std::vector<int64_t>> LabelsOf(const Attributes& attributes, std:
   const AttributeValue* texts = attributes.Find(strings);
   const auto* list = texts == nullptr ? nullptr : std::get_if<std::vector<std::string>>(texts);
   if (list != nullptr && !list->empty()) {
-    return absl::UnimplementedError(
-        "labels that are strings are not supported; hint: integer "
-        "labels are");
+    return AOTC_REFUSAL(Unimplemented,
+                        "labels that are strings are not supported; hint: integer "
+                        "labels are");
   }
   if (!labels.empty()) return labels;
-  return absl::InvalidArgumentError(StrCat("needs the attribute '", ints, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("needs the attribute '", ints, "'"));
 }
 
 }  // namespace aotc

@@ -1,6 +1,7 @@
 // Choosing between values: Where and Clip.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -10,7 +11,7 @@ absl::Status Where(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor condition, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> values, BroadcastInputs(op, 1, 2));
   if (condition.dtype() != DType::kBool) {
-    return absl::InvalidArgumentError("needs a bool condition");
+    return AOTC_REFUSAL(InvalidArgument, "needs a bool condition");
   }
   std::vector<Tensor> operands = {condition, values[0], values[1]};
   AOTC_RETURN_IF_ERROR(RequireBroadcast(op, operands));
@@ -26,7 +27,7 @@ absl::Status AddBound(OpContext& op, size_t index, std::vector<Tensor>& operands
   const Constant* constant = op.ConstInput(index);
   if (constant != nullptr && constant->element_count() == 1) {
     if (constant->dtype() != operands[0].dtype()) {
-      return absl::InvalidArgumentError("the bounds must have the element type of the input");
+      return AOTC_REFUSAL(InvalidArgument, "the bounds must have the element type of the input");
     }
     known = ElementOf(*constant, 0, ComputeType(operands[0].dtype()));
     return absl::OkStatus();

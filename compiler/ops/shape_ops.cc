@@ -6,6 +6,7 @@
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -25,7 +26,7 @@ Expr Choose(const std::vector<Expr>& values, const Expr& i) {
 absl::StatusOr<Shape> DimsOf(const OpContext& op) {
   const ValueType& type = op.InputType(0);
   if (type.kind != ValueKind::kTensor || !type.ranked) {
-    return absl::InvalidArgumentError("input 0 is not a tensor of known rank");
+    return AOTC_REFUSAL(InvalidArgument, "input 0 is not a tensor of known rank");
   }
   return type.dims;
 }
@@ -58,7 +59,7 @@ absl::Status Size(OpContext& op) {
 // by type inference.
 absl::Status Elements(OpContext& op) {
   const std::vector<Expr>* elements = op.OutputElements(0);
-  if (elements == nullptr) return absl::InvalidArgumentError("needs elements at its output");
+  if (elements == nullptr) return AOTC_REFUSAL(InvalidArgument, "needs elements at its output");
   const ValueType& type = op.OutputType(0);
   auto body = [&](const Indices& i) {
     return Cast(type.dtype, Choose(*elements, LinearIndex(i, RowMajorStrides(type.dims))));
@@ -83,7 +84,7 @@ absl::StatusOr<Constant> ConstantValue(const Attributes& a) {
     return Constant::Dense(DType::kF32, {static_cast<int64_t>(floats.size())}, std::move(bytes));
   }
   if (a.Has("value_string")) return Constant::Strings({}, {a.String("value_string")});
-  return absl::UnimplementedError("a constant of this kind is not supported");
+  return AOTC_REFUSAL(Unimplemented, "a constant of this kind is not supported");
 }
 
 absl::Status ConstantOp(Rebuilder& rebuilder, const Node& node) {
@@ -98,18 +99,18 @@ absl::Status ConstantOfShape(OpContext& op) {
   for (Expr& dim : shape) {
     dim = Simplify(dim, op.bounds());
     if (Prove(Lt(dim, 0), op.bounds()) == true)
-      return absl::InvalidArgumentError("a dim is negative");
+      return AOTC_REFUSAL(InvalidArgument, "a dim is negative");
   }
   Expr value = FloatConst(0);
   DType dtype = DType::kF32;
   if (const AttributeValue* attribute = op.attributes().Find("value"); attribute != nullptr) {
     const auto* constant = std::get_if<Constant>(attribute);
     if (constant == nullptr || constant->element_count() != 1) {
-      return absl::InvalidArgumentError("attribute value must be a tensor of one element");
+      return AOTC_REFUSAL(InvalidArgument, "attribute value must be a tensor of one element");
     }
     dtype = constant->dtype();
     if (!IsFloat(dtype) && !IsInteger(dtype) && dtype != DType::kBool) {
-      return absl::UnimplementedError(StrCat("a value of type ", TypeName(dtype)));
+      return AOTC_REFUSAL(Unimplemented, StrCat("a value of type ", TypeName(dtype)));
     }
     value = ElementOf(*constant, 0, ComputeType(dtype));
   }
@@ -126,16 +127,17 @@ absl::StatusOr<Expr> RangeLength(OpContext& op) {
     for (const Constant* constant : constants) AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     double start = constants[0]->FloatAt(0), limit = constants[1]->FloatAt(0);
     double length = std::ceil((limit - start) / constants[2]->FloatAt(0));
-    if (!(length < INT32_MAX)) return absl::InvalidArgumentError("the range has no finite length");
+    if (!(length < INT32_MAX))
+      return AOTC_REFUSAL(InvalidArgument, "the range has no finite length");
     return Expr(static_cast<int64_t>(std::max(length, 0.0)));
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> start, op.IntElements(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> limit, op.IntElements(1));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> delta, op.IntElements(2));
   if (start.size() != 1 || limit.size() != 1 || delta.size() != 1) {
-    return absl::InvalidArgumentError("needs a start, a limit and a step");
+    return AOTC_REFUSAL(InvalidArgument, "needs a start, a limit and a step");
   }
-  if (delta[0].IsInt(INT64_MIN)) return absl::InvalidArgumentError("the step is out of range");
+  if (delta[0].IsInt(INT64_MIN)) return AOTC_REFUSAL(InvalidArgument, "the step is out of range");
   AOTC_RETURN_IF_ERROR(op.Require(Ne(delta[0], 0), "the step is 0"));
   const std::optional<int64_t> step = delta[0].AsInt();
   // The same number in two forms: a constant step is best divided by as a positive number.

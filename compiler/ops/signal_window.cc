@@ -6,6 +6,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -25,16 +26,16 @@ Expr CosineTerm(double factor, const Expr& angle) {
 
 absl::Status Window(OpContext& op, const CosineSum& sum) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(0));
-  if (sizes.size() != 1) return absl::InvalidArgumentError("needs a size of one element");
+  if (sizes.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a size of one element");
   const Expr size = Simplify(sizes[0], op.bounds());
   if (Prove(Lt(size, 0), op.bounds()) == true) {
-    return absl::InvalidArgumentError("the size is negative");
+    return AOTC_REFUSAL(InvalidArgument, "the size is negative");
   }
   const int64_t to = op.attributes().Int("output_datatype", static_cast<int64_t>(DType::kF32));
   const auto dtype = static_cast<DType>(to);
   if (to != static_cast<int>(to) || !IsKnownDType(static_cast<int>(to)) ||
       (!IsFloat(dtype) && !IsInteger(dtype))) {
-    return absl::UnimplementedError(StrCat("a window of ONNX element type ", to));
+    return AOTC_REFUSAL(Unimplemented, StrCat("a window of ONNX element type ", to));
   }
   const bool periodic = op.attributes().Int("periodic", 1) != 0;
   const Expr period = Cast(DType::kF64, periodic ? size : size - 1);

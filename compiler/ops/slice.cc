@@ -4,6 +4,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/run_axes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -83,7 +84,7 @@ absl::StatusOr<std::vector<AxisRange>> RangesOfRun(OpContext& op, const Tensor& 
   }
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size()) {
-    return absl::InvalidArgumentError(kOtherLengths);
+    return AOTC_REFUSAL(InvalidArgument, kOtherLengths);
   }
   for (const Expr& step : steps) AOTC_RETURN_IF_ERROR(op.Require(Ne(step, 0), "a step of 0"));
   std::vector<AxisRange> ranges;
@@ -131,12 +132,12 @@ absl::StatusOr<std::vector<AxisRange>> Ranges(OpContext& op, const Tensor& x) {
   }
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size()) {
-    return absl::InvalidArgumentError(kOtherLengths);
+    return AOTC_REFUSAL(InvalidArgument, kOtherLengths);
   }
   std::vector<AxisRange> ranges;
   for (int d = 0; d < x.rank(); ++d) ranges.push_back({.size = x.dim(d)});
   for (size_t k = 0; k < axes.size(); ++k) {
-    if (steps[k] == 0) return absl::InvalidArgumentError("a step of 0");
+    if (steps[k] == 0) return AOTC_REFUSAL(InvalidArgument, "a step of 0");
     // Steps beyond the dims take one element, as the largest of them does.
     int64_t step = std::clamp<int64_t>(steps[k], -INT32_MAX, INT32_MAX);
     AxisRange range = RangeOfAxis(starts[k], ends[k], step, x.dim(axes[k]));

@@ -5,6 +5,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -57,8 +58,8 @@ absl::StatusOr<Tensor> BroadcastOperand(OpContext& op, size_t index, const Tenso
   AOTC_RETURN_IF_ERROR(RequireFloat(operand));
   AOTC_ASSIGN_OR_RETURN(Shape common, BroadcastShapes({x.shape(), operand.shape()}));
   if (SameShape(common, x.shape())) return operand;
-  return absl::InvalidArgumentError(
-      StrCat("input ", index, " does not broadcast to the shape of the input"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("input ", index, " does not broadcast to the shape of the input"));
 }
 
 absl::Status LayerNormalization(OpContext& op) {
@@ -111,7 +112,7 @@ absl::StatusOr<std::vector<Tensor>> ChannelOperands(OpContext& op, const Tensor&
     AOTC_RETURN_IF_ERROR(RequireFloat(operand));
     AOTC_RETURN_IF_ERROR(RequireRank(operand, 1, 1));
     if (!ProveEqual(operand.dim(0), x.dim(1), op.bounds())) {
-      return absl::InvalidArgumentError("scale and bias need one element per channel");
+      return AOTC_REFUSAL(InvalidArgument, "scale and bias need one element per channel");
     }
     operands.push_back(operand);
   }
@@ -162,10 +163,10 @@ absl::Status GroupNormalization(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Tensor> channel, ChannelOperands(op, x));
   int64_t groups = op.attributes().Int("num_groups");
   std::optional<int64_t> all = x.dim(1).AsInt();
-  if (!all) return absl::UnimplementedError("needs a known number of channels");
+  if (!all) return AOTC_REFUSAL(Unimplemented, "needs a known number of channels");
   if (groups < 1 || *all % groups != 0) {
-    return absl::InvalidArgumentError(
-        StrCat(*all, " channels do not divide into ", groups, " groups"));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat(*all, " channels do not divide into ", groups, " groups"));
   }
   int64_t channels = *all / groups;
   TensorBuilder& b = op.b();
@@ -195,7 +196,7 @@ absl::Status MeanVarianceNormalization(OpContext& op) {
   }
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
-    return absl::InvalidArgumentError("an axis is named twice");
+    return AOTC_REFUSAL(InvalidArgument, "an axis is named twice");
   }
   Moments moments = MomentsAlong(op.b(), x, axes);
   auto body = [](const auto& v) { return Div(v[0] - v[1], Sqrt(v[2]) + Number(1e-9, v[2])); };
@@ -209,7 +210,7 @@ absl::Status LpNormalization(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", -1, x.rank()));
   int64_t p = op.attributes().Int("p", 2);
-  if (p != 1 && p != 2) return absl::InvalidArgumentError("attribute p must be 1 or 2");
+  if (p != 1 && p != 2) return AOTC_REFUSAL(InvalidArgument, "attribute p must be 1 or 2");
   auto lift = [&](const Expr& v) { return p == 1 ? Unary(ExprOp::kAbs, v) : v * v; };
   Tensor total = op.b().ReduceAxes("sum", x, {axis}, /*keep_dims=*/true, lift);
   auto body = [&](const auto& v) {

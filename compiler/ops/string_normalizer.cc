@@ -14,6 +14,7 @@
 #include "compiler/ops/registry.h"
 #include "compiler/ops/strings.h"
 #include "compiler/ops/unicode_case.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -174,7 +175,7 @@ absl::StatusOr<std::vector<std::string>> StopWords(const Attributes& attributes)
   const AttributeValue* words = attributes.Find("stopwords");
   if (words == nullptr) return std::vector<std::string>();
   if (const auto* list = std::get_if<std::vector<std::string>>(words)) return *list;
-  return absl::InvalidArgumentError("stopwords are no strings");
+  return AOTC_REFUSAL(InvalidArgument, "stopwords are no strings");
 }
 
 absl::Status StringNormalizer(Rebuilder& rebuilder, const Node& node) {
@@ -183,7 +184,7 @@ absl::Status StringNormalizer(Rebuilder& rebuilder, const Node& node) {
   const StringValues x = StringInput(e, 0);
   const std::string action = e.attributes().String("case_change_action", "NONE");
   if (action != "NONE" && action != "LOWER" && action != "UPPER") {
-    return absl::InvalidArgumentError("case_change_action is not NONE, LOWER or UPPER");
+    return AOTC_REFUSAL(InvalidArgument, "case_change_action is not NONE, LOWER or UPPER");
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<std::string> words, StopWords(e.attributes()));
   const bool by_case = e.attributes().Int("is_case_sensitive") != 0;

@@ -10,6 +10,7 @@
 #include "compiler/ops/pair_ops.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/scores.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -40,8 +41,8 @@ ValueId LinearScores(Expansion& e, ValueId x, ValueId rows, double rho) {
 absl::StatusOr<ValueId> Kernels(Expansion& e, ValueId x, int64_t count) {
   const std::vector<double> all = Numbers(e, "support_vectors");
   if (all.empty() || static_cast<int64_t>(all.size()) % count != 0) {
-    return absl::InvalidArgumentError(
-        StrCat(all.size(), " elements do not divide into ", count, " support vectors"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat(all.size(), " elements do not divide into ", count,
+                                                " support vectors"));
   }
   const ValueId vectors = Matrix(e, "vectors", count, all);
   std::vector<double> params = Numbers(e, "kernel_params");
@@ -55,7 +56,7 @@ absl::StatusOr<ValueId> Kernels(Expansion& e, ValueId x, int64_t count) {
              {{"alpha", gamma}, {"transB", int64_t{1}}});
   if (type == "SIGMOID") return e.Emit("Tanh", {inner});
   if (type == "POLY") return e.Emit("Pow", {inner, e.Number("degree", DType::kF32, params[2])});
-  return absl::InvalidArgumentError(StrCat("unknown kernel_type '", type, "'"));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown kernel_type '", type, "'"));
 }
 
 // [N, 1]; post_transform does nothing, as in onnxruntime.
@@ -65,13 +66,13 @@ absl::Status SvmRegressor(Rebuilder& rebuilder, const Node& node) {
   const std::vector<double> coefficients = Numbers(e, "coefficients"), rho = Numbers(e, "rho");
   const int64_t count = e.attributes().Int("n_supports");
   if (coefficients.empty() || rho.empty()) {
-    return absl::InvalidArgumentError("needs the attributes 'coefficients' and 'rho'");
+    return AOTC_REFUSAL(InvalidArgument, "needs the attributes 'coefficients' and 'rho'");
   }
   ValueId x = InF32(e);
   if (count > 0) {
     if (coefficients.size() != static_cast<size_t>(count)) {
-      return absl::InvalidArgumentError(
-          StrCat("has ", coefficients.size(), " coefficients for ", count, " support vectors"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("has ", coefficients.size(), " coefficients for ",
+                                                  count, " support vectors"));
     }
     AOTC_ASSIGN_OR_RETURN(x, Kernels(e, x, count));
   }
@@ -95,7 +96,7 @@ class SvmClassifierExpansion {
                           LabelsOf(e_.attributes(), "classlabels_ints", "classlabels_strings"));
     classes_ = static_cast<int64_t>(labels_.size());
     if (classes_ < 2) {
-      return absl::UnimplementedError("a classifier of one class is not supported");
+      return AOTC_REFUSAL(Unimplemented, "a classifier of one class is not supported");
     }
     transform_ = e_.attributes().String("post_transform", "NONE");
     AOTC_RETURN_IF_ERROR(PostTransformNamed(transform_).status());
@@ -109,13 +110,14 @@ class SvmClassifierExpansion {
  private:
   absl::Status Linear() {
     if (classes_ == 2) {
-      return absl::UnimplementedError(
+      return AOTC_REFUSAL(
+          Unimplemented,
           "two classes without support vectors: onnxruntime does not give the label of the greater "
           "score; hint: LinearClassifier does");
     }
     if (coefficients_.empty() || static_cast<int64_t>(coefficients_.size()) % classes_ != 0 ||
         rho_.empty()) {
-      return absl::InvalidArgumentError("the coefficients do not divide into the classes");
+      return AOTC_REFUSAL(InvalidArgument, "the coefficients do not divide into the classes");
     }
     const ValueId scores =
         LinearScores(e_, InF32(e_), Matrix(e_, "coefficients", classes_, coefficients_), rho_[0]);
@@ -130,7 +132,8 @@ class SvmClassifierExpansion {
                             std::ranges::all_of(counts_, [](int64_t count) { return count >= 0; });
     if (!has_counts || rho_.size() < pairs ||
         coefficients_.size() != static_cast<size_t>((classes_ - 1) * vectors_)) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           "coefficients, rho and vectors_per_class do not fit the number of classes");
     }
     AOTC_ASSIGN_OR_RETURN(const ValueId kernels, Kernels(e_, InF32(e_), vectors_));
@@ -142,8 +145,8 @@ class SvmClassifierExpansion {
     SetLabels(e_.Emit("PairVotes", {scores}, {{"classes", classes_}}));
     const std::vector<double> a = Numbers(e_, "prob_a"), b = Numbers(e_, "prob_b");
     if (a.size() != b.size() || (!a.empty() && a.size() < pairs)) {
-      return absl::InvalidArgumentError(
-          "prob_a and prob_b do not have one number a pair of classes");
+      return AOTC_REFUSAL(InvalidArgument,
+                          "prob_a and prob_b do not have one number a pair of classes");
     }
     if (!a.empty()) return SetProbabilities(scores, a, b);
     if (classes_ > 2) {
@@ -151,8 +154,8 @@ class SvmClassifierExpansion {
       return absl::OkStatus();
     }
     if (transform_ == "PROBIT") {
-      return absl::UnimplementedError(
-          "post_transform PROBIT of one score for two classes is not supported");
+      return AOTC_REFUSAL(Unimplemented,
+                          "post_transform PROBIT of one score for two classes is not supported");
     }
     e_.SetOutput(1, e_.Emit("BinaryScores", {scores},
                             {{"logistic", int64_t{transform_ == "LOGISTIC"}},
@@ -188,8 +191,8 @@ class SvmClassifierExpansion {
   absl::Status SetProbabilities(ValueId scores, std::vector<double> a, std::vector<double> b) {
     constexpr int64_t kMostClasses = 32;
     if (classes_ > kMostClasses) {
-      return absl::UnimplementedError(
-          StrCat("probabilities of more than ", kMostClasses, " classes are not supported"));
+      return AOTC_REFUSAL(Unimplemented, StrCat("probabilities of more than ", kMostClasses,
+                                                " classes are not supported"));
     }
     const int64_t pairs = classes_ * (classes_ - 1) / 2;
     a.resize(static_cast<size_t>(pairs));

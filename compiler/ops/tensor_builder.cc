@@ -7,6 +7,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/ops/kernel_cleanup.h"
 #include "compiler/support/names.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -200,8 +201,8 @@ absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes, const Bo
         continue;
       }
       if (unproved == nullptr || Prove(Ne(common, shape[d]), bounds) == true) {
-        return absl::InvalidArgumentError(
-            StrCat("shapes do not broadcast: ", StrJoin(shapes, " and ", ShapeText)));
+        return AOTC_REFUSAL(InvalidArgument, StrCat("shapes do not broadcast: ",
+                                                    StrJoin(shapes, " and ", ShapeText)));
       }
       unproved->push_back({common, shape[d]});
     }

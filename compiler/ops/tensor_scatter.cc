@@ -4,6 +4,7 @@
 // write outside of the cache, which ONNX does not allow, go nowhere.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -39,7 +40,8 @@ absl::Status CheckDims(OpContext& op, const CacheUpdate& write) {
   }
   if (!write.first.valid()) return absl::OkStatus();
   AOTC_RETURN_IF_ERROR(RequireRank(write.first, 1, 1));
-  if (!IsInteger(write.first.dtype())) return absl::InvalidArgumentError("needs integer indices");
+  if (!IsInteger(write.first.dtype()))
+    return AOTC_REFUSAL(InvalidArgument, "needs integer indices");
   return op.RequireEqual(write.first.dim(0), cache[0], "needs one write index per sample");
 }
 
@@ -54,12 +56,12 @@ absl::StatusOr<CacheUpdate> ReadUpdate(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(write.cache, 2));
   AOTC_RETURN_IF_ERROR(RequireRank(write.update, write.cache.rank(), write.cache.rank()));
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", -2, write.cache.rank()));
-  if (axis == 0) return absl::InvalidArgumentError("attribute axis names the batch");
+  if (axis == 0) return AOTC_REFUSAL(InvalidArgument, "attribute axis names the batch");
   write.axis = static_cast<size_t>(axis);
   const std::string mode = op.attributes().String("mode", "linear");
   write.circular = mode == "circular";
   if (!write.circular && mode != "linear") {
-    return absl::InvalidArgumentError(StrCat("unknown mode '", mode, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", mode, "'"));
   }
   AOTC_RETURN_IF_ERROR(CheckDims(op, write));
   return write;

@@ -14,6 +14,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/strings.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -26,10 +27,10 @@ absl::Status CountTerms(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor terms, TypedInput(op, 1, DType::kI64, 2));
   AOTC_ASSIGN_OR_RETURN(const Tensor lengths, TypedInput(op, 2, DType::kI64, 1));
-  if (!IsInteger(x.dtype())) return absl::InvalidArgumentError("needs integers");
+  if (!IsInteger(x.dtype())) return AOTC_REFUSAL(InvalidArgument, "needs integers");
   AOTC_RETURN_IF_ERROR(RequireRank(x, 1, 2));
   const std::optional<int64_t> longest = terms.dim(1).AsInt();
-  if (!longest) return absl::InvalidArgumentError("needs n-grams of known length");
+  if (!longest) return AOTC_REFUSAL(InvalidArgument, "needs n-grams of known length");
   const Expr row_length = x.dim(-1);
   Shape dims = x.shape();
   dims.back() = terms.dim(0);
@@ -66,7 +67,8 @@ absl::StatusOr<std::pair<int64_t, int64_t>> PoolPart(const std::vector<int64_t>&
   const int64_t end = k + 1 < begins.size() ? begins[k + 1] : pool_size;
   const int64_t length = static_cast<int64_t>(k) + 1;
   if (begin < 0 || end < begin || end > pool_size || (end - begin) % length != 0) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("ngram_counts do not divide the pool into n-grams of length ", length));
   }
   return std::pair(begin, end);
@@ -76,7 +78,7 @@ absl::Status AddTerm(const std::vector<int64_t>& pool, int64_t begin, int64_t le
                      int64_t column, Terms& terms) {
   const auto place = static_cast<size_t>(column);
   if (terms.lengths[place] != 0) {
-    return absl::UnimplementedError("two n-grams have one place in the result");
+    return AOTC_REFUSAL(Unimplemented, "two n-grams have one place in the result");
   }
   terms.lengths[place] = length;
   std::copy_n(pool.begin() + begin, length, terms.tokens.begin() + column * terms.longest);
@@ -90,12 +92,12 @@ absl::StatusOr<Terms> ReadTerms(const Attributes& attributes, const std::vector<
   const int64_t least = attributes.Int("min_gram_length", 1);
   const int64_t most = attributes.Int("max_gram_length", 1);
   if (indexes.empty() || begins.empty() || *std::ranges::min_element(indexes) < 0) {
-    return absl::InvalidArgumentError("ngram_indexes or ngram_counts are missing, or negative");
+    return AOTC_REFUSAL(InvalidArgument, "ngram_indexes or ngram_counts are missing, or negative");
   }
   constexpr int64_t kMostColumns = 1 << 20;
   Terms terms;
   terms.columns = *std::ranges::max_element(indexes) + 1;
-  if (terms.columns > kMostColumns) return absl::UnimplementedError("has too many columns");
+  if (terms.columns > kMostColumns) return AOTC_REFUSAL(Unimplemented, "has too many columns");
   terms.longest = std::max<int64_t>(1, std::min(most, static_cast<int64_t>(begins.size())));
   const auto columns = static_cast<size_t>(terms.columns);
   terms.lengths.assign(columns, 0);
@@ -107,7 +109,7 @@ absl::StatusOr<Terms> ReadTerms(const Attributes& attributes, const std::vector<
     AOTC_ASSIGN_OR_RETURN(const auto part, PoolPart(begins, k, static_cast<int64_t>(pool.size())));
     for (int64_t begin = part.first; begin < part.second; begin += length, ++number) {
       if (number >= indexes.size()) {
-        return absl::InvalidArgumentError("has more n-grams than ngram_indexes");
+        return AOTC_REFUSAL(InvalidArgument, "has more n-grams than ngram_indexes");
       }
       if (length < least || length > most) continue;
       AOTC_RETURN_IF_ERROR(AddTerm(pool, begin, length, indexes[number], terms));
@@ -129,7 +131,7 @@ absl::StatusOr<Tokens> TokensOf(Expansion& e) {
   const AttributeValue* strings = e.attributes().Find("pool_strings");
   if (strings == nullptr) return Tokens{e.Input(0), e.attributes().Ints("pool_int64s")};
   const auto* pool = std::get_if<std::vector<std::string>>(strings);
-  if (pool == nullptr) return absl::InvalidArgumentError("pool_strings are no strings");
+  if (pool == nullptr) return AOTC_REFUSAL(InvalidArgument, "pool_strings are no strings");
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
   std::vector<std::string> words;
   std::map<std::string, int64_t> places;
@@ -149,10 +151,10 @@ absl::Status TfIdfVectorizer(Rebuilder& rebuilder, const Node& node) {
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   const std::string mode = e.attributes().String("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF") {
-    return absl::InvalidArgumentError("mode is not TF, IDF or TFIDF");
+    return AOTC_REFUSAL(InvalidArgument, "mode is not TF, IDF or TFIDF");
   }
   const int64_t skips = e.attributes().Int("max_skip_count");
-  if (skips < 0) return absl::InvalidArgumentError("max_skip_count is negative");
+  if (skips < 0) return AOTC_REFUSAL(InvalidArgument, "max_skip_count is negative");
   AOTC_ASSIGN_OR_RETURN(const Tokens tokens, TokensOf(e));
   AOTC_ASSIGN_OR_RETURN(const Terms terms, ReadTerms(e.attributes(), tokens.pool));
   const ValueId list =

@@ -7,6 +7,7 @@
 #include "compiler/ir/order.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -26,7 +27,7 @@ Tensor PlacesOf(TensorBuilder& b, const Tensor& x, size_t along, bool largest) {
 
 absl::StatusOr<Expr> CountOf(OpContext& op, const Expr& dim, int axis) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(1));
-  if (elements.size() != 1) return absl::InvalidArgumentError("needs k of one element");
+  if (elements.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs k of one element");
   const Expr count = Simplify(elements[0], op.bounds());
   AOTC_RETURN_IF_ERROR(
       op.Require(And(Le(0, count), Le(count, dim)),

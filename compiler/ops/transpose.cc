@@ -3,6 +3,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -14,13 +15,13 @@ absl::StatusOr<std::vector<int>> Permutation(const OpContext& op, int rank) {
   if (!op.attributes().Has("perm")) return order;
   std::vector<int64_t> perm = op.attributes().Ints("perm");
   if (perm.size() != order.size()) {
-    return absl::InvalidArgumentError("attribute perm does not have one element per axis");
+    return AOTC_REFUSAL(InvalidArgument, "attribute perm does not have one element per axis");
   }
   for (size_t d = 0; d < perm.size(); ++d) {
     AOTC_ASSIGN_OR_RETURN(order[d], op.NormalizeAxis(perm[d], rank));
     if (std::find(order.begin(), order.begin() + static_cast<int64_t>(d), order[d]) !=
         order.begin() + static_cast<int64_t>(d)) {
-      return absl::InvalidArgumentError("attribute perm names an axis twice");
+      return AOTC_REFUSAL(InvalidArgument, "attribute perm names an axis twice");
     }
   }
   return order;
@@ -42,7 +43,7 @@ absl::Status Transpose(OpContext& op) {
 absl::StatusOr<int64_t> BlockSize(const OpContext& op) {
   int64_t block = op.attributes().Int("blocksize");
   if (block >= 1 && block <= INT16_MAX) return block;
-  return absl::InvalidArgumentError("attribute blocksize must be positive");
+  return AOTC_REFUSAL(InvalidArgument, "attribute blocksize must be positive");
 }
 
 // [N, C * b * b, H, W] -> [N, C, H * b, W * b]. In mode DCR the channel is (row, column, c), in CRD
@@ -53,9 +54,9 @@ absl::Status DepthToSpace(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(int64_t b, BlockSize(op));
   std::string mode = op.attributes().String("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
-    return absl::InvalidArgumentError("attribute mode must be DCR or CRD");
+    return AOTC_REFUSAL(InvalidArgument, "attribute mode must be DCR or CRD");
   if (!ProveDivisible(x.dim(1), b * b, op.bounds())) {
-    return absl::InvalidArgumentError("the channels do not divide into blocks");
+    return AOTC_REFUSAL(InvalidArgument, "the channels do not divide into blocks");
   }
   Expr channels = Simplify(FloorDiv(x.dim(1), b * b), op.bounds());
   Shape shape = {x.dim(0), channels, x.dim(2) * b, x.dim(3) * b};
@@ -73,7 +74,7 @@ absl::Status SpaceToDepth(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(x, 4, 4));
   AOTC_ASSIGN_OR_RETURN(int64_t b, BlockSize(op));
   if (!ProveDivisible(x.dim(2), b, op.bounds()) || !ProveDivisible(x.dim(3), b, op.bounds())) {
-    return absl::InvalidArgumentError("the spatial dims do not divide into blocks");
+    return AOTC_REFUSAL(InvalidArgument, "the spatial dims do not divide into blocks");
   }
   Shape shape = {x.dim(0), x.dim(1) * (b * b), Simplify(FloorDiv(x.dim(2), b), op.bounds()),
                  Simplify(FloorDiv(x.dim(3), b), op.bounds())};

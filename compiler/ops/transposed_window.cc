@@ -1,6 +1,7 @@
 #include "compiler/ops/transposed_window.h"
 
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -13,12 +14,12 @@ absl::StatusOr<std::vector<int64_t>> Values(const Node& node, std::string_view n
   std::vector<int64_t> values = node.attributes.Ints(name);
   if (values.empty()) values.assign(count, fallback);
   if (values.size() != count) {
-    return absl::InvalidArgumentError(
-        StrCat("attribute ", name, " has ", values.size(), " elements instead of ", count));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("attribute ", name, " has ", values.size(),
+                                                " elements instead of ", count));
   }
   for (int64_t value : values) {
     if (value < least || value > INT32_MAX) {
-      return absl::InvalidArgumentError(StrCat("attribute ", name, " holds ", value));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("attribute ", name, " holds ", value));
     }
   }
   return values;
@@ -38,7 +39,7 @@ absl::StatusOr<Padding> PaddingOf(const Node& node, size_t rank) {
   padding.upper = auto_pad == "SAME_UPPER";
   padding.same = padding.upper || auto_pad == "SAME_LOWER";
   if (!padding.same && auto_pad != "NOTSET" && auto_pad != "VALID" && !auto_pad.empty()) {
-    return absl::InvalidArgumentError(StrCat("unknown auto_pad '", auto_pad, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown auto_pad '", auto_pad, "'"));
   }
   AOTC_ASSIGN_OR_RETURN(padding.output_padding, Values(node, "output_padding", rank, 0, 0));
   AOTC_ASSIGN_OR_RETURN(padding.pads, Values(node, "pads", rank * 2, 0, 0));
@@ -94,8 +95,8 @@ absl::StatusOr<TransposedWindow> MakeTransposedWindow(const Node& node, const Sh
   w.kernel.assign(weight.begin() + 2, weight.end());
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> stated, Values(node, "kernel_shape", w.rank(), 0, 0));
   if (node.attributes.Has("kernel_shape") && stated != w.kernel) {
-    return absl::InvalidArgumentError(
-        "attribute kernel_shape differs from the shape of the weight");
+    return AOTC_REFUSAL(InvalidArgument,
+                        "attribute kernel_shape differs from the shape of the weight");
   }
   AOTC_ASSIGN_OR_RETURN(w.strides, Values(node, "strides", w.rank(), 1, 1));
   AOTC_ASSIGN_OR_RETURN(w.dilations, Values(node, "dilations", w.rank(), 1, 1));
@@ -105,7 +106,8 @@ absl::StatusOr<TransposedWindow> MakeTransposedWindow(const Node& node, const Sh
     w.out[d] = Simplify(w.out[d], bounds);
     w.pad_begin[d] = Simplify(w.pad_begin[d], bounds);
     if (Prove(Lt(w.out[d], 1), bounds) == true && !w.input[d].IsInt(0)) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("the padding leaves nothing of the result along spatial axis ", d));
     }
   }

@@ -11,6 +11,7 @@
 #include "compiler/ops/registry.h"
 #include "compiler/ops/scores.h"
 #include "compiler/ops/tree_nodes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -28,12 +29,12 @@ class TreeExpansion {
                                             const std::vector<double>& base) {
     AOTC_RETURN_IF_ERROR(e_.RequireInputs({0}));
     if (!base.empty() && base.size() != static_cast<size_t>(targets_)) {
-      return absl::InvalidArgumentError(
-          StrCat("has ", base.size(), " base values for ", targets_, " targets"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("has ", base.size(), " base values for ", targets_, " targets"));
     }
     for (const auto& votes : trees_.votes) {
       for (const TreeVote& vote : votes) {
-        if (std::isnan(vote.weight)) return absl::UnimplementedError("a weight that is NaN");
+        if (std::isnan(vote.weight)) return AOTC_REFUSAL(Unimplemented, "a weight that is NaN");
       }
     }
     const ValueId leaves = Leaves();
@@ -164,7 +165,7 @@ absl::StatusOr<std::string> Choice(const Attributes& attributes, std::string_vie
   if (number >= 0 && number < static_cast<int64_t>(names.size())) {
     return names[static_cast<size_t>(number)];
   }
-  return absl::InvalidArgumentError(StrCat("attribute '", name, "' is ", number));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("attribute '", name, "' is ", number));
 }
 
 absl::Status TreeEnsemble(Rebuilder& rebuilder, const Node& node) {
@@ -209,12 +210,13 @@ class BinaryTrees {
     const std::string transform = e_.attributes().String("post_transform", "NONE");
     const std::vector<double> base = BaseValues(e_.attributes());
     if (base.size() > (voted_ == 0 ? 1 : 0)) {
-      return absl::UnimplementedError(
+      return AOTC_REFUSAL(
+          Unimplemented,
           "base values of both classes where all votes are for one of two are not supported");
     }
     if (voted_ == 0 && transform == "PROBIT") {
-      return absl::UnimplementedError(
-          "post_transform PROBIT of one score for two classes is not supported");
+      return AOTC_REFUSAL(Unimplemented,
+                          "post_transform PROBIT of one score for two classes is not supported");
     }
     const bool positive = NoWeightIsNegative(trees_);
     const float threshold = positive ? 0.5F : 0.0F;
@@ -243,7 +245,7 @@ absl::Status TreeEnsembleClassifier(Rebuilder& rebuilder, const Node& node) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<int64_t> labels,
                         LabelsOf(e.attributes(), "classlabels_int64s", "classlabels_strings"));
   const auto classes = static_cast<int64_t>(labels.size());
-  if (classes < 2) return absl::UnimplementedError("a classifier of one class is not supported");
+  if (classes < 2) return AOTC_REFUSAL(Unimplemented, "a classifier of one class is not supported");
   AOTC_ASSIGN_OR_RETURN(TreeNodes trees, TreesOfLists(e.attributes(), "class", classes));
   const std::string transform = e.attributes().String("post_transform", "NONE");
   AOTC_RETURN_IF_ERROR(PostTransformNamed(transform).status());

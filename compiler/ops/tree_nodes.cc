@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -17,8 +18,8 @@ namespace {
 using Places = std::map<std::pair<int64_t, int64_t>, int64_t>;  // (tree, node) to a position
 
 absl::Status WrongLength(std::string_view name, size_t count, size_t expected) {
-  return absl::InvalidArgumentError(
-      StrCat("attribute '", name, "' has ", count, " elements, not ", expected));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("attribute '", name, "' has ", count, " elements, not ", expected));
 }
 
 // Floats of the attribute, or of the tensor that stands for it.
@@ -37,7 +38,7 @@ absl::StatusOr<Floats> FloatsOf(const Attributes& attributes, std::string_view n
     return floats;
   }
   if (!IsFloat(tensor->dtype())) {
-    return absl::InvalidArgumentError(StrCat("attribute '", tensor_name, "' holds no floats"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("attribute '", tensor_name, "' holds no floats"));
   }
   for (int64_t i = 0; i < tensor->element_count(); ++i) {
     floats.values.push_back(tensor->FloatAt(i));
@@ -87,7 +88,7 @@ class Depths {
         continue;
       }
       if (path.size() > nodes_.size()) {
-        return absl::InvalidArgumentError("a tree leads back to a node of itself");
+        return AOTC_REFUSAL(InvalidArgument, "a tree leads back to a node of itself");
       }
       path.push_back(open);
     }
@@ -116,19 +117,19 @@ absl::StatusOr<TreeNodes> Finished(TreeNodes trees, const std::vector<int64_t>& 
   for (TreeNode& node : ordered) {
     node.yes = place[static_cast<size_t>(node.yes)];
     node.no = place[static_cast<size_t>(node.no)];
-    if (node.feature < 0) return absl::InvalidArgumentError("a node has a negative feature");
+    if (node.feature < 0) return AOTC_REFUSAL(InvalidArgument, "a node has a negative feature");
     trees.features = std::max(trees.features, node.feature + 1);
   }
   trees.nodes = std::move(ordered);
   for (size_t i = leaves.size(); i < trees.nodes.size(); ++i) {
     const auto self = static_cast<int64_t>(i);
     if (trees.nodes[i].yes == self || trees.nodes[i].no == self) {
-      return absl::InvalidArgumentError("a node that branches leads to itself");
+      return AOTC_REFUSAL(InvalidArgument, "a node that branches leads to itself");
     }
   }
-  if (trees.roots.empty()) return absl::InvalidArgumentError("has no trees");
+  if (trees.roots.empty()) return AOTC_REFUSAL(InvalidArgument, "has no trees");
   if (trees.nodes.size() > std::numeric_limits<int32_t>::max()) {
-    return absl::UnimplementedError("has more nodes than 32 bits count");
+    return AOTC_REFUSAL(Unimplemented, "has more nodes than 32 bits count");
   }
   Depths depths(trees.nodes);
   for (int64_t& root : trees.roots) {
@@ -168,7 +169,8 @@ class ListReader {
     for (size_t i = 0; i < count; ++i) {
       if (seen.insert(tree_ids_[i]).second) trees_.roots.push_back(static_cast<int64_t>(i));
       if (!places_.emplace(std::pair(tree_ids_[i], ids[i]), static_cast<int64_t>(i)).second) {
-        return absl::InvalidArgumentError(StrCat("tree ", tree_ids_[i], " has two nodes ", ids[i]));
+        return AOTC_REFUSAL(InvalidArgument,
+                            StrCat("tree ", tree_ids_[i], " has two nodes ", ids[i]));
       }
       trees_.nodes.push_back({.feature = features[i],
                               .threshold = thresholds.values[i],
@@ -197,7 +199,7 @@ class ListReader {
       }
       const auto* mode = std::ranges::find(kModeNames, (*modes)[i]);
       if (mode == std::end(kModeNames)) {
-        return absl::InvalidArgumentError(StrCat("unknown mode '", (*modes)[i], "' of a node"));
+        return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", (*modes)[i], "' of a node"));
       }
       node.cases |= kCasesOfMode[mode - kModeNames];
       AOTC_ASSIGN_OR_RETURN(node.yes, Place(tree_ids_[i], yes[i]));
@@ -209,7 +211,7 @@ class ListReader {
   absl::StatusOr<int64_t> Place(int64_t tree, int64_t node) const {
     const auto found = places_.find({tree, node});
     if (found != places_.end()) return found->second;
-    return absl::InvalidArgumentError(StrCat("tree ", tree, " has no node ", node));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("tree ", tree, " has no node ", node));
   }
 
   std::string Name(std::string_view suffix) const { return StrCat(votes_, suffix); }
@@ -227,8 +229,8 @@ class ListReader {
     trees_.votes.resize(leaves_.size());
     for (size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] < 0 || ids[i] >= targets) {
-        return absl::InvalidArgumentError(
-            StrCat("a weight is for target ", ids[i], " of ", targets));
+        return AOTC_REFUSAL(InvalidArgument,
+                            StrCat("a weight is for target ", ids[i], " of ", targets));
       }
       AOTC_ASSIGN_OR_RETURN(const int64_t place, Place(tree_ids[i], nodes[i]));
       const int64_t leaf = leaf_[static_cast<size_t>(place)];
@@ -257,7 +259,7 @@ class EnsembleReader {
     AOTC_RETURN_IF_ERROR(ReadNodes());
     trees_.roots = attributes_.Ints("tree_roots");
     for (int64_t& root : trees_.roots) {
-      if (root < 0 || root >= count_) return absl::InvalidArgumentError("a root is no node");
+      if (root < 0 || root >= count_) return AOTC_REFUSAL(InvalidArgument, "a root is no node");
       root += leaves_;
     }
     std::vector<int64_t> leaves;
@@ -276,7 +278,7 @@ class EnsembleReader {
     leaves_ = static_cast<int64_t>(targets.size());
     for (size_t i = 0; i < targets.size(); ++i) {
       if (targets[i] < 0 || targets[i] >= attributes_.Int("n_targets", 1)) {
-        return absl::InvalidArgumentError(StrCat("a leaf is for target ", targets[i]));
+        return AOTC_REFUSAL(InvalidArgument, StrCat("a leaf is for target ", targets[i]));
       }
       trees_.votes.push_back({{targets[i], weights.values[i]}});
       const auto self = static_cast<int64_t>(i);
@@ -318,8 +320,8 @@ class EnsembleReader {
 
   absl::StatusOr<int64_t> Place(int64_t index, int64_t is_leaf) const {
     if (index < 0 || index >= (is_leaf != 0 ? leaves_ : count_)) {
-      return absl::InvalidArgumentError(
-          StrCat("a branch leads to node or leaf ", index, ", which is not there"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("a branch leads to node or leaf ", index, ", which is not there"));
     }
     return is_leaf != 0 ? index : leaves_ + index;
   }
@@ -329,7 +331,7 @@ class EnsembleReader {
     TreeNode& node = trees_.nodes[static_cast<size_t>(leaves_) + index];
     if (mode != kMember) {
       if (mode < 0 || mode > kMember) {
-        return absl::InvalidArgumentError(StrCat("unknown mode ", mode, " of a node"));
+        return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode ", mode, " of a node"));
       }
       node.cases = kCasesOfMode[mode] | nan;
       return absl::OkStatus();
@@ -354,7 +356,7 @@ class EnsembleReader {
       more = true;
     }
     if (next_ == values.size()) {
-      return absl::InvalidArgumentError("membership_values has fewer sets than nodes ask for");
+      return AOTC_REFUSAL(InvalidArgument, "membership_values has fewer sets than nodes ask for");
     }
     ++next_;
     return absl::OkStatus();

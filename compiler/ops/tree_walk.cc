@@ -8,6 +8,7 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/tree_nodes.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -101,7 +102,7 @@ class TreeSumsBuilder {
     aggregate_ = op_.attributes().String("aggregate", "SUM");
     const bool least = aggregate_ == "MIN", most = aggregate_ == "MAX";
     if (!least && !most && aggregate_ != "SUM" && aggregate_ != "AVERAGE") {
-      return absl::InvalidArgumentError(StrCat("unknown aggregate_function '", aggregate_, "'"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("unknown aggregate_function '", aggregate_, "'"));
     }
     const Expr none = least ? HighestOf(Type()) : most ? LowestOf(Type()) : NumberConst(0, Type());
     const Shape shape = {leaves_.dim(0), Expr(op_.attributes().Int("targets"))};

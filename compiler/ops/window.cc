@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ops/helpers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -13,7 +14,7 @@ namespace {
 absl::Status RequireAtLeast(const std::vector<int64_t>& values, int64_t least, const char* what) {
   for (int64_t value : values) {
     if (value < least || value > INT32_MAX) {
-      return absl::InvalidArgumentError(StrCat("attribute ", what, " holds ", value));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("attribute ", what, " holds ", value));
     }
   }
   return absl::OkStatus();
@@ -62,7 +63,7 @@ absl::Status SetPads(const OpContext& op, Window& w) {
     AOTC_RETURN_IF_ERROR(RequireAtLeast(pads, 0, "pads"));
     SetExplicitPads(w, pads);
   } else {
-    return absl::InvalidArgumentError(StrCat("unknown auto_pad '", auto_pad, "'"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown auto_pad '", auto_pad, "'"));
   }
   return absl::OkStatus();
 }
@@ -103,8 +104,8 @@ absl::StatusOr<Window> MakeWindow(const OpContext& op, const Shape& spatial_dims
   w.input = spatial_dims;
   w.kernel = kernel;
   if (kernel.size() != spatial_dims.size()) {
-    return absl::InvalidArgumentError(
-        StrCat("a kernel of ", kernel.size(), " axes over ", spatial_dims.size(), " spatial axes"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("a kernel of ", kernel.size(), " axes over ",
+                                                spatial_dims.size(), " spatial axes"));
   }
   AOTC_RETURN_IF_ERROR(RequireAtLeast(kernel, 1, "kernel_shape"));
   AOTC_ASSIGN_OR_RETURN(w.strides, IntsOr(op, "strides", w.rank(), 1));
@@ -120,7 +121,8 @@ absl::StatusOr<Window> MakeWindow(const OpContext& op, const Shape& spatial_dims
     w.pad_begin[d] = Simplify(w.pad_begin[d], op.bounds());
     w.pad_end[d] = Simplify(w.pad_end[d], op.bounds());
     if (Prove(Lt(w.out[d], 1), op.bounds()) == true && !w.input[d].IsInt(0)) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("the window is larger than the padded input along spatial axis ", d));
     }
   }

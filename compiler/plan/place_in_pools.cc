@@ -2,6 +2,7 @@
 
 #include "compiler/plan/assign_pools.h"
 #include "compiler/plan/traffic.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -29,7 +30,8 @@ absl::Status NoRoom(const Program& program, const AliasClass& misfit, int64_t en
     return pool.limit ? StrCat(pool.name, "=", *pool.limit) : pool.name;
   });
   const std::string& last = (program.pools.end() - 1)->name;
-  return absl::ResourceExhaustedError(
+  return AOTC_REFUSAL(
+      ResourceExhausted,
       StrCat("no pool has room for '", program.buffers[misfit.members.front()].value, "' of ",
              misfit.bytes, " bytes: ", pools, "; hint: --pool ", last, "=", enough,
              " is enough, as is --pool ", last, " without a limit"));

@@ -4,13 +4,14 @@
 
 #include "absl/strings/numbers.h"
 #include "compiler/support/names.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
 absl::Status Wrong(const PoolOption& pool, std::string_view what, std::string_view hint) {
-  return absl::InvalidArgumentError(StrCat("--pool ", pool.name, ": ", what, "; hint: ", hint));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("--pool ", pool.name, ": ", what, "; hint: ", hint));
 }
 
 }  // namespace
@@ -22,7 +23,8 @@ absl::StatusOr<PoolOption> ParsePoolOption(std::string_view text) {
   int64_t limit = 0;
   const bool is_number = absl::SimpleAtoi(View(text.substr(equals + 1)), &limit);
   if (!is_number || limit < 0) {
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("--pool ", text, ": expected NAME=BYTES, or NAME for a last pool without a limit"));
   }
   pool.limit = limit;

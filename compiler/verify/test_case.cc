@@ -12,6 +12,7 @@
 #include "compiler/import/npy.h"
 #include "compiler/import/tensor_file.h"
 #include "compiler/support/files.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -91,8 +92,8 @@ absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const Symbo
     std::vector<int64_t> dims;
     for (const Expr& dim : value.type.dims) dims.push_back(EvaluateInt(dim, sizes).value_or(1));
     if (value.type.kind != ValueKind::kTensor || value.type.dtype == DType::kString) {
-      return absl::UnimplementedError(
-          StrCat("input '", value.name, "' is of a type for which no values are drawn"));
+      return AOTC_REFUSAL(Unimplemented, StrCat("input '", value.name,
+                                                "' is of a type for which no values are drawn"));
     }
     Constant drawn =
         Constant::Random(value.type.dtype, std::move(dims), Scramble(seed, inputs.size()));
@@ -131,7 +132,7 @@ absl::StatusOr<std::optional<Constant>> ReadOne(const fs::path& folder, const st
   AOTC_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(npy.string()));
   absl::StatusOr<Constant> tensor = ParseNpy(bytes, value.type.dtype, {});
   if (tensor.ok()) return *std::move(tensor);
-  return absl::InvalidArgumentError(StrCat(npy.string(), " ", tensor.status().message()));
+  return AOTC_REFUSAL(InvalidArgument, StrCat(npy.string(), " ", tensor.status().message()));
 }
 
 // One tensor per value of `ids`; none at all where the first is missing.
@@ -143,7 +144,7 @@ absl::StatusOr<std::vector<Constant>> ReadAll(const fs::path& folder, const std:
     AOTC_ASSIGN_OR_RETURN(std::optional<Constant> tensor,
                           ReadOne(folder, stem, graph.values[ids[i]]));
     if (!tensor && i == 0) return tensors;
-    if (!tensor) return absl::NotFoundError(StrCat(folder.string(), " has no ", stem, ".pb"));
+    if (!tensor) return AOTC_REFUSAL(NotFound, StrCat(folder.string(), " has no ", stem, ".pb"));
     tensors.push_back(*std::move(tensor));
   }
   return tensors;
@@ -186,7 +187,7 @@ absl::StatusOr<TestCase> ReadCase(const std::string& folder, const Graph& graph)
   TestCase result{.name = fs::path(folder).filename().string()};
   AOTC_ASSIGN_OR_RETURN(result.inputs, ReadAll(folder, "input", graph, main.inputs));
   if (result.inputs.size() != main.inputs.size()) {
-    return absl::NotFoundError(StrCat(folder, " has no input_0.pb or input_0.npy"));
+    return AOTC_REFUSAL(NotFound, StrCat(folder, " has no input_0.pb or input_0.npy"));
   }
   AOTC_ASSIGN_OR_RETURN(result.expected, ReadAll(folder, "output", graph, main.outputs));
   absl::StatusOr<std::vector<Constant>> outputs = EvaluateGraph(graph, result.inputs);
