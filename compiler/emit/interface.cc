@@ -198,7 +198,8 @@ class Describer {
 
   // Where the expression is affine in this symbol alone.
   std::optional<Line> LineIn(const Expr& e, const Symbol& symbol) const {
-    const auto affine = AsAffine(e, {symbol.var}, ranges_);
+    const bool is_constant = symbol.min == symbol.max;  // which would take its place
+    const auto affine = AsAffine(e, {symbol.var}, is_constant ? Bounds() : ranges_);
     if (!affine || !affine->coefficients.count(symbol.var)) return std::nullopt;
     const std::optional<int64_t> scale = affine->coefficients.at(symbol.var).AsInt();
     const std::optional<int64_t> offset = affine->rest.AsInt();

@@ -187,6 +187,14 @@ absl::Status Squeeze(OpContext& op) {
 }
 
 absl::Status UnsqueezeAlongRun(OpContext& op, const Tensor& x, int rank) {
+  // What is to be proved of the sizes grows beyond measure with each axis.
+  constexpr int kMostAxes = 2;
+  const int count = rank - x.rank();
+  if (count > kMostAxes) {
+    return AOTC_REFUSAL(Unimplemented,
+                        StrCat("adds ", count, " axes that only a run knows, more than ", kMostAxes,
+                               "; hint: --bind NAME=FILE makes a constant of an input"));
+  }
   AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, rank));
   Shape shape;
   for (size_t d = 0; d < static_cast<size_t>(rank); ++d) {
