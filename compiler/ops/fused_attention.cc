@@ -1,5 +1,5 @@
-// Attention of com.microsoft, in terms of that of ONNX: Attention (projections of one input, then
-// heads) and MultiHeadAttention.
+// Attention of com.microsoft, in terms of that of ONNX: Attention and QAttention (projections of
+// one input, then heads) and MultiHeadAttention.
 #include <limits>
 
 #include "compiler/ops/expansion.h"
@@ -124,10 +124,8 @@ absl::Status MultiHeadAttention(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
-// Queries, keys and values of input * weights + bias.
-absl::StatusOr<std::vector<ValueId>> Projections(Expansion& e) {
-  ValueId all = e.Emit("MatMul", {e.Input(0), e.Input(1)});
-  if (e.HasInput(2)) all = e.Emit("Add", {all, e.Input(2)});
+// The parts of projections: queries, keys and values.
+absl::StatusOr<std::vector<ValueId>> PartsOfProjections(Expansion& e, ValueId all) {
   const std::vector<int64_t> sizes = e.attributes().Ints("qkv_hidden_sizes");
   if (sizes.empty()) {
     return e.EmitSeveral("Split", {all}, 3, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{3}}});
@@ -139,25 +137,17 @@ absl::StatusOr<std::vector<ValueId>> Projections(Expansion& e) {
   return e.EmitSeveral("Split", {all, e.Ints("sizes", sizes)}, 3, {{"axis", int64_t{-1}}});
 }
 
-// Inputs: X [B, S, C], weights, bias, mask, past [2, B, heads, P, D], attention bias.
-absl::Status Attention(Rebuilder& rebuilder, const Node& node) {
-  Expansion e(rebuilder, node);
-  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
-  if (e.HasInput(6) || e.attributes().Int("past_present_share_buffer") != 0) {
-    return AOTC_REFUSAL(Unimplemented, "a buffer that past and present share is not supported");
-  }
-  if (e.attributes().Int("do_rotary") != 0) {
-    return AOTC_REFUSAL(Unimplemented, "do_rotary is not supported");
-  }
-  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> projected, Projections(e));
+// Attention of `projected`, with a past [2, B, heads, P, D]: output and present, which is like it.
+absl::Status SetAttention(Expansion& e, const std::vector<ValueId>& projected, ValueId mask,
+                          ValueId past, ValueId bias) {
   AttentionParts parts = {.query = projected[0],
                           .key = projected[1],
                           .value = projected[2],
-                          .mask = e.Input(3),
-                          .bias = e.Input(5)};
-  if (e.HasInput(4)) {
+                          .mask = mask,
+                          .bias = bias};
+  if (past.valid()) {
     auto part = [&](const char* name, int64_t index) {
-      return e.Emit("Gather", {e.Input(4), e.Add(name, Constant::SplatInt(DType::kI64, {}, index))},
+      return e.Emit("Gather", {past, e.Add(name, Constant::SplatInt(DType::kI64, {}, index))},
                     {{"axis", int64_t{0}}});
     };
     parts.past_key = part("past_key", 0);
@@ -174,6 +164,38 @@ absl::Status Attention(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
+// `has_length`: of the past, which then lies in a larger buffer.
+absl::Status RequirePlain(const Expansion& e, bool has_length) {
+  if (has_length || e.attributes().Int("past_present_share_buffer") != 0) {
+    return AOTC_REFUSAL(Unimplemented, "a buffer that past and present share is not supported");
+  }
+  if (e.attributes().Int("do_rotary") == 0) return absl::OkStatus();
+  return AOTC_REFUSAL(Unimplemented, "do_rotary is not supported");
+}
+
+// Inputs: X [B, S, C], weights, bias, mask, past, attention bias, length of the past.
+absl::Status Attention(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
+  AOTC_RETURN_IF_ERROR(RequirePlain(e, e.HasInput(6)));
+  ValueId all = e.Emit("MatMul", {e.Input(0), e.Input(1)});
+  if (e.HasInput(2)) all = e.Emit("Add", {all, e.Input(2)});
+  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> projected, PartsOfProjections(e, all));
+  return SetAttention(e, projected, e.Input(3), e.Input(4), e.Input(5));
+}
+
+// Inputs: X [B, S, C] and weights of integers, bias, their scales, mask, their zero points, past.
+absl::Status QAttention(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2, 3, 4}));
+  AOTC_RETURN_IF_ERROR(RequirePlain(e, false));
+  const ValueId all =
+      e.Emit("com.microsoft.MatMulIntegerToFloat",
+             {e.Input(0), e.Input(1), e.Input(3), e.Input(4), e.Input(6), e.Input(7), e.Input(2)});
+  AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> projected, PartsOfProjections(e, all));
+  return SetAttention(e, projected, e.Input(5), e.Input(8), {});
+}
+
 constexpr OpDef kOps[] = {
     {.name = "AttentionMask",
      .compute = AttentionMask,
@@ -181,6 +203,9 @@ constexpr OpDef kOps[] = {
     {.name = "com.microsoft.Attention",
      .expand = Attention,
      .summary = "projections of one input, then attention by heads"},
+    {.name = "com.microsoft.QAttention",
+     .expand = QAttention,
+     .summary = "projections of quantised inputs, then attention by heads"},
     {.name = "com.microsoft.MultiHeadAttention",
      .expand = MultiHeadAttention,
      .summary = "attention by heads"},

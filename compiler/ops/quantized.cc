@@ -249,7 +249,27 @@ absl::Status MatMulNBits(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
+// Of weights with a scale for each block along an axis, what is gathered. Inputs: weights, indices,
+// scales, zero points (0 where they are absent).
+absl::Status GatherBlockQuantized(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  const DType type = e.InputType(0).dtype;
+  if (type != DType::kU4 && type != DType::kI4) {
+    return AOTC_REFUSAL(Unimplemented, "takes weights of int4 and uint4 only");
+  }
+  const ValueId weights = e.Emit("DequantizeLinear", {e.Input(0), e.Input(2), e.Input(3)},
+                                 {{"axis", e.attributes().Int("quantize_axis", 1)},
+                                  {"block_size", e.attributes().Int("block_size", 128)}});
+  e.SetOutput(
+      0, e.Emit("Gather", {weights, e.Input(1)}, {{"axis", e.attributes().Int("gather_axis")}}));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "com.microsoft.GatherBlockQuantized",
+     .expand = GatherBlockQuantized,
+     .summary = "what is gathered of weights that are quantised in blocks"},
     {.name = "UnpackedWeights",
      .compute = UnpackedWeights,
      .summary = "weights of few bits as floats"},

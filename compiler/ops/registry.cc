@@ -34,6 +34,7 @@ constexpr OpFamily kFamilies[] = {
     FusedOps,
     GatherOps,
     GridSampleOps,
+    GroupedAttentionOps,
     ImageDecoderOps,
     IndexCheckOps,
     IntegerContractionOps,

@@ -35,6 +35,7 @@ std::span<const OpDef> FusedNormOps();
 std::span<const OpDef> FusedOps();
 std::span<const OpDef> GatherOps();
 std::span<const OpDef> GridSampleOps();
+std::span<const OpDef> GroupedAttentionOps();
 std::span<const OpDef> ImageDecoderOps();
 std::span<const OpDef> IndexCheckOps();
 std::span<const OpDef> IntegerContractionOps();

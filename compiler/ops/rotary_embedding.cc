@@ -45,7 +45,9 @@ absl::Status ReadElements(OpContext& op, Rotary& rotary) {
   return absl::OkStatus();
 }
 
-absl::Status ReadFeatures(const Attributes& attributes, int64_t heads, Rotary& rotary) {
+// `rotated` is how many are where no attribute says it; 0 for all.
+absl::Status ReadFeatures(const Attributes& attributes, int64_t heads, int64_t rotated,
+                          Rotary& rotary) {
   const std::optional<int64_t> last = rotary.x.dim(-1).AsInt();
   if (!last) return AOTC_REFUSAL(Unimplemented, "needs a known number of features");
   if (heads < 1 || *last % heads != 0) {
@@ -54,6 +56,7 @@ absl::Status ReadFeatures(const Attributes& attributes, int64_t heads, Rotary& r
   }
   rotary.features = *last / heads;
   rotary.rotated = attributes.Int("rotary_embedding_dim");
+  if (rotary.rotated == 0) rotary.rotated = rotated;
   if (rotary.rotated == 0) rotary.rotated = rotary.features;
   if (rotary.rotated < 2 || rotary.rotated > rotary.features || rotary.rotated % 2 != 0) {
     return AOTC_REFUSAL(InvalidArgument, StrCat("cannot rotate ", rotary.rotated, " of ",
@@ -118,7 +121,7 @@ absl::Status RotaryEmbedding(OpContext& op) {
   Rotary rotary;
   AOTC_RETURN_IF_ERROR(ReadElements(op, rotary));
   const int64_t heads = rotary.Split() ? 1 : op.attributes().Int("num_heads");
-  AOTC_RETURN_IF_ERROR(ReadFeatures(op.attributes(), heads, rotary));
+  AOTC_RETURN_IF_ERROR(ReadFeatures(op.attributes(), heads, 0, rotary));
   if (op.HasInput(3)) {
     AOTC_ASSIGN_OR_RETURN(rotary.positions, op.Input(3));
     AOTC_RETURN_IF_ERROR(RequireRank(rotary.positions, 2, 2));
@@ -128,8 +131,9 @@ absl::Status RotaryEmbedding(OpContext& op) {
   return absl::OkStatus();
 }
 
-// That of com.microsoft has the positions at input 1, one for the first step or one a step, and
-// where it does not say the number of heads, a head is as wide as the caches are for.
+// That of com.microsoft has the positions at input 1, one for the first step or one a step. Where
+// it does not say how many features are turned, those are that the caches are for, and a head is as
+// wide where it does not say the number of heads.
 absl::Status MicrosoftRotaryEmbedding(OpContext& op) {
   Rotary rotary;
   AOTC_RETURN_IF_ERROR(ReadElements(op, rotary));
@@ -145,7 +149,7 @@ absl::Status MicrosoftRotaryEmbedding(OpContext& op) {
   const int64_t turned = 2 * cosines.dim(-1).AsInt().value_or(0);
   const int64_t last = rotary.x.dim(-1).AsInt().value_or(0);
   if (heads == 0 && turned > 0) heads = last / turned;
-  AOTC_RETURN_IF_ERROR(ReadFeatures(op.attributes(), rotary.Split() ? 1 : heads, rotary));
+  AOTC_RETURN_IF_ERROR(ReadFeatures(op.attributes(), rotary.Split() ? 1 : heads, turned, rotary));
   AOTC_RETURN_IF_ERROR(ReadCaches(op, 2, rotary));
   SetRotated(op, rotary);
   return absl::OkStatus();

@@ -110,48 +110,12 @@ def rotary(draw):
                                        draw.floats([rows, half])], attributes)
 
 
-def mask_for(draw, batch, steps, keys):
-    return draw.pick([None, None, draw.ints(1, keys, [batch], "i4"),
-                      draw.ints(0, 1, [batch, keys], "i4"),
-                      draw.ints(0, 1, [batch, steps, keys], "i4")])
-
-
-def multi_head(draw):
-    batch, heads, steps, size = draw.dim(1, 2), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 4)
-    past = draw.dim(1, 3) if draw.chance(0.3) else 0
-    wide = size if past else draw.dim(1, 4)
-    keys = draw.pick([steps, draw.dim(1, 6)])
-    operands = [draw.floats([batch, steps, heads * size]), draw.floats([batch, keys, heads * size]),
-                draw.floats([batch, keys, heads * wide]),
-                draw.floats([heads * (2 * size + wide)]) if draw.chance(0.4) else None,
-                mask_for(draw, batch, steps, keys + past),
-                draw.floats([draw.pick([1, batch]), draw.pick([1, heads]), steps, keys + past])
-                if draw.chance(0.4) else None]
-    if past:
-        operands += [draw.floats([batch, heads, past, size]),
-                     draw.floats([batch, heads, past, wide])]
-    attributes = {"num_heads": heads}
-    if keys == steps and draw.chance(0.5):  # else onnxruntime lets the last query see all keys
-        attributes["unidirectional"] = 1
-    if draw.chance(0.3):
-        attributes["scale"] = 0.4
-    return ms_node("MultiHeadAttention", operands, attributes, outputs=3 if past else 1,
+def inverse(draw):
+    size = draw.dim(1, 9)
+    x = draw.floats([*draw.shape(0, 2), size, size])
+    return ms_node("Inverse", [x + 2 * size * np.eye(size, dtype="f4")[draw.rng.permutation(size)]],
                    tolerance=1e-3)
 
 
-def attention(draw):
-    batch, heads, steps, size = draw.dim(1, 2), draw.dim(1, 3), draw.dim(1, 5), draw.dim(1, 4)
-    width, channels = heads * size, draw.dim(1, 6)
-    past = draw.dim(1, 3) if draw.chance(0.3) else 0
-    operands = [draw.floats([batch, steps, channels]), draw.floats([channels, 3 * width]),
-                draw.floats([3 * width]), mask_for(draw, batch, steps, steps + past),
-                draw.floats([2, batch, heads, past, size]) if past else None,
-                draw.floats([1, heads, steps, steps + past]) if draw.chance(0.3) else None]
-    attributes = {"num_heads": heads}
-    if draw.chance(0.4):
-        attributes["unidirectional"] = 1
-    return ms_node("Attention", operands, attributes, outputs=2 if past else 1, tolerance=1e-3)
-
-
 FAMILIES = (fused_conv, fused_gemm, fused_matmul, gelu, trilu, skip_norm, simplified_norm,
-            embed_norm, rotary, multi_head, attention)
+            embed_norm, rotary, inverse)

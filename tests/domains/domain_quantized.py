@@ -1,6 +1,7 @@
 """Families of quantised operators of com.microsoft. Weights of i8 are below 64, so that no sum of
 two products with u8 leaves 16 bits, where onnxruntime saturates (tests/models/exact_sums.py).
 """
+import ml_dtypes
 import numpy as np
 
 from domain_fused import ms_node
@@ -136,4 +137,18 @@ def few_bits(draw):
                    known=(1, 2, 3))
 
 
-FAMILIES = (few_bits, binary, unary, softmax, concat, pool, matmul, gemm, linear)
+def gather_blocks(draw):
+    """Rows of weights of four bits with a scale for each block."""
+    rows, block, blocks = draw.dim(1, 9), draw.pick([16, 32]), draw.dim(1, 3)
+    signed = draw.chance(0.5)
+    dtype = ml_dtypes.int4 if signed else ml_dtypes.uint4
+    low, high = (-8, 7) if signed else (0, 15)
+    operands = [draw.ints(low, high, [rows, block * blocks]).astype(dtype),
+                draw.ints(-rows, rows - 1, draw.shape(0, 2)),
+                draw.positive([rows, blocks], 0.01, 0.1),
+                draw.ints(low, high, [rows, blocks]).astype(dtype) if draw.chance(0.5) else None]
+    return ms_node("GatherBlockQuantized", operands,
+                   {"gather_axis": 0, "quantize_axis": 1, "block_size": block}, known=(0, 2, 3))
+
+
+FAMILIES = (gather_blocks, few_bits, binary, unary, softmax, concat, pool, matmul, gemm, linear)

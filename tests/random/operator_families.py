@@ -4,6 +4,7 @@ import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "domains")]
 
+import domain_attention  # noqa: E402
 import domain_fused  # noqa: E402
 import domain_models  # noqa: E402
 import domain_quantized  # noqa: E402
@@ -21,5 +22,5 @@ import operator_windows  # noqa: E402
 ONNX = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_numbers.FAMILIES,
         *operator_opsets.FAMILIES, *operator_recurrent.FAMILIES, *operator_states.FAMILIES,
         *operator_shapes.FAMILIES, *operator_draws.FAMILIES, *operator_einsum.FAMILIES)
-DOMAINS = (*domain_trees.FAMILIES, *domain_models.FAMILIES, *domain_fused.FAMILIES,
-           *domain_quantized.FAMILIES)
+DOMAINS = (*domain_trees.FAMILIES, *domain_models.FAMILIES, *domain_attention.FAMILIES,
+           *domain_fused.FAMILIES, *domain_quantized.FAMILIES)

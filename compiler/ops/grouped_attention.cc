@@ -1,0 +1,254 @@
+// GroupQueryAttention of com.microsoft: attention in which groups of heads share keys and values,
+// whose cache holds a number of steps of its own for each sample. In terms of ONNX's Attention.
+#include <limits>
+
+#include "compiler/ops/expansion.h"
+#include "compiler/ops/helpers.h"
+#include "compiler/ops/registry.h"
+#include "compiler/support/refusal.h"
+#include "compiler/support/status.h"
+#include "compiler/support/strings.h"
+
+namespace aotc {
+namespace {
+
+// Operands of the node.
+constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4, kLengths = 5,
+                 kTotal = 6, kCosines = 7, kSines = 8, kPositions = 9, kBias = 10, kOperands = 11;
+
+// Ours: of a tensor [B, S, (heads + 2 * shared) * D], the queries, keys and values.
+absl::Status UnpackedHeads(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor packed, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(packed, 3, 3));
+  const int64_t heads = op.attributes().Int("num_heads");
+  const int64_t shared = op.attributes().Int("kv_num_heads");
+  const int64_t last = packed.dim(2).AsInt().value_or(-1);
+  if (last < 0 || last % (heads + 2 * shared) != 0) {
+    return AOTC_REFUSAL(InvalidArgument, StrCat("packed features do not divide into ", heads,
+                                                " heads and twice ", shared));
+  }
+  const int64_t depth = last / (heads + 2 * shared);
+  const Shape shape = packed.shape();
+  int64_t first = 0;
+  for (size_t part = 0; part < 3; ++part) {
+    const int64_t count = (part == 0 ? heads : shared) * depth;
+    op.SetOutput(part,
+                 op.b().Compute(packed.dtype(), {shape[0], shape[1], count}, [&](const Indices& i) {
+                   return packed.Stored({i[0], i[1], i[2] + first});
+                 }));
+    first += count;
+  }
+  return absl::OkStatus();
+}
+
+// Ours: how many steps of a cache [B, heads, P, D] a sample has, i64 [B]. Inputs: how many keys it
+// has with those that are new, less one; how many there are at most, i32 []; the queries
+// [B, S, ..]; the cache, if there is one. An empty cache is that of prompts, which may be padded.
+absl::Status CachedSteps(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(lengths, 1, 2));
+  if (!IsInteger(lengths.dtype())) return AOTC_REFUSAL(InvalidArgument, "needs integer lengths");
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> total, op.IntElements(1));
+  if (total.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one total_sequence_length");
+  const Shape queries = op.InputType(2).dims;
+  if (queries.size() != 3) return AOTC_REFUSAL(InvalidArgument, "needs queries of rank 3");
+  const Expr steps = queries[1];
+  const Expr cached = op.HasInput(3) ? op.InputType(3).dims.at(2) : Expr(0);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(
+      total[0], cached + steps,
+      "total_sequence_length is not the length of the past and the new keys together"));
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(ElementCount(lengths.shape()), queries[0],
+                                       "seqlens_k has not one length for each sample"));
+  op.SetOutput(0, op.b().Compute(DType::kI64, {queries[0]}, [&](const Indices& i) {
+    const Expr length = lengths(lengths.rank() == 1 ? i : Indices{i[0], Expr(0)});
+    return Select(Eq(cached, 0), 0, Cast(DType::kI64, length) + 1 - steps);
+  }));
+  return absl::OkStatus();
+}
+
+// Ours: of each sample the first steps of a cache [B, heads, P, D], so many as `cached` i64 [B]
+// says, and behind them what is new, [B, S, heads * D]; zeros at the end of [B, heads, P + S, D].
+absl::Status JoinedCache(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor past, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor added, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireRank(past, 4, 4));
+  AOTC_RETURN_IF_ERROR(RequireRank(added, 3, 3));
+  AOTC_RETURN_IF_ERROR(RequireSameType({past, added}));
+  constexpr const char* kText = "a cache does not have the dims of what is appended";
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(past.dim(0), added.dim(0), kText));
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(past.dim(1) * past.dim(3), added.dim(2), kText));
+  const Expr room = past.dim(2), steps = added.dim(1), depth = past.dim(3);
+  const Shape shape = {past.dim(0), past.dim(1), Simplify(room + steps), depth};
+  const Expr nothing = NumberConst(0, past.dtype());
+  op.SetOutput(0, op.b().Compute(past.dtype(), shape, [&](const Indices& i) {
+    const Expr first = cached({i[0]});
+    const Expr step = Clamp(i[2] - first, 0, steps - 1);
+    const Expr is_new = And(Le(first, i[2]), Lt(i[2], first + steps));
+    const Expr own = Select(is_new, added({i[0], step, i[1] * depth + i[3]}), nothing);
+    const Expr is_old = And(Lt(i[2], first), Lt(i[2], room));
+    return Select(is_old, past({i[0], i[1], Min(i[2], room - 1), i[3]}), own);
+  }));
+  return absl::OkStatus();
+}
+
+// Ours: the keys that a query sees, bool [B, 1, S, T]: those up to itself, of the last `window`
+// only where that is positive, and none that a padded prompt does not have. Inputs: cached steps
+// i64 [B]; the lengths of CachedSteps; queries [B, S, ..]; keys [B, .., T, D].
+absl::Status SeenKeys(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(1));
+  const Shape queries = op.InputType(2).dims, keys = op.InputType(3).dims;
+  const int64_t window = op.attributes().Int("local_window_size", -1);
+  const Shape shape = {queries.at(0), 1, queries.at(1), keys.at(2)};
+  op.SetOutput(0, op.b().Compute(DType::kBool, shape, [&](const Indices& i) {
+    const Expr length = lengths(lengths.rank() == 1 ? Indices{i[0]} : Indices{i[0], Expr(0)});
+    const Expr last = Min(cached({i[0]}) + i[2], Cast(DType::kI64, length));
+    const Expr seen = Le(i[3], last);
+    return window > 0 ? And(seen, Lt(last - window, i[3])) : seen;
+  }));
+  return absl::OkStatus();
+}
+
+// Ours: where the new steps of each sample are, i64 [B, S]. Inputs: cached steps i64 [B]; queries.
+absl::Status StepPositions(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(0));
+  const Shape queries = op.InputType(1).dims;
+  op.SetOutput(0, op.b().Compute(DType::kI64, {queries.at(0), queries.at(1)},
+                                 [&](const Indices& i) { return cached({i[0]}) + i[1]; }));
+  return absl::OkStatus();
+}
+
+class GroupedAttention {
+ public:
+  GroupedAttention(Rebuilder& rebuilder, const Node& node) : e_(rebuilder, node), node_(node) {}
+
+  absl::Status Run() {
+    AOTC_RETURN_IF_ERROR(RequireSupported());
+    ReadProjections();
+    cached_ =
+        e_.Emit("CachedSteps", {e_.Input(kLengths), e_.Input(kTotal), query_, e_.Input(kPastKey)});
+    if (e_.attributes().Int("do_rotary") != 0) AOTC_RETURN_IF_ERROR(Rotate());
+    const bool has_past = e_.HasInput(kPastKey);
+    if (has_past) {
+      key_ = e_.Emit("JoinedCache", {e_.Input(kPastKey), cached_, key_});
+      value_ = e_.Emit("JoinedCache", {e_.Input(kPastValue), cached_, value_});
+    } else {
+      key_ = ByHeads(key_);
+      value_ = ByHeads(value_);
+    }
+    e_.SetOutput(0, Attention());
+    e_.SetOutput(1, key_);
+    e_.SetOutput(2, value_);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status RequireSupported() {
+    AOTC_RETURN_IF_ERROR(e_.RequireInputs({kQuery, kLengths, kTotal}));
+    heads_ = e_.attributes().Int("num_heads");
+    shared_ = e_.attributes().Int("kv_num_heads");
+    if (heads_ < 1 || shared_ < 1 || heads_ % shared_ != 0) {
+      return AOTC_REFUSAL(InvalidArgument, StrCat(heads_, " heads of queries do not share ",
+                                                  shared_, " of keys and values"));
+    }
+    if (e_.HasInput(kKey) != e_.HasInput(kValue) ||
+        e_.HasInput(kPastKey) != e_.HasInput(kPastValue)) {
+      return AOTC_REFUSAL(InvalidArgument, "needs keys and values both, new and past ones");
+    }
+    for (size_t index = kOperands; index < node_.inputs.size(); ++index) {
+      if (!e_.HasInput(index)) continue;
+      return AOTC_REFUSAL(Unimplemented, StrCat("input ", index, " is not supported"));
+    }
+    for (const char* name : {"smooth_softmax", "qk_output", "kv_cache_bit_width"}) {
+      if (e_.attributes().Int(name) == 0) continue;
+      return AOTC_REFUSAL(Unimplemented, StrCat("attribute '", name, "' is not supported"));
+    }
+    return absl::OkStatus();
+  }
+
+  void ReadProjections() {
+    query_ = e_.Input(kQuery);
+    key_ = e_.Input(kKey);
+    value_ = e_.Input(kValue);
+    if (key_.valid()) return;
+    const std::vector<ValueId> parts = e_.EmitSeveral(
+        "UnpackedHeads", {query_}, 3, {{"num_heads", heads_}, {"kv_num_heads", shared_}});
+    query_ = parts[0];
+    key_ = parts[1];
+    value_ = parts[2];
+  }
+
+  absl::Status Rotate() {
+    AOTC_RETURN_IF_ERROR(e_.RequireInputs({kCosines, kSines}));
+    ValueId positions = e_.Input(kPositions);
+    if (!positions.valid()) positions = e_.Emit("StepPositions", {cached_, query_});
+    const auto rotated = [&](ValueId x, int64_t heads) {
+      return e_.Emit(
+          "com.microsoft.RotaryEmbedding", {x, positions, e_.Input(kCosines), e_.Input(kSines)},
+          {{"num_heads", heads}, {"interleaved", e_.attributes().Int("rotary_interleaved")}});
+    };
+    query_ = rotated(query_, heads_);
+    key_ = rotated(key_, shared_);
+    return absl::OkStatus();
+  }
+
+  // [B, S, heads * D] -> [B, heads, S, D]
+  ValueId ByHeads(ValueId x) {
+    const ValueId split = e_.Emit("Reshape", {x, e_.Ints("heads_shape", {0, 0, shared_, -1})});
+    return e_.Emit("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  }
+
+  ValueId Attention() {
+    ValueId mask = e_.Emit("SeenKeys", {cached_, e_.Input(kLengths), query_, key_},
+                           {{"local_window_size", e_.attributes().Int("local_window_size", -1)}});
+    if (e_.HasInput(kBias)) {
+      const ValueId never = e_.Emit(
+          "CastLike",
+          {e_.Number("never", DType::kF32, -std::numeric_limits<double>::infinity()), query_});
+      mask = e_.Emit("Where", {mask, e_.Input(kBias), never});
+    }
+    Expansion::NamedValues attributes = {{"q_num_heads", heads_},
+                                         {"kv_num_heads", shared_},
+                                         {"softcap", e_.attributes().Float("softcap")}};
+    const float scale = e_.attributes().Float("scale");
+    if (scale != 0) attributes.emplace_back("scale", scale);
+    return e_.Emit("Attention", {query_, key_, value_, mask}, attributes);
+  }
+
+  Expansion e_;
+  const Node& node_;
+  int64_t heads_ = 1, shared_ = 1;  // of queries; of keys and values
+  ValueId query_, key_, value_;
+  ValueId cached_;
+};
+
+absl::Status GroupQueryAttention(Rebuilder& rebuilder, const Node& node) {
+  return GroupedAttention(rebuilder, node).Run();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "CachedSteps",
+     .compute = CachedSteps,
+     .summary = "how many steps of a cache each sample has"},
+    {.name = "JoinedCache",
+     .compute = JoinedCache,
+     .summary = "what is cached of each sample, and what is new behind it",
+     .indices = IndexOperand{.fixed_axis = 2, .from_end = false, .inclusive = true}},
+    {.name = "SeenKeys", .compute = SeenKeys, .summary = "which keys each query sees"},
+    {.name = "StepPositions",
+     .compute = StepPositions,
+     .summary = "positions of the steps behind a cache"},
+    {.name = "UnpackedHeads",
+     .compute = UnpackedHeads,
+     .summary = "queries, keys and values of one tensor"},
+    {.name = "com.microsoft.GroupQueryAttention",
+     .expand = GroupQueryAttention,
+     .summary = "attention by groups of heads, with a cache"},
+};
+
+}  // namespace
+
+std::span<const OpDef> GroupedAttentionOps() { return kOps; }
+
+}  // namespace aotc
