@@ -1,7 +1,9 @@
-// RoiAlign: regions of an image, each resampled to one size (Mask R-CNN).
+// Regions of images, each resampled to one size: RoiAlign (Mask R-CNN), and CropAndResize of
+// com.microsoft (and of TensorFlow).
 //
-// A region is cut into output_height x output_width bins; a bin is the mean, or the maximum, of
-// sampling_ratio x sampling_ratio points, each interpolated between the four elements around it.
+// In RoiAlign a region is cut into output_height x output_width bins; a bin is the mean, or the
+// maximum, of sampling_ratio x sampling_ratio points, each interpolated between the four elements
+// around it.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -112,7 +114,90 @@ absl::Status RoiAlign(OpContext& op) {
   return absl::OkStatus();
 }
 
+struct Crops {
+  Tensor x;      // [N, C, H, W]
+  Tensor boxes;  // [R, 4]: y1, x1, y2, x2, where 0 is the first element of an axis and 1 the last
+  Tensor image;  // [R]: which of the N
+  Shape shape;   // of the result: [R, C, height, width]
+  bool nearest = false;
+};
+
+absl::StatusOr<Crops> ReadCrops(OpContext& op) {
+  Crops crops;
+  AOTC_ASSIGN_OR_RETURN(crops.x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(crops.boxes, op.Input(1));
+  AOTC_ASSIGN_OR_RETURN(crops.image, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireFloat(crops.x));
+  AOTC_RETURN_IF_ERROR(RequireSameType({crops.x, crops.boxes}));
+  AOTC_RETURN_IF_ERROR(RequireRank(crops.x, 4, 4));
+  AOTC_RETURN_IF_ERROR(RequireRank(crops.boxes, 2, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(crops.image, 1, 1));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> size, op.IntElements(3));
+  if (!crops.boxes.dim(1).IsInt(4) || size.size() != 2 ||
+      !ProveEqual(crops.boxes.dim(0), crops.image.dim(0), op.bounds())) {
+    return AOTC_REFUSAL(InvalidArgument,
+                        "needs boxes of [R, 4], R batch indices, and a height and a width");
+  }
+  const std::string mode = op.attributes().String("mode", "bilinear");
+  crops.nearest = mode == "nearest";
+  if (!crops.nearest && mode != "bilinear") {
+    return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", mode, "'"));
+  }
+  crops.shape = {crops.boxes.dim(0), crops.x.dim(1), op.Size(Max(size[0], 0), 0, 2),
+                 op.Size(Max(size[1], 0), 0, 3)};
+  return crops;
+}
+
+// Where an element of the result is along an axis of the image: 0 goes down, 1 across.
+Expr PlaceOf(const Crops& crops, size_t axis, const Indices& i) {
+  const Expr first = crops.boxes({i[0], Expr(static_cast<int64_t>(axis))});
+  const Expr last = crops.boxes({i[0], Expr(static_cast<int64_t>(axis + 2))});
+  const Expr length = crops.shape[axis + 2];
+  const Expr reach = Cast(first.dtype(), crops.x.shape()[axis + 2] - 1);
+  const Expr step = Div((last - first) * reach, Cast(first.dtype(), Max(length - 1, 1)));
+  return Select(Lt(1, length), first * reach + Cast(first.dtype(), i[axis + 2]) * step,
+                (first + last) * reach * Number(0.5, first));
+}
+
+Expr Interpolated(const Expr& near, const Expr& far, const Expr& fraction) {
+  return near + (far - near) * fraction;
+}
+
+// What is outside of the image is `extrapolation_value`.
+absl::Status CropAndResize(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Crops crops, ReadCrops(op));
+  const double outside = static_cast<double>(op.attributes().Float("extrapolation_value"));
+  op.SetOutput(0, op.b().Compute(crops.x.dtype(), crops.shape, [&](const Indices& i) {
+    const Expr image = Clamp(Cast(DType::kI64, crops.image({i[0]})), 0, crops.x.dim(0) - 1);
+    Expr inside = Bool(true), near[2], far[2], fraction[2];
+    for (size_t axis = 0; axis < 2; ++axis) {
+      const Expr place = PlaceOf(crops, axis, i), last = crops.x.shape()[axis + 2] - 1;
+      const Expr end = Cast(place.dtype(), last);
+      inside = And(inside, And(Le(Number(0, place), place), Le(place, end)));
+      const Expr within = Clamp(place, Number(0, place), end);
+      const Expr low = Unary(ExprOp::kFloor, within);
+      const Expr start = crops.nearest ? Unary(ExprOp::kFloor, within + Number(0.5, place)) : low;
+      near[axis] = Clamp(Cast(DType::kI64, start), 0, last);
+      far[axis] = Min(near[axis] + 1, last);
+      fraction[axis] = within - low;
+    }
+    const auto at = [&](const Expr& y, const Expr& x) { return crops.x({image, i[1], y, x}); };
+    Expr value = at(near[0], near[1]);
+    if (!crops.nearest) {
+      const Expr above = Interpolated(value, at(near[0], far[1]), fraction[1]);
+      const Expr below = Interpolated(at(far[0], near[1]), at(far[0], far[1]), fraction[1]);
+      value = Interpolated(above, below, fraction[0]);
+    }
+    return Select(inside, value, Number(outside, value));
+  }));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "com.microsoft.CropAndResize",
+     .compute = CropAndResize,
+     .summary = "regions of an image in one size, by their corners",
+     .indices = IndexOperand{.input = 2, .from_end = false}},
     {.name = "RoiAlign",
      .compute = RoiAlign,
      .summary = "regions of an image in one size",

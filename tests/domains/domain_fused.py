@@ -110,6 +110,17 @@ def rotary(draw):
                                        draw.floats([rows, half])], attributes)
 
 
+def crop_and_resize(draw):
+    images, boxes = draw.dim(1, 3), draw.dim(1, 4)
+    x = draw.floats([images, draw.dim(1, 3), draw.dim(1, 6), draw.dim(1, 6)])
+    attributes = {"mode": draw.pick(["bilinear", "nearest"])}
+    if draw.chance(0.3):
+        attributes["extrapolation_value"] = -1.5
+    operands = [x, draw.positive([boxes, 4], -0.2, 1.2), draw.ints(0, images - 1, [boxes], "i4"),
+                draw.ints(1, 5, [2], "i4")]
+    return ms_node("CropAndResize", operands, attributes, known=(3,), tolerance=1e-3)
+
+
 def inverse(draw):
     size = draw.dim(1, 9)
     x = draw.floats([*draw.shape(0, 2), size, size])
@@ -118,4 +129,4 @@ def inverse(draw):
 
 
 FAMILIES = (fused_conv, fused_gemm, fused_matmul, gelu, trilu, skip_norm, simplified_norm,
-            embed_norm, rotary, inverse)
+            embed_norm, rotary, crop_and_resize, inverse)
