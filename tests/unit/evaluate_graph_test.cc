@@ -58,7 +58,7 @@ TEST(EvaluateGraph, InputsMustFit) {
   };
   EXPECT_TRUE(evaluate(5, 5).ok());
   EXPECT_EQ(evaluate(5, 4).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(EvaluateGraph(graph, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EvaluateGraph(graph, {}).status().code(), absl::StatusCode::kInternal);
 }
 
 TEST(EvaluateGraph, ElementsOfInputsStateSymbols) {
