@@ -157,7 +157,7 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
     }
     const bool has_hint = message.find("; hint: ") != std::string::npos;
     diagnostics_.Error(PlaceOf(old_, node), message,
-                       has_hint ? "" : NodeHint(graph, graph.nodes[id]));
+                       has_hint ? "" : NodeHint(graph, graph.nodes[id], kernel.status()));
     return;
   }
   SetTypes(graph, *kernel);
@@ -184,7 +184,8 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, Reg
                                       {.region = region, .bounded = sizes_.bounded}, diagnostics_));
     if (!is_new) return kernel;
   }
-  return AOTC_REFUSAL(Unimplemented, "its sizes depend on one another in too many ways");
+  // A definition asks for sizes, and then for those that depend on them.
+  return absl::InternalError("its sizes depend on one another in too many ways");
 }
 
 absl::StatusOr<NodeKernel> Inference::CheckedKernel(Rebuilder& rebuilder, NodeId id) {

@@ -111,6 +111,20 @@ std::string KnownParameter(const Graph& graph, const Node& node) {
   return "";
 }
 
+// What fixes the first dim of the inputs that a run gives; "" where all are known.
+std::string FixedDim(const Graph& graph, const Node& node) {
+  for (ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    for (const Expr& dim : graph.values[input].type.dims) {
+      for (const Symbol& symbol : graph.symbols) {
+        if (!UsesVar(dim, symbol.var) || symbol.computed || symbol.value.valid()) continue;
+        return StrCat("--dim ", symbol.name, "=N fixes '", symbol.name, "'");
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string SizesHint(const Graph& graph, const Node& node) {
@@ -120,10 +134,14 @@ std::string SizesHint(const Graph& graph, const Node& node) {
   return "--dim NAME=OTHER says that two dims are one, --dim NAME=8 pins one";
 }
 
-std::string NodeHint(const Graph& graph, const Node& node) {
+std::string NodeHint(const Graph& graph, const Node& node, const absl::Status& refusal) {
   if (!IsSupportedOp(node.op)) return "docs/operators.md lists what is supported";
-  for (auto hint_of : {SmallerRange, EqualSymbols, KnownParameter}) {
+  for (auto hint_of : {SmallerRange, EqualSymbols}) {
     if (std::string hint = hint_of(graph, node); !hint.empty()) return hint;
+  }
+  if (absl::IsUnimplemented(refusal)) {
+    std::string hint = KnownParameter(graph, node);
+    return hint.empty() ? FixedDim(graph, node) : hint;
   }
   return "onnx.shape_inference.infer_shapes(model, strict_mode=True) shows what ONNX makes of it";
 }

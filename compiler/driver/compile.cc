@@ -103,9 +103,6 @@ class Compilation {
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
       return AOTC_REFUSAL(InvalidArgument, StrCat("--pool: ", target_.refuses_pools));
     }
-    if (!options_.aliases.empty() && !target_.refuses_aliases.empty()) {
-      return AOTC_REFUSAL(InvalidArgument, StrCat("--alias: ", target_.refuses_aliases));
-    }
     AOTC_RETURN_IF_ERROR(CheckPoolOptions(options_.pools));
     AOTC_RETURN_IF_ERROR(ReadRecords());
     return CheckPassOptions(options_.passes);

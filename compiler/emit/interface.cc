@@ -73,13 +73,16 @@ class Describer {
  private:
   static absl::Status CheckPort(const Buffer& buffer) {
     if (buffer.shape.size() > kMaxRank) {
-      return AOTC_REFUSAL(InvalidArgument, StrCat("'", buffer.value, "' has rank ",
-                                                  buffer.shape.size(), "; at most 8 is supported"));
+      return AOTC_REFUSAL(
+          InvalidArgument,
+          StrCat("'", buffer.value, "' has rank ", buffer.shape.size(),
+                 ", an input or output at most ", kMaxRank, "; hint: reshape it inside the model"));
     }
     if (!IsInInterface(buffer.dtype)) {
-      return AOTC_REFUSAL(Unimplemented,
-                          StrCat("'", buffer.value, "' has elements of type ",
-                                 DTypeName(buffer.dtype), ", which is not supported"));
+      return AOTC_REFUSAL(
+          Unimplemented,
+          StrCat("'", buffer.value, "' has elements of type ", DTypeName(buffer.dtype),
+                 ", which inputs and outputs are not supported to have"));
     }
     return absl::OkStatus();
   }

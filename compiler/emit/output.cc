@@ -107,8 +107,8 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
   if (options.example && HasBundles(context)) {
     return AOTC_REFUSAL(
         Unimplemented,
-        "--example reads tensors of numbers alone; hint: leave it out, and call the functions of "
-        "the header");
+        "the example program, which aotc verify runs too, reads tensors of numbers alone; hint: "
+        "leave out --example, and call the functions of the header");
   }
   if (options.example)
     AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));

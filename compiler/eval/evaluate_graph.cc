@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "compiler/eval/definitions.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/ir/expr_text.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/refusal.h"
@@ -63,8 +64,8 @@ class GraphEvaluator {
 absl::Status GraphEvaluator::SetInputs(const std::vector<Constant>& inputs) {
   const std::vector<ValueId>& ids = graph_.main_region().inputs;
   if (ids.size() != inputs.size()) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat("the graph has ", ids.size(), " inputs, got ", inputs.size()));
+    return absl::InternalError(
+        StrCat("the graph has ", ids.size(), " inputs, got ", inputs.size()));
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     const Shape& dims = graph_.values[ids[i]].type.dims;
@@ -111,9 +112,13 @@ absl::Status GraphEvaluator::CheckElements(const Value& value, const Constant& i
     const int64_t given = input.IntAt(static_cast<int64_t>(e));
     const Interval range = RangeOf(element, bounds);
     const bool fits = range.min <= given && given <= range.max;
-    if (fits && EvaluateInt(element, symbols_) == given) continue;
-    return AOTC_REFUSAL(OutOfRange,
-                        StrCat("element ", e, " of ", what, " '", value.name, "' is ", given));
+    const std::optional<int64_t> needed = EvaluateInt(element, symbols_);
+    if (fits && needed == given) continue;
+    const std::string why = !fits    ? StrCat("not within ", range.min, " .. ", range.max)
+                            : needed ? StrCat("the other inputs need ", *needed)
+                                     : StrCat("not of the form ", PrintExpr(element));
+    return AOTC_REFUSAL(OutOfRange, StrCat("element ", e, " of ", what, " '", value.name, "' is ",
+                                           given, ", ", why));
   }
   return absl::OkStatus();
 }
@@ -125,9 +130,13 @@ absl::Status GraphEvaluator::CheckInput(ValueId id, const Constant& input) {
     fits = EvaluateInt(value.type.dims[axis], symbols_) == input.dims()[axis];
   }
   if (fits) return value.elements ? CheckElements(value, input, "input") : absl::OkStatus();
+  const std::string wanted = StrJoin(value.type.dims, ", ", [&](const Expr& dim) {
+    return StrCat(EvaluateInt(dim, symbols_).value_or(0));
+  });
   return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("input '", value.name, "' got ", DTypeName(input.dtype()), "[",
-                             StrJoin(input.dims(), ", "), "]"));
+                      StrCat("input '", value.name, "' is ", DTypeName(input.dtype()), "[",
+                             StrJoin(input.dims(), ", "), "], the model takes ",
+                             DTypeName(value.type.dtype), "[", wanted, "] here"));
 }
 
 absl::StatusOr<Constant> GraphEvaluator::ValueOf(ValueId id) const {
@@ -197,12 +206,12 @@ absl::StatusOr<bool> Truth(const Constant& condition) {
   if (condition.dtype() == DType::kBool && condition.element_count() == 1) {
     return condition.IntAt(0) != 0;
   }
-  return AOTC_REFUSAL(InvalidArgument, "its condition is not one bool");
+  return absl::InternalError("its condition is not one bool");
 }
 
 absl::Status GraphEvaluator::RunIf(const Node& node) {
   if (node.inputs.empty() || !node.inputs[0].valid()) {
-    return AOTC_REFUSAL(InvalidArgument, "has no condition");
+    return absl::InternalError("has no condition");
   }
   AOTC_ASSIGN_OR_RETURN(const Constant condition, ValueOf(node.inputs[0]));
   AOTC_ASSIGN_OR_RETURN(const bool taken, Truth(condition));
@@ -245,8 +254,7 @@ absl::Status GraphEvaluator::RunRepeat(const Node& node) {
   bool more = true;
   if (const ValueId trip = node.inputs[RepeatForm::kTrip]; trip.valid()) {
     AOTC_ASSIGN_OR_RETURN(const Constant count, ValueOf(trip));
-    if (count.element_count() != 1)
-      return AOTC_REFUSAL(InvalidArgument, "its count is not a number");
+    if (count.element_count() != 1) return absl::InternalError("its count is not a number");
     trips = count.IntAt(0);
   }
   if (const ValueId cond = node.inputs[RepeatForm::kCond]; cond.valid()) {
@@ -277,11 +285,10 @@ absl::Status GraphEvaluator::RunRepeat(const Node& node) {
 absl::StatusOr<Constant> Stack(const std::vector<Constant>& items) {
   std::vector<int64_t> dims = items[0].dims();
   std::vector<uint8_t> bytes;
-  if (IsSubByte(items[0].dtype()))
-    return AOTC_REFUSAL(Unimplemented, "stacks elements below a byte");
+  if (IsSubByte(items[0].dtype())) return absl::InternalError("stacks elements below a byte");
   for (const Constant& item : items) {
     if (item.dims() != items[0].dims()) {
-      return AOTC_REFUSAL(InvalidArgument, "stacks values of different sizes");
+      return absl::InternalError("stacks values of different sizes");
     }
     const Constant dense = item.Expanded();
     bytes.insert(bytes.end(), dense.bytes().begin(), dense.bytes().end());
@@ -313,7 +320,7 @@ absl::Status GraphEvaluator::SetStacked(const Node& node, size_t index,
 // What no iteration has added to has the dims of its type.
 absl::Status GraphEvaluator::SetEmpty(ValueId output) {
   const ValueType& type = graph_.values[output].type;
-  if (!IsKnownType(type)) return AOTC_REFUSAL(InvalidArgument, "stacks nothing, of unknown type");
+  if (!IsKnownType(type)) return absl::InternalError("stacks nothing, of unknown type");
   std::vector<int64_t> dims;
   for (const Expr& dim : type.dims) dims.push_back(EvaluateInt(dim, symbols_).value_or(0));
   values_[output] = Constant::SplatInt(type.dtype, std::move(dims), 0).Expanded();
@@ -325,15 +332,17 @@ absl::Status GraphEvaluator::RunNode(const Node& node) {
                               : IsRepeat(node)     ? RunRepeat(node)
                               : DefinesSizes(node) ? RunSizes(node)
                                                    : RunKernel(node);
-  if (status.ok()) return CheckIndices(node);
-  std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
-  return absl::Status(status.code(), StrCat(place, ": ", status.message()));
+  const absl::Status checked = status.ok() ? CheckIndices(node) : status;
+  const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
+  if (checked.ok() || absl::StartsWith(checked.message(), place)) return checked;
+  return absl::Status(checked.code(), StrCat(place, ": ", checked.message()));
 }
 
 // As the compiled program: a check that fails is an error of the run.
 absl::Status GraphEvaluator::CheckIndices(const Node& node) const {
   if (node.op != "IndexCheck" || values_[node.outputs[0]]->IntAt(0) != 0) return absl::OkStatus();
-  return AOTC_REFUSAL(OutOfRange, "an index is out of range");
+  return AOTC_REFUSAL(
+      OutOfRange, StrCat("an index of '", graph_.values[node.inputs[0]].name, "' is out of range"));
 }
 
 absl::Status GraphEvaluator::RunNodes(RegionId region) {

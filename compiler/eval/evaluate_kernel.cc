@@ -3,7 +3,6 @@
 #include "compiler/eval/evaluate.h"
 #include "compiler/eval/stage_plan.h"
 #include "compiler/eval/stage_runner.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -16,7 +15,7 @@ absl::StatusOr<std::vector<int64_t>> DimsOf(const KernelTensor& tensor,
   for (const Expr& dim : tensor.shape) {
     std::optional<int64_t> value = EvaluateInt(dim, symbols);
     if (!value || *value < 0) {
-      return AOTC_REFUSAL(InvalidArgument, StrCat("a dim of %", tensor.name, " has no value"));
+      return absl::InternalError(StrCat("a dim of %", tensor.name, " has no value"));
     }
     dims.push_back(*value);
   }
@@ -27,10 +26,9 @@ absl::StatusOr<TensorData> ReadInput(const KernelTensor& tensor, const Constant&
                                      const SymbolValues& symbols) {
   AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> dims, DimsOf(tensor, symbols));
   if (input.dtype() != tensor.dtype || input.dims() != dims) {
-    return AOTC_REFUSAL(
-        InvalidArgument,
-        StrCat("input %", tensor.name, " is ", DTypeName(tensor.dtype), "[", StrJoin(dims, ", "),
-               "], got ", DTypeName(input.dtype()), "[", StrJoin(input.dims(), ", "), "]"));
+    return absl::InternalError(StrCat("input %", tensor.name, " is ", DTypeName(tensor.dtype), "[",
+                                      StrJoin(dims, ", "), "], got ", DTypeName(input.dtype()), "[",
+                                      StrJoin(input.dims(), ", "), "]"));
   }
   return ReadTensor(input);
 }
@@ -46,12 +44,11 @@ absl::StatusOr<std::vector<TensorData>> ReadInputs(const Kernel& kernel,
   size_t next = 0;
   for (TensorId id : kernel.params) {
     if (!IsInput(kernel.tensors[id])) continue;
-    if (next == inputs.size())
-      return AOTC_REFUSAL(InvalidArgument, "too few inputs for the kernel");
+    if (next == inputs.size()) return absl::InternalError("too few inputs for the kernel");
     AOTC_ASSIGN_OR_RETURN(tensors[static_cast<size_t>(id.index())],
                           ReadInput(kernel.tensors[id], inputs[next++], symbols));
   }
-  if (next != inputs.size()) return AOTC_REFUSAL(InvalidArgument, "too many inputs for the kernel");
+  if (next != inputs.size()) return absl::InternalError("too many inputs for the kernel");
   return tensors;
 }
 

@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<int64_t>> StaticExtents(const std::vector<Axis>& axes
     std::optional<int64_t> extent = Simplify(axis.extent).AsInt();
     if (extent) count *= std::min(*extent, limit + 1);
     if (!extent || count > limit) {
-      return AOTC_REFUSAL(OutOfRange, "too many elements to be known one by one");
+      return absl::FailedPreconditionError("too many elements to be known one by one");
     }
     extents.push_back(*extent);
   }
@@ -64,7 +64,7 @@ class SymbolicEvaluator {
 
 absl::Status SymbolicEvaluator::SetInput(TensorId id, const std::vector<Expr>& elements) {
   std::optional<std::vector<int64_t>> dims = StaticDims(kernel_.tensors[id].shape);
-  if (!dims) return AOTC_REFUSAL(OutOfRange, "a tensor of unknown size");
+  if (!dims) return absl::FailedPreconditionError("a tensor of unknown size");
   tensors_[id] = {*dims, elements};
   return absl::OkStatus();
 }
@@ -91,7 +91,7 @@ absl::Status SymbolicEvaluator::RunStage(const Stage& stage) {
   for (int64_t extent : extents) count *= extent;
   for (const StageResult& result : stage.results) {
     if (result.axis_count != static_cast<int>(extents.size())) {
-      return AOTC_REFUSAL(Unimplemented, "results of different rank");
+      return absl::FailedPreconditionError("results of different rank");
     }
     tensors_[result.tensor] = {extents, {}};
   }
@@ -231,8 +231,7 @@ absl::StatusOr<std::vector<std::vector<Expr>>> EvaluateSymbolically(
   size_t next = 0;
   for (TensorId id : kernel.params) {
     if (kernel.tensors[id].role == TensorRole::kOutput) continue;
-    if (next == inputs.size())
-      return AOTC_REFUSAL(InvalidArgument, "too few inputs for the kernel");
+    if (next == inputs.size()) return absl::InternalError("too few inputs for the kernel");
     AOTC_RETURN_IF_ERROR(evaluator.SetInput(id, inputs[next++]));
   }
   for (const Stage& stage : kernel.stages) AOTC_RETURN_IF_ERROR(evaluator.RunStage(stage));

@@ -16,7 +16,7 @@ ImageDecoder& Registered() {
 }
 
 absl::Status NoImage() {
-  return AOTC_REFUSAL(OutOfRange, "the bytes are no image that is decoded");
+  return absl::FailedPreconditionError("the bytes are no image that is decoded");
 }
 
 }  // namespace
@@ -27,8 +27,9 @@ absl::StatusOr<std::vector<Constant>> EvaluateHostOp(
     const Node& node, const std::vector<std::optional<Constant>>& inputs) {
   const ImageDecoder decode = Registered();
   if (decode == nullptr) {
-    return AOTC_REFUSAL(Unimplemented, StrCat("the evaluator has no ", kDecodeImage,
-                                              ", by which images are decoded"));
+    return AOTC_REFUSAL(Unimplemented, StrCat("aotc itself decodes no images: the program that "
+                                              "runs the model links ",
+                                              kDecodeImage));
   }
   const Constant bytes = inputs[0]->Expanded();
   const size_t size = bytes.bytes().size();

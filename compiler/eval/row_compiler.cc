@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "compiler/ir/expr_evaluate.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -73,7 +72,7 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileNew(const Expr& e) {
     }
   }
   if (std::optional<LinearForm> form = LinearOf(e, vars_)) return Linear(e, *form);
-  if (e.IsVar()) return AOTC_REFUSAL(InvalidArgument, StrCat("unknown variable ", e->name));
+  if (e.IsVar()) return absl::InternalError(StrCat("unknown variable ", e->name));
   if (e.op() == ExprOp::kLoad) return CompileLoad(e);
   if (e.op() == ExprOp::kBitCast) return CompileBitCast(e);
   if (e.op() == ExprOp::kSelect) return CompileSelect(e);
@@ -166,9 +165,8 @@ absl::StatusOr<RowCompiler::Known> RowCompiler::CompileLoad(const Expr& e, DType
   RowLoad load = {.tensor = e->tensor, .bits = bits};
   const TensorData& tensor = tensors_[static_cast<size_t>(e->tensor.index())];
   if (tensor.dims.size() != e.args().size()) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat("a load with ", e.args().size(), " indices of a tensor of rank ",
-                               tensor.dims.size()));
+    return absl::InternalError(StrCat("a load with ", e.args().size(),
+                                      " indices of a tensor of rank ", tensor.dims.size()));
   }
   int level = 0;
   for (size_t axis = 0; axis < e.args().size(); ++axis) {

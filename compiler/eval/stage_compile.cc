@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "compiler/eval/stage_runner.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -35,8 +34,8 @@ absl::Status StageRunner::Compile(RowCompiler& compiler) {
     component.dtype = plan_.body[k].dtype();
     TensorData& tensor = tensors_[static_cast<size_t>(stage_.results[k].tensor.index())];
     if (IsFloat(component.dtype) != IsFloat(tensor.dtype)) {
-      return AOTC_REFUSAL(InvalidArgument, StrCat("a body of type ", DTypeName(component.dtype),
-                                                  " for a tensor of ", DTypeName(tensor.dtype)));
+      return absl::InternalError(StrCat("a body of type ", DTypeName(component.dtype),
+                                        " for a tensor of ", DTypeName(tensor.dtype)));
     }
     component.store = StoreForm(stage_.results[k]);
     AddZeroVars(stage_.results[k], component);
@@ -70,7 +69,7 @@ void StageRunner::AddZeroVars(const StageResult& result, Component& component) c
 absl::Status StageRunner::CompileReduction(RowCompiler& compiler) {
   if (stage_.combiner.combine.size() != components_.size() ||
       stage_.combiner.identity.size() != components_.size()) {
-    return AOTC_REFUSAL(InvalidArgument, "combiner and results differ in number");
+    return absl::InternalError("combiner and results differ in number");
   }
   for (size_t k = 0; k < components_.size(); ++k) {
     Component& component = components_[k];

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "compiler/eval/row_program.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -41,8 +40,7 @@ absl::StatusOr<std::vector<Loop>> LoopsOf(const std::vector<Axis>& axes, bool re
   for (size_t i = 0; i < axes.size(); ++i) {
     std::optional<int64_t> extent = EvaluateInt(axes[i].extent, symbols);
     if (!extent) {
-      return AOTC_REFUSAL(InvalidArgument,
-                          StrCat("the extent of axis ", axes[i].name, " has no value"));
+      return absl::InternalError(StrCat("the extent of axis ", axes[i].name, " has no value"));
     }
     if (*extent <= 0) empty = true;
     if (*extent == 1) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -47,8 +46,8 @@ DType CellType(DType dtype) {
 absl::StatusOr<TensorData> ReadTensor(const Constant& constant) {
   DType dtype = constant.dtype();
   if (!IsFloat(dtype) && !IsInteger(dtype) && dtype != DType::kBool) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat("elements of type ", DTypeName(dtype), " have no arithmetic"));
+    return absl::InternalError(
+        StrCat("elements of type ", DTypeName(dtype), " have no arithmetic"));
   }
   TensorData tensor = {.dtype = dtype, .cell = CellType(dtype), .dims = constant.dims()};
   tensor.strides = Strides(tensor.dims, constant.is_splat());

@@ -34,7 +34,7 @@ absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& valu
     for (const SizeCheck& check : symbol.checks) {
       if (NamesAny(check.holds, unknown)) continue;
       if (EvaluateInt(check.holds, values).value_or(0) == 0) {
-        return AOTC_REFUSAL(OutOfRange, check.text);
+        return absl::FailedPreconditionError(check.text);
       }
     }
   }

@@ -33,7 +33,7 @@ absl::StatusOr<bool> GrownOutputs::Place(const FusedKernel& fused,
   const Alias& alias = found->second;
   const std::string& input = graph_.values[alias.input].name;
   const std::optional<Join> join = ReadJoin(fused.kernel);
-  absl::Status status = absl::FailedPreconditionError("it is no Concat");
+  absl::Status status = absl::FailedPreconditionError("no kernel of its own joins its parts");
   std::vector<Part> parts;
   if (join) {
     parts = PartsOf(fused, *join);

@@ -43,9 +43,9 @@ absl::StatusOr<bool> AreValid(const Graph& graph, const Node& node, const IndexO
     const int64_t end = least + int64_t{operand.inclusive};
     if (index >= (operand.from_end ? -least : 0) && index < end) continue;
     if (dim.IsConst()) {
-      return AOTC_REFUSAL(
-          InvalidArgument,
-          StrCat("index ", index, " is out of range: the axis has ", least, " elements"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("index ", index, " of '", indices.name,
+                                 "' is out of range: the axis has ", least, " elements"));
     }
     known = false;
   }

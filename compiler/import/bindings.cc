@@ -86,8 +86,11 @@ Bindings::Bindings(const pb::GraphProto& graph, const ImportOptions& options,
     } else if (absl::StatusOr<Constant> value = Read(option); value.ok()) {
       values_.emplace(option.name, *std::move(value));
     } else {
-      diagnostics.Error({}, StrCat(place, value.status().message()),
-                        "numpy.save(FILE, array) writes what is read here: little-endian, C order");
+      diagnostics.Error(
+          {}, StrCat(place, value.status().message()),
+          absl::IsUnimplemented(value.status())
+              ? "store the value in the model, as an initializer"
+              : "numpy.save(FILE, array) writes what is read here: little-endian, C order");
     }
   }
 }

@@ -18,6 +18,12 @@ constexpr int64_t kMaxNodes = 250'000;
 
 }  // namespace
 
+absl::Status NestedTooDeeply() {
+  return AOTC_REFUSAL(InvalidArgument, StrCat("is nested too deeply: subgraphs, and functions that "
+                                              "call one another, are at most ",
+                                              kMaxDepth, " deep"));
+}
+
 GraphImporter::GraphImporter(const pb::ModelProto& model, const ImportOptions& options,
                              std::string folder, Diagnostics& diagnostics)
     : model_(model),
@@ -156,10 +162,10 @@ absl::Status GraphImporter::DefineOutputs(const pb::NodeProto& node, const Body&
 }
 
 absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body) {
-  if (node.op_type().empty()) return AOTC_REFUSAL(InvalidArgument, "has no op type");
   AOTC_ASSIGN_OR_RETURN(int opset, OpsetOf(node, body));
   AOTC_ASSIGN_OR_RETURN(std::vector<pb::AttributeProto> attributes,
                         ResolveAttributes(node, *body.attributes));
+  AOTC_RETURN_IF_ERROR(CheckName(node));
   AOTC_RETURN_IF_ERROR(CheckAgainstSchema(node, attributes, opset));
   Node result;
   result.op = QualifiedOp(node.domain(), node.op_type());
@@ -222,7 +228,7 @@ absl::Status GraphImporter::ImportAttribute(const pb::AttributeProto& attribute,
 
 absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph, const Body& outer,
                                                      const Node& node) {
-  if (outer.depth >= kMaxDepth) return AOTC_REFUSAL(InvalidArgument, "is nested too deeply");
+  if (outer.depth >= kMaxDepth) return NestedTooDeeply();
   Scope scope(outer.scope);
   Body body = outer;
   body.scope = &scope;
@@ -259,7 +265,7 @@ absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const 
                                        const Body& outer) {
   bool active = std::ranges::find(outer.calls, &function) != outer.calls.end();
   if (active) return AOTC_REFUSAL(InvalidArgument, "the function calls itself");
-  if (outer.depth >= kMaxDepth) return AOTC_REFUSAL(InvalidArgument, "is nested too deeply");
+  if (outer.depth >= kMaxDepth) return NestedTooDeeply();
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size()) {
     return AOTC_REFUSAL(InvalidArgument, "has more inputs or outputs than the function");
   }

@@ -51,6 +51,7 @@ using Opsets = std::map<std::string, int>;  // by canonical domain
 
 // A limit that no model meets and that keeps a hostile one from exhausting us.
 inline constexpr int kMaxDepth = 64;
+absl::Status NestedTooDeeply();
 
 class GraphImporter {
  public:

@@ -151,16 +151,17 @@ absl::StatusOr<Npy> Split(std::string_view bytes) {
   }
   constexpr size_t kVersionAt = 6, kLengthAt = 8;
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
-  if (bytes.size() <= kLengthAt) return AOTC_REFUSAL(InvalidArgument, "ends within its header");
+  const auto cut = [] { return AOTC_REFUSAL(InvalidArgument, "ends within its header"); };
+  if (bytes.size() <= kLengthAt) return cut();
   const size_t version = byte(kVersionAt);
   if (version < 1 || version > 3) {
     return AOTC_REFUSAL(InvalidArgument, StrCat("is of version ", version, " of the .npy format"));
   }
   const size_t start = kLengthAt + (version == 1 ? 2 : 4);
-  if (bytes.size() < start) return AOTC_REFUSAL(InvalidArgument, "ends within its header");
+  if (bytes.size() < start) return cut();
   size_t length = 0;
   for (size_t i = start; i-- > kLengthAt;) length = length << 8 | byte(i);
-  if (bytes.size() - start < length) return AOTC_REFUSAL(InvalidArgument, "ends within its header");
+  if (bytes.size() - start < length) return cut();
   AOTC_ASSIGN_OR_RETURN(Npy npy, HeaderParser(bytes.substr(start, length)).Run());
   npy.data = bytes.substr(start + length);
   return npy;

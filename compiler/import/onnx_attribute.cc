@@ -11,19 +11,6 @@
 namespace aotc {
 namespace {
 
-// The stated kind, or the kind of the field that is set: old exporters do not state it.
-pb::AttributeProto::AttributeType KindOf(const pb::AttributeProto& attribute) {
-  if (attribute.type() != pb::AttributeProto::UNDEFINED) return attribute.type();
-  if (attribute.has_f()) return pb::AttributeProto::FLOAT;
-  if (attribute.has_i()) return pb::AttributeProto::INT;
-  if (attribute.has_s()) return pb::AttributeProto::STRING;
-  if (attribute.has_t()) return pb::AttributeProto::TENSOR;
-  if (attribute.floats_size() > 0) return pb::AttributeProto::FLOATS;
-  if (attribute.ints_size() > 0) return pb::AttributeProto::INTS;
-  if (attribute.strings_size() > 0) return pb::AttributeProto::STRINGS;
-  return pb::AttributeProto::UNDEFINED;
-}
-
 Constant FloatsConstant(const std::vector<float>& values, std::vector<int64_t> dims) {
   std::vector<uint8_t> bytes(values.size() * sizeof(float));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -56,6 +43,18 @@ std::optional<Constant> PlainConstant(const std::string& name, const AttributeVa
 }
 
 }  // namespace
+
+pb::AttributeProto::AttributeType KindOf(const pb::AttributeProto& attribute) {
+  if (attribute.type() != pb::AttributeProto::UNDEFINED) return attribute.type();
+  if (attribute.has_f()) return pb::AttributeProto::FLOAT;
+  if (attribute.has_i()) return pb::AttributeProto::INT;
+  if (attribute.has_s()) return pb::AttributeProto::STRING;
+  if (attribute.has_t()) return pb::AttributeProto::TENSOR;
+  if (attribute.floats_size() > 0) return pb::AttributeProto::FLOATS;
+  if (attribute.ints_size() > 0) return pb::AttributeProto::INTS;
+  if (attribute.strings_size() > 0) return pb::AttributeProto::STRINGS;
+  return pb::AttributeProto::UNDEFINED;
+}
 
 absl::StatusOr<AttributeValue> AttributeOf(const pb::AttributeProto& attribute,
                                            TensorReader& tensors) {

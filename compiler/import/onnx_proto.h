@@ -24,6 +24,9 @@ std::string UnknownText(const google::protobuf::UnknownFieldSet& fields, int num
 // `_`.
 std::string DisplayName(std::string_view name);
 
+// The stated kind, or the kind of the field that is set: old exporters do not state it.
+pb::AttributeProto::AttributeType KindOf(const pb::AttributeProto& attribute);
+
 // "Conv" in the domains "" and "ai.onnx", else "com.microsoft.Gelu".
 std::string QualifiedOp(const std::string& domain, const std::string& op);
 // "" for "ai.onnx", else the domain itself.

@@ -154,9 +154,9 @@ absl::Status SplitCount(NodeEdit& edit) {
   return absl::OkStatus();
 }
 
+// The schema demands the attribute.
 absl::Status TopKAttribute(NodeEdit& edit) {
   Attributes& attributes = edit.node().attributes;
-  if (!attributes.Has("k")) return AOTC_REFUSAL(InvalidArgument, "needs the attribute k");
   edit.SetInput(1, edit.AddInts("k", {attributes.Int("k")}));
   attributes.Erase("k");
   return absl::OkStatus();

@@ -29,11 +29,11 @@ absl::Status CheckAttributes(const pb::OpSchema& schema,
   for (const pb::AttributeProto& attribute : attributes) {
     auto known = schema.attributes().find(attribute.name());
     if (known == schema.attributes().end()) continue;
-    bool stated = attribute.type() != pb::AttributeProto::UNDEFINED;
-    if (stated && attribute.type() != known->second.type) {
+    const pb::AttributeProto::AttributeType kind = KindOf(attribute);
+    if (kind != pb::AttributeProto::UNDEFINED && kind != known->second.type) {
       return AOTC_REFUSAL(InvalidArgument,
                           StrCat("attribute '", attribute.name(), "' is of kind ",
-                                 pb::AttributeProto::AttributeType_Name(attribute.type()), ", not ",
+                                 pb::AttributeProto::AttributeType_Name(kind), ", not ",
                                  pb::AttributeProto::AttributeType_Name(known->second.type)));
     }
   }
@@ -93,7 +93,7 @@ absl::Status CheckAgainstSchema(const pb::NodeProto& node,
   std::string domain = CanonicalDomain(node.domain());
   if (!domain.empty()) return absl::OkStatus();
   const pb::OpSchema* schema = pb::OpSchemaRegistry::Schema(node.op_type(), opset, domain);
-  if (schema == nullptr || schema->Deprecated()) return absl::OkStatus();
+  if (schema == nullptr || schema->Deprecated()) return CheckSubgraphs(node, attributes, opset);
   bool exact = opset <= kNewestSchema;
   AOTC_RETURN_IF_ERROR(CheckAttributes(*schema, attributes, exact));
   AOTC_RETURN_IF_ERROR(CheckSubgraphs(node, attributes, opset));

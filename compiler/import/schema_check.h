@@ -9,6 +9,9 @@
 
 namespace aotc {
 
+// Error: no op type, or the name of an op that only the compiler itself makes.
+absl::Status CheckName(const pb::NodeProto& node);
+
 // Error: an attribute of another kind than the op has, one that is missing, too few or too many
 // inputs or outputs. Ops and opsets that the library does not know pass, and so do attributes it
 // has not heard of.

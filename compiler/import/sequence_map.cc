@@ -67,7 +67,7 @@ absl::Status GraphImporter::ImportSequenceMap(const pb::NodeProto& node,
   if (graph == nullptr || !is_sequence) {
     return AOTC_REFUSAL(InvalidArgument, "needs a sequence and a body");
   }
-  if (body.depth >= kMaxDepth) return AOTC_REFUSAL(InvalidArgument, "is nested too deeply");
+  if (body.depth >= kMaxDepth) return NestedTooDeeply();
   if (graph->input_size() != static_cast<int>(map.inputs.size()) ||
       graph->output_size() < node.output_size()) {
     return AOTC_REFUSAL(InvalidArgument, "its inputs and outputs are not those of its body");
@@ -87,7 +87,7 @@ absl::Status GraphImporter::UnrollMap(const pb::NodeProto& node, const pb::Graph
       arguments.push_back(sequence == nullptr ? operand : (*sequence->items)[k]);
     }
     Body inner = body;
-    inner.prefix = StrCat(body.prefix, map.locations.front().node, "/", k, "/");
+    inner.prefix = StrCat(map.locations.front().node, "/", k, "/");
     AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> results,
                           ImportMapBody(graph, arguments, std::move(inner)));
     for (size_t j = 0; j < results.size(); ++j) items[j].push_back(results[j]);
@@ -131,7 +131,7 @@ absl::Status GraphImporter::LoopOverItems(const pb::NodeProto& node, const pb::G
   }
   Body inner = body;
   inner.region = region;
-  inner.prefix = StrCat(body.prefix, name, "/");
+  inner.prefix = StrCat(name, "/");
   AOTC_ASSIGN_OR_RETURN(const std::vector<ValueId> results,
                         ImportMapBody(graph, arguments, std::move(inner)));
   std::vector<ValueId> next = {goes_on};

@@ -29,8 +29,9 @@ bool IsComputed(const Kernel& kernel, TensorId id) {
 
 absl::Status NotWritten(const Kernel& kernel, const KernelTensor& tensor, std::string_view why) {
   return AOTC_REFUSAL(Unimplemented,
-                      StrCat(StrJoin(kernel.sources, " + "), ": '", tensor.name,
-                             "' has elements of type ", DTypeName(tensor.dtype), ", ", why));
+                      StrCat("node ", StrJoin(kernel.sources, " + "), ": '", tensor.name,
+                             "' has elements of type ", DTypeName(tensor.dtype), ", ", why,
+                             "; hint: cast to a type of 8 bits in front of it"));
 }
 
 // The bodies of pointwise stages with what they read of earlier ones substituted. Nothing where

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -59,19 +58,20 @@ bool HasSeveralRanks(const FlatStage& stage) {
   return false;
 }
 
+// Fusion makes no others: the largest, sums, and rows that both of them scale.
 absl::Status CheckRanks(const FlatStage& stage) {
   const int inner = static_cast<int>(stage.inner.size());
   for (size_t k = 0; k < stage.results.size() && HasSeveralRanks(stage); ++k) {
     const int count = stage.results[k].inner_count;
     if (count != 0 && count != inner)
-      return AOTC_REFUSAL(Unimplemented, "a reduction has results of three ranks");
+      return absl::InternalError("a reduction has results of three ranks");
     if (count != 0 && stage.results[k].dtype != stage.bodies[k].dtype())
-      return AOTC_REFUSAL(Unimplemented, "a row of a reduction has another type than its sum");
+      return absl::InternalError("a row of a reduction has another type than its sum");
     for (size_t j = 0; j < stage.results.size(); ++j) {
       const Expr& combine = stage.combiner.combine[k];
       const bool needs = UsesVar(combine, StrCat("a", j)) || UsesVar(combine, StrCat("b", j));
       if (needs && j != k && IsRanked(stage, j))
-        return AOTC_REFUSAL(Unimplemented, "a row of a reduction is needed by another result");
+        return absl::InternalError("a row of a reduction is needed by another result");
     }
   }
   return absl::OkStatus();

@@ -13,7 +13,6 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -49,7 +48,7 @@ absl::Status TruePlaces(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor counts, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(counts, 1, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(1));
-  if (count.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one count");
+  if (count.size() != 1) return absl::InternalError("needs one count");
   Expr length = counts.dim(0);
   const Shape found = {op.Size(Max(count[0], 0), 0, 0, length)};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], length), "more is chosen than there is"));

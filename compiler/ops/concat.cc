@@ -95,8 +95,7 @@ absl::Status Interleave(OpContext& op) {
       const Expr& dim = shape[static_cast<size_t>(d)];
       const Expr wanted = d == axis ? CeilDiv(dim - p, count) : dim;
       if (!ProveEqual(parts[p].dim(d), wanted, op.bounds()))
-        return AOTC_REFUSAL(InvalidArgument,
-                            StrCat("operand ", p, " has another dim along axis ", d));
+        return absl::InternalError(StrCat("operand ", p, " has another dim along axis ", d));
     }
   }
   op.SetOutput(0, op.b().Compute(parts[0].dtype(), shape, [&](Indices i) {

@@ -160,11 +160,11 @@ absl::Status RepeatBuilder::Build(ValueId trip, ValueId cond,
 absl::Status CheckLoop(const Graph& graph, const Node& node, const LoopForm& form,
                        size_t body_inputs) {
   const auto found = node.regions.find(kBody);
-  if (found == node.regions.end()) return AOTC_REFUSAL(InvalidArgument, "has no body");
+  if (found == node.regions.end()) return absl::InternalError("has no body");
   const Region& body = graph.regions[found->second];
   if (body.inputs.size() != body_inputs || node.outputs.size() < form.states ||
       body.outputs.size() != form.body_next + node.outputs.size()) {
-    return AOTC_REFUSAL(InvalidArgument, "its inputs and outputs are not those of its body");
+    return absl::InternalError("its inputs and outputs are not those of its body");
   }
   for (size_t i = form.node_state; i < node.inputs.size(); ++i) {
     if (!node.inputs[i].valid()) return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", i));
@@ -301,7 +301,7 @@ absl::Status ScanLength(OpContext& op) {
                                                   PrintExpr(length), " and ", PrintExpr(dim)));
     }
   }
-  if (!length.valid()) return AOTC_REFUSAL(InvalidArgument, "scans nothing");
+  if (!length.valid()) return absl::InternalError("scans nothing");
   op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) { return length; }));
   return absl::OkStatus();
 }

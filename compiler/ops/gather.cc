@@ -2,6 +2,7 @@
 //
 // An index at run time is clamped into its axis, so that no read is out of bounds whatever the
 // data; an index that is known at compile time is checked there.
+#include "compiler/ir/expr_text.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -29,7 +30,11 @@ absl::StatusOr<Expr> KnownIndex(const OpContext& op, const Expr& dim) {
   Expr index = (*elements)[0];
   if (Prove(Lt(index, 0), op.bounds()) == true) index = Simplify(index + dim, op.bounds());
   std::optional<bool> valid = Prove(InBounds(index, dim), op.bounds());
-  if (valid == false) return AOTC_REFUSAL(InvalidArgument, "the index is out of range");
+  if (valid == false) {
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("the index ", PrintExpr((*elements)[0]),
+                               " is out of range: the axis has ", PrintExpr(dim), " elements"));
+  }
   return valid == true ? index : Expr();
 }
 

@@ -40,8 +40,8 @@ absl::Status RequireRank(const Tensor& x, int least, int most) {
 absl::StatusOr<Tensor> TypedInput(OpContext& op, size_t index, DType type, int least, int most) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
   if (x.dtype() != type) {
-    return AOTC_REFUSAL(InvalidArgument, StrCat("operand of type ", TypeName(x.dtype()), " where ",
-                                                TypeName(type), " is needed"));
+    return absl::InternalError(
+        StrCat("operand of type ", TypeName(x.dtype()), " where ", TypeName(type), " is needed"));
   }
   AOTC_RETURN_IF_ERROR(RequireRank(x, least, most));
   return x;

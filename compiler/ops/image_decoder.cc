@@ -35,7 +35,7 @@ absl::Status ImageSize(OpContext& op) {
 // bytes: u8[n]; size: i64[2] -> u8[height, width, channels]
 absl::Status ImagePixels(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> size, op.IntElements(1));
-  if (size.size() != 2) return AOTC_REFUSAL(InvalidArgument, "needs a height and a width");
+  if (size.size() != 2) return absl::InternalError("needs a height and a width");
   const Shape dims = {op.Size(Max(size[0], 0), 0, 0), op.Size(Max(size[1], 0), 0, 1),
                       ChannelsOf(op.attributes().String(kPixelFormat, "RGB"))};
   for (const Expr& extent : size) {

@@ -2,7 +2,6 @@
 // the graph to kernels adds it (fuse/index_checks.h).
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -31,7 +30,7 @@ absl::Status IndexCheck(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 0, static_cast<int>(data.size())));
   const int64_t depth = positions ? places.dim(-1).AsInt().value_or(0) : 1;
   if (axis + depth > static_cast<int64_t>(data.size())) {
-    return AOTC_REFUSAL(InvalidArgument, "the indices do not fit the rank of the data");
+    return absl::InternalError("the indices do not fit the rank of the data");
   }
   const bool from_end = op.attributes().Int("from_end", 1) != 0;
   const int64_t inclusive = op.attributes().Int("inclusive");

@@ -155,7 +155,7 @@ absl::StatusOr<Tensor> QuantizedSums(OpContext& op, size_t weight_index, size_t 
   ConvolutionLifts lifts;
   if (op.attributes().Has("pad_value")) lifts.padding = op.attributes().Int("pad_value");
   if (of_x.param && lifts.padding) {
-    return AOTC_REFUSAL(InvalidArgument, "pad_value stands where there is no zero point");
+    return absl::InternalError("pad_value stands where there is no zero point");
   }
   if (of_x.param) lifts.x = [&](const Expr& e) { return of_x.Subtracted(e, 0); };
   if (of_weight.param) {

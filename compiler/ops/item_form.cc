@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "compiler/ops/helpers.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -37,9 +36,7 @@ Expr ZeroOf(DType storage) {
 }
 
 absl::StatusOr<ItemForm> FormOf(const Shape& elements, const Shape& dims) {
-  const auto broken = [] {
-    return AOTC_REFUSAL(InvalidArgument, "these are no parts of a sequence");
-  };
+  const auto broken = [] { return absl::InternalError("these are no parts of a sequence"); };
   if (elements.empty() || dims.size() != 2) return broken();
   const std::optional<int64_t> room = elements[0].AsInt(), columns = dims[1].AsInt();
   if (!room || !columns || !dims[0].IsInt(*room)) return broken();
@@ -148,7 +145,7 @@ Expr ItemSource::Dim(const ItemForm& to, const Expr& k, const Expr& column) cons
 
 absl::StatusOr<ItemForm> FormOfInputs(const OpContext& op, size_t index) {
   if (!op.HasInput(index) || !op.HasInput(index + 1)) {
-    return AOTC_REFUSAL(InvalidArgument, "needs a sequence");
+    return absl::InternalError("needs a sequence");
   }
   return FormOf(op.InputType(index).dims, op.InputType(index + 1).dims);
 }

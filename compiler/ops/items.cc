@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<ItemSource>> Operands(OpContext& op) {
     tensors.push_back(x);
     items.push_back(ItemSource::OfTensor(x));
   }
-  if (items.empty()) return AOTC_REFUSAL(InvalidArgument, "needs a tensor");
+  if (items.empty()) return absl::InternalError("needs a tensor");
   AOTC_RETURN_IF_ERROR(RequireSameType(tensors));
   return items;
 }
@@ -177,7 +177,7 @@ absl::StatusOr<ItemForm> RoomForm(const OpContext& op, const ItemForm& from) {
   if (kind.empty()) return from;
   const auto named = std::ranges::find(kKindNames, kind);
   if (named == std::end(kKindNames)) {
-    return AOTC_REFUSAL(InvalidArgument, StrCat("'", kind, "' is no form of items"));
+    return absl::InternalError(StrCat("'", kind, "' is no form of items"));
   }
   ItemForm to = {.kind = static_cast<ItemKind>(named - std::begin(kKindNames))};
   AOTC_ASSIGN_OR_RETURN(to.dims, DimsOfText(op.attributes().String(kRoomDims)));
@@ -220,7 +220,7 @@ absl::Status ItemsRoomDims(OpContext& op) {
 // elements, length -> length, which is checked to be within the room
 absl::Status ItemsWithin(OpContext& op) {
   const Shape& elements = op.InputType(0).dims;
-  if (elements.empty()) return AOTC_REFUSAL(InvalidArgument, "needs a sequence");
+  if (elements.empty()) return absl::InternalError("needs a sequence");
   AOTC_ASSIGN_OR_RETURN(const Tensor length, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(length, 0, 0));
   op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) {

@@ -140,7 +140,7 @@ absl::Status ItemsOfSplit(OpContext& op) {
 
 absl::StatusOr<Cut> ReadCutOfType(OpContext& op) {
   if (!op.HasInput(0) || !op.InputType(0).ranked) {
-    return AOTC_REFUSAL(InvalidArgument, "needs a tensor of known rank");
+    return absl::InternalError("needs a tensor of known rank");
   }
   return ReadCut(op, op.InputType(0).dims);
 }

@@ -31,7 +31,7 @@ absl::Status SortedPlaces(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireSameType({x, keys}));
   AOTC_RETURN_IF_ERROR(RequireRank(keys, 1, 1));
   const std::optional<int64_t> count = keys.dim(0).AsInt();
-  if (count.value_or(0) < 1) return AOTC_REFUSAL(InvalidArgument, "needs keys, of known number");
+  if (count.value_or(0) < 1) return absl::InternalError("needs keys, of known number");
   const Expr last = *count - 1;
   Tensor place = op.b().Compute(DType::kI64, x.shape(), [](const Indices&) { return Expr(0); });
   for (auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(*count))); step > 0;

@@ -82,8 +82,7 @@ absl::StatusOr<Tensor> OpContext::Input(size_t index) {
   }
   const ValueType& type = InputType(index);
   if (type.kind != ValueKind::kTensor || !type.ranked) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat(DescribeInput(index), " is not a tensor of known rank"));
+    return absl::InternalError(StrCat(DescribeInput(index), " is not a tensor of known rank"));
   }
   if (!HasArithmetic(type.dtype)) {
     return AOTC_REFUSAL(Unimplemented,

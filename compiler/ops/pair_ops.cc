@@ -2,7 +2,6 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/scores.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -165,7 +164,7 @@ absl::Status PairCoupling(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor pairs, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(p, 2, 2));
   AOTC_RETURN_IF_ERROR(RequireRank(pairs, 2, 2));
-  if (!p.dim(1).AsInt()) return AOTC_REFUSAL(InvalidArgument, "needs a known number of classes");
+  if (!p.dim(1).AsInt()) return absl::InternalError("needs a known number of classes");
   op.SetOutput(0, Coupling(op.b(), p, pairs).Step());
   return absl::OkStatus();
 }

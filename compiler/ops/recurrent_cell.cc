@@ -253,7 +253,7 @@ absl::StatusOr<std::vector<Activation>> ActivationsOf(const Node& node, const Ce
   const AttributeValue* given = node.attributes.Find("activations");
   if (given != nullptr) {
     const auto* list = std::get_if<std::vector<std::string>>(given);
-    if (list == nullptr) return AOTC_REFUSAL(InvalidArgument, "'activations' are not strings");
+    if (list == nullptr) return absl::InternalError("'activations' are not strings");
     names = *list;
   }
   if (names.empty()) {

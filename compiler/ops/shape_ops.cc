@@ -59,7 +59,7 @@ absl::Status Size(OpContext& op) {
 // by type inference.
 absl::Status Elements(OpContext& op) {
   const std::vector<Expr>* elements = op.OutputElements(0);
-  if (elements == nullptr) return AOTC_REFUSAL(InvalidArgument, "needs elements at its output");
+  if (elements == nullptr) return absl::InternalError("needs elements at its output");
   const ValueType& type = op.OutputType(0);
   auto body = [&](const Indices& i) {
     return Cast(type.dtype, Choose(*elements, LinearIndex(i, RowMajorStrides(type.dims))));
@@ -84,7 +84,7 @@ absl::StatusOr<Constant> ConstantValue(const Attributes& a) {
     return Constant::Dense(DType::kF32, {static_cast<int64_t>(floats.size())}, std::move(bytes));
   }
   if (a.Has("value_string")) return Constant::Strings({}, {a.String("value_string")});
-  return AOTC_REFUSAL(Unimplemented, "a constant of this kind is not supported");
+  return absl::InternalError("a constant that the importer does not make");
 }
 
 absl::Status ConstantOp(Rebuilder& rebuilder, const Node& node) {

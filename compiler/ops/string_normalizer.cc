@@ -175,7 +175,7 @@ absl::StatusOr<std::vector<std::string>> StopWords(const Attributes& attributes)
   const AttributeValue* words = attributes.Find("stopwords");
   if (words == nullptr) return std::vector<std::string>();
   if (const auto* list = std::get_if<std::vector<std::string>>(words)) return *list;
-  return AOTC_REFUSAL(InvalidArgument, "stopwords are no strings");
+  return absl::InternalError("stopwords are no strings");
 }
 
 absl::Status StringNormalizer(Rebuilder& rebuilder, const Node& node) {

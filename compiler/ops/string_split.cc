@@ -22,7 +22,6 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/strings.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -246,7 +245,7 @@ absl::Status SplitPieces(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor back, TypedInput(op, 5, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const Tensor counts, TypedInput(op, 6, DType::kI64, s.sizes.rank()));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> largest, op.IntElements(7));
-  if (largest.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one count");
+  if (largest.size() != 1) return absl::InternalError("needs one count");
   Expr most = stop.dim(0) - 1;
   if (s.most_splits != kNoLimit) most = Min(most, s.most_splits + 1);
   Shape dims = s.sizes.shape();

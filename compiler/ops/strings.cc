@@ -5,7 +5,6 @@
 #include "compiler/ops/compact.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -35,7 +34,7 @@ absl::Status StringRounds(OpContext& op) {
       return before.valid() ? Min(before({}), own) : own;
     });
   }
-  if (!rounds.valid()) return AOTC_REFUSAL(InvalidArgument, "needs the sizes of strings");
+  if (!rounds.valid()) return absl::InternalError("needs the sizes of strings");
   op.SetOutput(0, rounds);
   return absl::OkStatus();
 }
@@ -150,7 +149,7 @@ absl::StatusOr<StringTensors> ReadStrings(OpContext& op, size_t first) {
 
 absl::StatusOr<Expr> NewPoolSize(OpContext& op, size_t total) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> bytes, op.IntElements(total));
-  if (bytes.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one number of bytes");
+  if (bytes.size() != 1) return absl::InternalError("needs one number of bytes");
   const int64_t most = op.attributes().Int(kMaxStringBytes, kMostStringBytes);
   AOTC_RETURN_IF_ERROR(op.Require(
       Le(bytes[0], most), StrCat("its strings have more than ", most,

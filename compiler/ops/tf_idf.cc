@@ -30,7 +30,7 @@ absl::Status CountTerms(OpContext& op) {
   if (!IsInteger(x.dtype())) return AOTC_REFUSAL(InvalidArgument, "needs integers");
   AOTC_RETURN_IF_ERROR(RequireRank(x, 1, 2));
   const std::optional<int64_t> longest = terms.dim(1).AsInt();
-  if (!longest) return AOTC_REFUSAL(InvalidArgument, "needs n-grams of known length");
+  if (!longest) return absl::InternalError("needs n-grams of known length");
   const Expr row_length = x.dim(-1);
   Shape dims = x.shape();
   dims.back() = terms.dim(0);
@@ -131,7 +131,7 @@ absl::StatusOr<Tokens> TokensOf(Expansion& e) {
   const AttributeValue* strings = e.attributes().Find("pool_strings");
   if (strings == nullptr) return Tokens{e.Input(0), e.attributes().Ints("pool_int64s")};
   const auto* pool = std::get_if<std::vector<std::string>>(strings);
-  if (pool == nullptr) return AOTC_REFUSAL(InvalidArgument, "pool_strings are no strings");
+  if (pool == nullptr) return absl::InternalError("pool_strings are no strings");
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
   std::vector<std::string> words;
   std::map<std::string, int64_t> places;

@@ -16,7 +16,6 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -139,7 +138,7 @@ absl::Status UniquePlaces(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor starts, TypedInput(op, 0, DType::kBool, 1));
   AOTC_ASSIGN_OR_RETURN(const Tensor numbers, TypedInput(op, 1, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(2));
-  if (count.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one count");
+  if (count.size() != 1) return absl::InternalError("needs one count");
   const Shape all = starts.shape(), found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], all[0]), "more is unique than there is"));
   op.SetOutput(
@@ -163,7 +162,7 @@ absl::Status UniqueIndices(OpContext& op) {
 absl::Status UniqueCounts(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor places, TypedInput(op, 0, DType::kI64, 1));
   const Shape all = op.InputType(1).dims;
-  if (all.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a list of indices");
+  if (all.size() != 1) return absl::InternalError("needs a list of indices");
   const Expr last = places.dim(0) - 1;
   op.SetOutput(0, op.b().Compute(DType::kI64, places.shape(), [&](const Indices& i) {
     const Expr next = places({Clamp(i[0] + 1, 0, last)});

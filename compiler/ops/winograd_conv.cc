@@ -8,7 +8,6 @@
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/registry.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -41,12 +40,12 @@ absl::StatusOr<WinogradConvolution> Read(OpContext& op) {
   const bool holds =
       std::ranges::count(kWinogradTiles, conv.m) == 1 && conv.pads.size() == 4 &&
       std::ranges::all_of(conv.pads, [](int64_t p) { return p >= 0 && p < kMostPad; });
-  if (!holds) return AOTC_REFUSAL(InvalidArgument, "m is 2, 4 or 6, pads are four numbers");
+  if (!holds) return absl::InternalError("m is 2, 4 or 6, pads are four numbers");
   const bool fits = ProveEqual(conv.weights.dim(1), conv.x.dim(1), op.bounds()) &&
                     ProveEqual(conv.weights.dim(2), kWinogradTaps) &&
                     ProveEqual(conv.weights.dim(3), kWinogradTaps) &&
                     conv.x.dtype() == DType::kF32 && conv.weights.dtype() == DType::kF32;
-  if (!fits) return AOTC_REFUSAL(InvalidArgument, "weights are f32 [K, C, 3, 3]");
+  if (!fits) return absl::InternalError("weights are f32 [K, C, 3, 3]");
   const auto along = [&](int axis) {
     const size_t at = static_cast<size_t>(axis) - 2;
     return Simplify(conv.x.dim(axis) + (conv.pads[at] + conv.pads[at + 2] - kWinogradTaps + 1));

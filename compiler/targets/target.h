@@ -65,8 +65,6 @@ struct Target {
 
   // Why its arena cannot be made of the user's pools, with a hint; "" where it can.
   std::string refuses_pools = {};
-  // Why no output can take the memory of an input, with a hint; "" where they can.
-  std::string refuses_aliases = {};
   // Of the limits file, what rules and costs read in place of the tables by name: JSON, or "".
   std::string limits = {};
   // What a host compiler is told to build all of it for a machine without the target's device.

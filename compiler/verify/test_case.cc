@@ -92,8 +92,7 @@ absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const Symbo
     std::vector<int64_t> dims;
     for (const Expr& dim : value.type.dims) dims.push_back(EvaluateInt(dim, sizes).value_or(1));
     if (value.type.kind != ValueKind::kTensor || value.type.dtype == DType::kString) {
-      return AOTC_REFUSAL(Unimplemented, StrCat("input '", value.name,
-                                                "' is of a type for which no values are drawn"));
+      return absl::InternalError(StrCat("input '", value.name, "' is no tensor of numbers"));
     }
     Constant drawn =
         Constant::Random(value.type.dtype, std::move(dims), Scramble(seed, inputs.size()));
@@ -144,10 +143,31 @@ absl::StatusOr<std::vector<Constant>> ReadAll(const fs::path& folder, const std:
     AOTC_ASSIGN_OR_RETURN(std::optional<Constant> tensor,
                           ReadOne(folder, stem, graph.values[ids[i]]));
     if (!tensor && i == 0) return tensors;
-    if (!tensor) return AOTC_REFUSAL(NotFound, StrCat(folder.string(), " has no ", stem, ".pb"));
+    if (!tensor)
+      return AOTC_REFUSAL(NotFound,
+                          StrCat(folder.string(), " has no ", stem, ".pb or ", stem, ".npy"));
     tensors.push_back(*std::move(tensor));
   }
   return tensors;
+}
+
+// The compiled model has no room for more; whether the inputs go together, the evaluator says.
+absl::Status CheckDims(const std::string& folder, const Graph& graph,
+                       const std::vector<Constant>& inputs) {
+  const Bounds bounds = BoundsOf(graph.symbols);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& value = graph.values[graph.main_region().inputs[i]];
+    const Shape& dims = value.type.dims;
+    for (size_t axis = 0; axis < std::min(dims.size(), inputs[i].dims().size()); ++axis) {
+      const Interval range = RangeOf(dims[axis], bounds);
+      const int64_t dim = inputs[i].dims()[axis];
+      if (range.min <= dim && dim <= range.max) continue;
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat(folder, ": axis ", axis, " of input '", value.name, "' has ", dim,
+                                 " elements, not ", range.min, " .. ", range.max));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -189,6 +209,7 @@ absl::StatusOr<TestCase> ReadCase(const std::string& folder, const Graph& graph)
   if (result.inputs.size() != main.inputs.size()) {
     return AOTC_REFUSAL(NotFound, StrCat(folder, " has no input_0.pb or input_0.npy"));
   }
+  AOTC_RETURN_IF_ERROR(CheckDims(folder, graph, result.inputs));
   AOTC_ASSIGN_OR_RETURN(result.expected, ReadAll(folder, "output", graph, main.outputs));
   absl::StatusOr<std::vector<Constant>> outputs = EvaluateGraph(graph, result.inputs);
   if (!outputs.ok()) {

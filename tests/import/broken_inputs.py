@@ -13,6 +13,7 @@ import sys
 import broken_data  # noqa: F401, its cases
 import broken_encodings  # noqa: F401, its cases
 import broken_graphs  # noqa: F401, its cases
+import broken_kinds  # noqa: F401, its cases
 import broken_nesting  # noqa: F401, its cases
 import broken_values  # noqa: F401, its cases
 from broken_base import CASES

@@ -9,7 +9,8 @@ Behind the name stand flags for aotc. A line with the word MODEL, the model's pa
 whole, as is one with ALONE, which has no model; DIR is the folder of the case. `opt FILE PASSES
 PASS` stands for aotc-opt with --passes and --print-before. The model is in ONNX's text syntax,
 where `<ir_version ...>` and the name of the graph may be left out; what the user sees follows.
-Lines `FILE name: text` before the model are files beside it. Comments lead the first case.
+Lines `FILE name: text` before the model are files beside it, where \\n and \\x93 are bytes.
+Comments lead the first case.
 """
 import json
 import pathlib
@@ -69,13 +70,20 @@ def model_of(text):
     return onnx.parser.parse_model(text)
 
 
+def bytes_of(text):
+    byte = re.compile(r"\\(n|x[0-9a-f]{2})")
+    return byte.sub(lambda found: chr(int(found[1][1:] or "a", 16)), text).encode("latin-1")
+
+
 def write_model(case, folder):
     if case.file == BROKEN:
         broken_inputs.CASES[case.name].writer(folder)
         return
     text = case.text
     while match := re.match(r"FILE (\S+): (.*)(?:\n|\Z)", text):
-        (folder / match.group(1)).write_text(match.group(2).replace("\\n", "\n"))
+        path = folder / match.group(1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes_of(match.group(2)))
         text = text[match.end():]
     if text.strip():
         try:

@@ -169,7 +169,9 @@ TEST(Emit, RefusesWeightsThatDoNotFitTheirForm) {
 TEST(Emit, RefusesRanksAboveEight) {
   Program program = SampleProgram();
   program.buffers[program.inputs[0]].shape = Shape(9, 1);
-  EXPECT_EQ(ErrorOf(program), "'x:0' has rank 9; at most 8 is supported");
+  EXPECT_EQ(ErrorOf(program),
+            "'x:0' has rank 9, an input or output at most 8; hint: reshape it inside the "
+            "model");
 }
 
 TEST(Emit, RefusesSymbolsThatNoInputStates) {

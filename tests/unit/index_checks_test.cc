@@ -131,7 +131,7 @@ graph @g(%x: f32[5, 3]) -> (%y) {
   checks = AddMainChecks(wrong);
   ASSERT_FALSE(checks.ok());
   EXPECT_THAT(std::string(checks.status().message()),
-              HasSubstr("node 'rows' (Gather, opset 17): index 5 is out of range"));
+              HasSubstr("node 'rows' (Gather, opset 17): index 5 of 'i' is out of range"));
 }
 
 TEST(IndexChecks, ConstantIndicesIntoASymbolicAxisAreCheckedInTheRun) {

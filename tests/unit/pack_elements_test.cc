@@ -116,8 +116,10 @@ TEST(PackElements, ReductionsOfThemAreRefused) {
   const Kernel kernel = Parsed(R"(kernel @k(in %x: i4[3, 4], out %y: i4[3]) {
       %y[i<3] = reduce max(r<4) %x[i, r]
     })");
-  EXPECT_EQ(WithBytePerElement(kernel).status().message(),
-            ": 'y' has elements of type i4, which reductions do not give");
+  EXPECT_EQ(
+      WithBytePerElement(kernel).status().message(),
+      "node : 'y' has elements of type i4, which reductions do not give; hint: cast to a type "
+      "of 8 bits in front of it");
 }
 
 }  // namespace
