@@ -33,6 +33,7 @@ constexpr OpFamily kFamilies[] = {
     FusedNormOps,
     FusedOps,
     GatherOps,
+    GradientOps,
     GridSampleOps,
     ImageDecoderOps,
     IndexCheckOps,

@@ -34,6 +34,7 @@ std::span<const OpDef> FusedAttentionOps();
 std::span<const OpDef> FusedNormOps();
 std::span<const OpDef> FusedOps();
 std::span<const OpDef> GatherOps();
+std::span<const OpDef> GradientOps();
 std::span<const OpDef> GridSampleOps();
 std::span<const OpDef> ImageDecoderOps();
 std::span<const OpDef> IndexCheckOps();
