@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/window.h"
@@ -190,7 +191,10 @@ absl::Status GlobalLpPool(OpContext& op) {
 
 constexpr OpDef kOps[] = {
     {.name = "AveragePool", .compute = AveragePool, .summary = "mean over a sliding window"},
-    {.name = "GlobalAveragePool", .compute = GlobalAveragePool, .summary = "mean of each channel"},
+    {.name = "GlobalAveragePool",
+     .compute = GlobalAveragePool,
+     .summary = "mean of each channel",
+     .gradient = GradientOfGlobalAveragePool},
     {.name = "GlobalLpPool", .compute = GlobalLpPool, .summary = "p-norm of each channel"},
     {.name = "GlobalMaxPool",
      .compute = GlobalMaxPool,
