@@ -9,10 +9,12 @@ The graph is that of ONNX in f64 for the evaluator, and in the element type that
 have; its names begin with that of the case, so that many make one model.
 """
 import dataclasses
+import functools
 import math
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
@@ -36,6 +38,25 @@ class Gelu(OpRun):
             inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)
             return (0.5 * x * (1 + np.tanh(inner)),)
         return (0.5 * x * (1 + np.vectorize(math.erf, otypes=[float])(x / math.sqrt(2))),)
+
+
+class MaxPool(OpRun):
+    """By onnxruntime in f64: that of the evaluator fails with some pads and strides."""
+    def _run(self, x, kernel_shape=None, strides=None, pads=None, **_):
+        return (pool_session(x.ndim, tuple(kernel_shape), tuple(strides), tuple(pads)).run(
+            None, {"x": x})[0],)
+
+
+@functools.cache
+def pool_session(rank, kernel_shape, strides, pads):
+    node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=kernel_shape, strides=strides,
+                            pads=pads)
+    infos = [helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, [None] * rank)
+             for name in "xy"]
+    model = helper.make_model(helper.make_graph([node], "g", infos[:1], infos[1:]), ir_version=10,
+                              opset_imports=[helper.make_opsetid("", OPSET)])
+    return onnxruntime.InferenceSession(model.SerializeToString(),
+                                        providers=["CPUExecutionProvider"])
 
 
 @dataclasses.dataclass
@@ -145,7 +166,7 @@ class Case:
                    for name in outputs]
         model = helper.make_model(helper.make_graph(nodes, "g", inputs, results, constants),
                                   opset_imports=[helper.make_opsetid("", OPSET)])
-        evaluator = ReferenceEvaluator(model, new_ops=[Erf, Gelu])
+        evaluator = ReferenceEvaluator(model, new_ops=[Erf, Gelu, MaxPool])
         return lambda values: evaluator.run(None, {**feeds, **values})
 
     def evaluate(self, outputs):

@@ -260,6 +260,37 @@ def global_pool(case):
     case.differentiate(weighed(case, case.op("GlobalAveragePool", x)), [x])
 
 
+def loss(case):
+    """A class for each element, of which some count nothing; with and without log-softmax."""
+    rng = case.rng
+    x = case.input([[4, 3], [2, 3, 3]][int(rng.integers(2))])
+    dims = list(case.floats[x].shape)
+    attributes = {"reduction": str(rng.choice(["none", "sum", "mean"]))}
+    if rng.random() < 0.5:
+        attributes["ignore_index"] = 1
+    labels = rng.integers(0, 3, dims[:1] + dims[2:])
+    labels.flat[0] = 2  # one counts
+    operands = [case.constant(labels)]
+    if rng.random() < 0.5:
+        operands.append(case.weight([3], 0.2, 1.5))
+    if rng.random() < 0.5:
+        y = case.op("NegativeLogLikelihoodLoss", case.op("Sin", x), *operands, **attributes)
+    else:
+        y, scores = case.ops("SoftmaxCrossEntropyLoss", [x, *operands], 2, **attributes)
+        if rng.random() < 0.5:
+            y = case.op("Add", case.op("ReduceSum", weighed(case, scores), keepdims=0), y)
+    case.differentiate(weighed(case, y), [x])
+
+
+def max_pool(case):
+    rng, rank = case.rng, int(case.rng.integers(1, 3))
+    x = case.input([2, 2, *(int(i) for i in rng.integers(4, 7, rank))])
+    y = case.op("MaxPool", x, kernel_shape=[int(i) for i in rng.integers(2, 4, rank)],
+                strides=[int(i) for i in rng.integers(1, 3, rank)],
+                pads=[int(i) for i in rng.integers(0, 2, 2 * rank)])
+    case.differentiate(weighed(case, y), [x])
+
+
 def unread(case):
     """A part of a Split that nobody reads."""
     x = case.input([6, 2])
@@ -308,7 +339,7 @@ RULES = {
         matmul, gemm, conv, reshapes, concat_split, slices, expand, gather, gather_elements,
         gather_nd, pad, where, clip, cast, squares, independent, intermediate, elsewhere,
         symbolic, symbolic_moves, symbolic_windows, unread,
-        sums_so_far, global_pool, twice, products_twice)},
+        sums_so_far, global_pool, loss, max_pool, twice, products_twice)},
 }
 
 
