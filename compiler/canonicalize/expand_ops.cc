@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/canonicalize/place.h"
-#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -11,11 +11,6 @@
 
 namespace aotc {
 namespace {
-
-bool IsDefinedByOthers(const Node& node) {
-  const OpDef* op = FindOp(node.op);
-  return op != nullptr && op->compute == nullptr && op->expand != nullptr;
-}
 
 absl::Status Expand(Rebuilder& rebuilder, const Node& node) {
   AOTC_RETURN_IF_ERROR(FindOp(node.op)->expand(rebuilder, node));
@@ -27,8 +22,7 @@ absl::Status Expand(Rebuilder& rebuilder, const Node& node) {
 }
 
 absl::StatusOr<Graph> ExpandOnce(const Graph& graph, Diagnostics& diagnostics) {
-  return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
-    if (!IsDefinedByOthers(node)) return false;
+  return ExpandRound(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     const absl::Status status = Expand(rebuilder, node);
     if (status.ok()) return true;
     diagnostics.Error(PlaceOf(graph, node), MessageOf(status));
@@ -39,10 +33,13 @@ absl::StatusOr<Graph> ExpandOnce(const Graph& graph, Diagnostics& diagnostics) {
 }  // namespace
 
 absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context) {
-  // An op's definition never leads back to itself: the depth of the definitions bounds the rounds.
-  constexpr int kDeepestDefinition = 16;
-  Graph current = graph;
-  for (int round = 0; round < kDeepestDefinition; ++round) {
+  // An op's definition never leads back to itself: the depth of the definitions bounds the rounds
+  // of each that comes in turn, and of what is there first.
+  constexpr int64_t kDeepestDefinition = 16;
+  const int64_t in_turn = std::ranges::count_if(
+      graph.nodes, [](const Node& node) { return HasTrait(node.op, kExpandsLast); });
+  Graph current = in_turn > 0 ? DropDead(graph) : graph;  // so that what is there is read
+  for (int64_t round = 0; round < kDeepestDefinition * (in_turn + 1); ++round) {
     if (std::none_of(current.nodes.begin(), current.nodes.end(), IsDefinedByOthers)) return current;
     AOTC_ASSIGN_OR_RETURN(current, ExpandOnce(current, context.diagnostics()));
     AOTC_RETURN_IF_ERROR(context.diagnostics().ToStatus());

@@ -1,4 +1,5 @@
-// Ops with regions that are defined by other ops: Loop, Scan, FlexAttention.
+// Ops that are defined by other ops and read more than their operands: those with regions, as Loop,
+// Scan and FlexAttention, and Gradient.
 //
 //   if (NeedsDefinitions(graph)) graph = *WithDefinitions(graph);    // no Loop, but a Repeat
 #ifndef AOTC_COMPILER_EVAL_DEFINITIONS_H_

@@ -143,6 +143,37 @@ absl::StatusOr<std::vector<ValueId>> GraphImporter::ImportOperands(const pb::Nod
   return operands;
 }
 
+// Behind the values that are given for them: xs, zs, y. Names mean nothing later.
+absl::Status GraphImporter::AddNamedTensors(const NamedTensors& named, const Body& body,
+                                            Node& node) {
+  std::vector<std::string> names = named.xs;
+  names.insert(names.end(), named.zs.begin(), named.zs.end());
+  if (named.xs.empty() || names.size() != node.inputs.size()) {
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("has ", node.inputs.size(), " inputs; its attributes 'xs' and 'zs' ",
+                               "name ", names.size(), " tensors, each of which takes one"));
+  }
+  if (std::set(names.begin(), names.end()).size() != names.size()) {
+    return AOTC_REFUSAL(InvalidArgument, "its attributes 'xs' and 'zs' name a tensor twice");
+  }
+  names.push_back(named.y);
+  for (const std::string& name : names) {
+    const ValueId value = body.scope->Find(name);
+    if (!value.valid()) {
+      return AOTC_REFUSAL(InvalidArgument, StrCat("its attributes name '", DisplayName(name),
+                                                  "', which is not defined anywhere"));
+    }
+    if (composites_.Find(value) != nullptr || composites_.FindStrings(value) != nullptr) {
+      return AOTC_REFUSAL(Unimplemented, StrCat("its attributes name '", DisplayName(name),
+                                                "', which is no tensor of numbers"));
+    }
+    node.inputs.push_back(value);
+  }
+  node.attributes = {};
+  node.attributes.Set("xs", static_cast<int64_t>(named.xs.size()));
+  return absl::OkStatus();
+}
+
 absl::Status GraphImporter::DefineOutputs(const pb::NodeProto& node, const Body& body,
                                           Node& result) {
   for (const std::string& name : node.output()) {
@@ -179,6 +210,9 @@ absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body
   }
   for (const pb::AttributeProto& attribute : attributes) {
     AOTC_RETURN_IF_ERROR(ImportAttribute(attribute, body, result));
+  }
+  if (const std::optional<NamedTensors> named = TensorsNamedBy(node)) {
+    AOTC_RETURN_IF_ERROR(AddNamedTensors(*named, body, result));
   }
   AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
   AOTC_RETURN_IF_ERROR(FlattenControl(result, body));

@@ -95,6 +95,8 @@ class GraphImporter {
   absl::StatusOr<RegionId> ImportRegion(const pb::GraphProto& graph, const Body& body,
                                         const Node& node);
   absl::StatusOr<std::vector<ValueId>> ImportOperands(const pb::NodeProto& node, const Body& body);
+  // Makes operands of the tensors between which a node differentiates.
+  absl::Status AddNamedTensors(const NamedTensors& named, const Body& body, Node& node);
   absl::Status DefineOutputs(const pb::NodeProto& node, const Body& body, Node& result);
   void ImportMainOutputs(Scope& scope);
   // A constant under a name; of strings a handle.

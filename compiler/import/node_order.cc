@@ -9,7 +9,8 @@
 namespace aotc {
 namespace {
 
-// Collects the names that a node reads from outside: its inputs and what its subgraphs capture.
+// Collects the names that a node reads from outside: its inputs, what its subgraphs capture and
+// its attributes name.
 void CollectReads(const pb::NodeProto& node, absl::flat_hash_set<std::string>& reads);
 
 void CollectCaptures(const pb::GraphProto& graph, absl::flat_hash_set<std::string>& reads) {
@@ -30,6 +31,11 @@ void CollectReads(const pb::NodeProto& node, absl::flat_hash_set<std::string>& r
   }
   for (const pb::AttributeProto& attribute : node.attribute()) {
     if (attribute.has_g()) CollectCaptures(attribute.g(), reads);
+  }
+  if (const std::optional<NamedTensors> named = TensorsNamedBy(node)) {
+    reads.insert(named->xs.begin(), named->xs.end());
+    reads.insert(named->zs.begin(), named->zs.end());
+    reads.insert(named->y);
   }
 }
 
@@ -52,6 +58,20 @@ absl::StatusOr<Definitions> CollectDefinitions(const NodeList& nodes) {
 }
 
 }  // namespace
+
+std::optional<NamedTensors> TensorsNamedBy(const pb::NodeProto& node) {
+  if (node.op_type() != "Gradient" || node.domain() != "ai.onnx.preview.training") {
+    return std::nullopt;
+  }
+  NamedTensors named;
+  for (const pb::AttributeProto& attribute : node.attribute()) {
+    const auto& strings = attribute.strings();
+    if (attribute.name() == "xs") named.xs.assign(strings.begin(), strings.end());
+    if (attribute.name() == "zs") named.zs.assign(strings.begin(), strings.end());
+    if (attribute.name() == "y") named.y = attribute.s();
+  }
+  return named;
+}
 
 std::set<std::string> ReadsOf(const pb::NodeProto& node) {
   absl::flat_hash_set<std::string> reads;

@@ -31,10 +31,12 @@ constexpr OpDef kOps[] = {
     {.name = "ArgMax",
      .compute = ArgExtreme<true>,
      .summary = "position of the maximum",
+     .traits = kNoDerivative,
      .places = PlacesResult{}},
     {.name = "ArgMin",
      .compute = ArgExtreme<false>,
      .summary = "position of the minimum",
+     .traits = kNoDerivative,
      .places = PlacesResult{}},
 };
 

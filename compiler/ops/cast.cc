@@ -5,6 +5,7 @@
 // nearest value, halves to even, beyond the range to infinity; bool is x != 0. Floats of 8 bits
 // take their largest value for what is beyond, unless the attribute `saturate` is 0; f4e2m1 always
 // does. f8e8m0, which has no sign, takes the magnitude.
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -91,11 +92,13 @@ constexpr OpDef kOps[] = {
     {.name = "Cast",
      .compute = CastOp,
      .summary = "elements of another type",
-     .traits = kElementwise | kChangesType},
+     .traits = kElementwise | kChangesType,
+     .gradient = GradientOfCast},
     {.name = "CastLike",
      .compute = CastLike,
      .summary = "elements of the type of another tensor",
-     .traits = kChangesType},
+     .traits = kChangesType,
+     .gradient = GradientOfCastLike},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Joining and dividing tensors along an axis: Concat, Interleave and Split.
 #include <numeric>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -161,14 +162,16 @@ constexpr OpDef kOps[] = {
     {.name = "Concat",
      .compute = Concat,
      .summary = "tensors one after the other along an axis",
-     .traits = kMovesOperands},
+     .traits = kMovesOperands,
+     .gradient = GradientOfConcat},
     {.name = "Interleave",
      .compute = Interleave,
      .summary = "elements of tensors in turn along an axis"},
     {.name = "Split",
      .compute = Split,
      .summary = "parts of a tensor along an axis",
-     .traits = kMovesOperands},
+     .traits = kMovesOperands,
+     .gradient = GradientOfSplit},
 };
 
 }  // namespace

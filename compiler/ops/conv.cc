@@ -1,5 +1,6 @@
 // Convolution of any rank.
 #include "compiler/ops/convolution.h"
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -34,7 +35,8 @@ constexpr OpDef kOps[] = {
      .compute = Conv,
      .summary = "convolution of any rank, with groups",
      .traits = kContraction,
-     .first_weight = 1},
+     .first_weight = 1,
+     .gradient = GradientOfConv},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/run_axes.h"
@@ -152,7 +153,10 @@ absl::Status CumProd(OpContext& op) { return Cumulate(op, "prod"); }
 
 constexpr OpDef kOps[] = {
     {.name = "CumProd", .compute = CumProd, .summary = "running products along an axis"},
-    {.name = "CumSum", .compute = CumSum, .summary = "running sums along an axis"},
+    {.name = "CumSum",
+     .compute = CumSum,
+     .summary = "running sums along an axis",
+     .gradient = GradientOfCumSum},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Repetition of a tensor along axes, and parts of matrices: Expand, Tile, Trilu, EyeLike.
 #include <algorithm>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -122,12 +123,16 @@ constexpr OpDef kOps[] = {
     {.name = "Expand",
      .compute = Expand,
      .summary = "broadcasts to a shape",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfExpand},
     {.name = "Tile",
      .compute = Tile,
      .summary = "repeats a tensor along its axes",
      .traits = kMovesElements | kMovesOperands},
-    {.name = "Trilu", .compute = Trilu, .summary = "upper or lower triangle"},
+    {.name = "Trilu",
+     .compute = Trilu,
+     .summary = "upper or lower triangle",
+     .gradient = GradientOfTrilu},
 };
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "compiler/ops/expansion.h"
 
+#include <algorithm>
+
+#include "compiler/ops/op.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -109,6 +112,22 @@ ValueId Expansion::Numbers(std::string_view name, DType type, std::vector<int64_
 
 void Expansion::SetOutput(size_t index, ValueId value) {
   if (WantsOutput(index)) rebuilder_.Replace(node_.outputs[index], value);
+}
+
+bool IsDefinedByOthers(const Node& node) {
+  const OpDef* op = FindOp(node.op);
+  return op != nullptr && op->compute == nullptr && op->expand != nullptr;
+}
+
+absl::StatusOr<Graph> ExpandRound(const Graph& graph, const NodeVisitor& expand) {
+  bool takes_last = std::ranges::none_of(graph.nodes, [](const Node& node) {
+    return IsDefinedByOthers(node) && !HasTrait(node.op, kExpandsLast);
+  });
+  return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    if (!IsDefinedByOthers(node)) return false;
+    if (HasTrait(node.op, kExpandsLast) && !std::exchange(takes_last, false)) return false;
+    return expand(rebuilder, node);
+  });
 }
 
 }  // namespace aotc

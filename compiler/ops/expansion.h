@@ -62,6 +62,12 @@ class Expansion {
   const Node& node_;
 };
 
+// A node whose op has a definition by others, and no other one.
+bool IsDefinedByOthers(const Node& node);
+// A round of writing such nodes as others: all but those that expand last; where only such are
+// left, the first of them. `expand` is shown each node of the round.
+absl::StatusOr<Graph> ExpandRound(const Graph& graph, const NodeVisitor& expand);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_OPS_EXPANSION_H_

@@ -3,6 +3,7 @@
 // An index at run time is clamped into its axis, so that no read is out of bounds whatever the
 // data; an index that is known at compile time is checked there.
 #include "compiler/ir/expr_text.h"
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -152,17 +153,20 @@ constexpr OpDef kOps[] = {
      .compute = Gather,
      .summary = "slices at indices along an axis",
      .traits = kMovesElements | kMovesOperands,
-     .indices = IndexOperand{.axis = "axis"}},
+     .indices = IndexOperand{.axis = "axis"},
+     .gradient = GradientOfGather},
     {.name = "GatherElements",
      .compute = GatherElements,
      .summary = "elements at indices along an axis",
      .traits = kMovesElements | kMovesOperands,
-     .indices = IndexOperand{.axis = "axis"}},
+     .indices = IndexOperand{.axis = "axis"},
+     .gradient = GradientOfGatherElements},
     {.name = "GatherND",
      .compute = GatherNd,
      .summary = "slices at positions in several axes",
      .traits = kMovesElements | kMovesOperands,
-     .indices = IndexOperand{.axis = "batch_dims", .positions = true}},
+     .indices = IndexOperand{.axis = "batch_dims", .positions = true},
+     .gradient = GradientOfGatherNd},
     {.name = "OneHot", .compute = OneHot, .summary = "indices as vectors with one element on"},
 };
 

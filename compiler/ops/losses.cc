@@ -4,6 +4,7 @@
 // times the weight of that class. Elements whose label is `ignore_index` count nothing.
 #include <optional>
 
+#include "compiler/ops/gradient.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -109,15 +110,62 @@ absl::Status SoftmaxCrossEntropyLoss(OpContext& op) {
   return SetLoss(op, loss);
 }
 
+// The gradient of the scores, of which the loss is a sum, by that of the loss, input 3: minus the
+// weight at the label of an element, by the sum of weights for a mean. Ours.
+absl::Status ClassLossGradient(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const ClassLoss loss, ReadLoss(op, x));
+  AOTC_ASSIGN_OR_RETURN(const Tensor g, op.Input(3));
+  AOTC_RETURN_IF_ERROR(RequireSameType({x, g}));
+  const std::string reduction = op.attributes().String("reduction", "mean");
+  const bool is_mean = reduction == "mean";
+  const Tensor weight = is_mean ? Total(op.b(), loss, loss.Zero().dtype(), true) : Tensor();
+  op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) {
+    Indices element = i;
+    element.erase(element.begin() + 1);
+    const Expr of_loss = reduction == "none" ? g(element) : g({});
+    const Expr share = is_mean ? Div(of_loss, weight({})) : of_loss;
+    return Select(Eq(loss.Class(element), i[1]), -(loss.Weight(element) * share), loss.Zero());
+  }));
+  return absl::OkStatus();
+}
+
+Quantity OfScores(GradientContext& c) {
+  return c.Operand().To("ClassLossGradient", {c.Operand(1), c.Operand(2), c.OfResult()},
+                        c.AttributesAnd({}));
+}
+
+absl::Status GradientOfNegativeLogLikelihoodLoss(GradientContext& c) {
+  if (c.Wants(0)) c.Give(0, OfScores(c));
+  return absl::OkStatus();
+}
+
+// Of the scores that the log-softmax along the classes gives, and of that.
+absl::Status GradientOfSoftmaxCrossEntropyLoss(GradientContext& c) {
+  if (!c.Wants(0)) return absl::OkStatus();
+  Quantity g = OfScores(c);
+  if (c.ResultCount() > 1 && c.HasOfResult(1)) g = g + c.OfResult(1);
+  const Quantity classes(&c, c.emit().Ints("axis", {1}));
+  const Quantity total = g.To("ReduceSum", {classes}, {{"keepdims", int64_t{1}}});
+  c.Give(0, g - c.Operand().To("Softmax", {}, {{"axis", int64_t{1}}}) * total);
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "ClassLossGradient",
+     .compute = ClassLossGradient,
+     .summary = "the gradient of scores by that of their loss",
+     .indices = IndexOperand{.fixed_axis = 1, .from_end = false}},
     {.name = "NegativeLogLikelihoodLoss",
      .compute = NegativeLogLikelihoodLoss,
      .summary = "minus the scores of labels, weighted",
-     .indices = IndexOperand{.fixed_axis = 1, .from_end = false}},
+     .indices = IndexOperand{.fixed_axis = 1, .from_end = false},
+     .gradient = GradientOfNegativeLogLikelihoodLoss},
     {.name = "SoftmaxCrossEntropyLoss",
      .compute = SoftmaxCrossEntropyLoss,
      .summary = "the loss of a softmax for labels",
-     .indices = IndexOperand{.fixed_axis = 1, .from_end = false}},
+     .indices = IndexOperand{.fixed_axis = 1, .from_end = false},
+     .gradient = GradientOfSoftmaxCrossEntropyLoss},
 };
 
 }  // namespace

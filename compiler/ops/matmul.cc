@@ -1,6 +1,7 @@
 // MatMul of any rank and Gemm.
 #include "compiler/ir/expr_text.h"
 #include "compiler/ops/contraction.h"
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -118,12 +119,14 @@ constexpr OpDef kOps[] = {
      .compute = Gemm,
      .summary = "alpha * A * B + beta * C",
      .traits = kContraction,
-     .first_weight = 0},
+     .first_weight = 0,
+     .gradient = GradientOfGemm},
     {.name = "MatMul",
      .compute = MatMul,
      .summary = "matrix product over the last two axes",
      .traits = kContraction,
-     .first_weight = 0},
+     .first_weight = 0,
+     .gradient = GradientOfMatMul},
 };
 
 }  // namespace

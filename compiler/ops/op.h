@@ -129,6 +129,8 @@ enum OpTrait : uint32_t {
   kReadsShapeOnly = 1 << 7,  // results depend on the dims of the inputs, not on their elements
   kCounts = 1 << 8,  // its result is a size by itself: nothing is gained by what it was counted of
   kMovesOperands = 1 << 9,  // elements of its results are elements of its operands: so with strings
+  kNoDerivative = 1 << 10,  // where it has a derivative that is 0, or it gives no floats
+  kExpandsLast = 1 << 11,   // `expand` reads the nodes behind its operands, in their final terms
 };
 
 struct OpDef {
@@ -142,6 +144,9 @@ struct OpDef {
   std::optional<IndexOperand> indices = {};  // an input whose elements are indices
   std::optional<PlacesResult> places = {};   // an output whose elements are indices
   uint32_t clamped = 0;  // bits of inputs whose elements are positions that end with an axis
+  // Emits the gradients of a node's operands, made of those of its results; absent: it cannot be
+  // differentiated (ops/gradient.h).
+  absl::Status (*gradient)(class GradientContext& context) = nullptr;
 };
 
 // The definition of an op, or null. Names of other domains carry their prefix.

@@ -1,4 +1,5 @@
 // Pad: elements added before and after (or, with negative counts, dropped) along some axes.
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -166,7 +167,8 @@ constexpr OpDef kOps[] = {
     {.name = "Pad",
      .compute = Pad,
      .summary = "adds or drops elements at the ends of axes",
-     .traits = kMovesOperands},
+     .traits = kMovesOperands,
+     .gradient = GradientOfPad},
 };
 
 }  // namespace

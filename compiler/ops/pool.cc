@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ops/gradient.h"
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/window.h"
@@ -188,9 +190,29 @@ absl::Status GlobalLpPool(OpContext& op) {
   return absl::OkStatus();
 }
 
+// To the element that each window has taken, the first of equal ones.
+absl::Status GradientOfMaxPool(GradientContext& c) {
+  if (!c.Wants(0)) return absl::OkStatus();
+  if (c.attributes().Int("storage_order") != 0) {
+    return AOTC_REFUSAL(Unimplemented, "with storage_order 1; hint: 0 is the default");
+  }
+  const Quantity x = c.Operand(), all(&c, c.emit().Ints("all", {-1}));
+  const ValueId places = c.emit().EmitSeveral("MaxPool", {x.id()}, 2, c.AttributesAnd({})).back();
+  const Quantity sums =
+      ZerosLike(x.To("Reshape", {all}))
+          .To("ScatterElements",
+              {Quantity(&c, places).To("Reshape", {all}), c.OfResult().To("Reshape", {all})},
+              {{"reduction", std::string("add")}});
+  c.Give(0, ShapedAs(sums, x));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
     {.name = "AveragePool", .compute = AveragePool, .summary = "mean over a sliding window"},
-    {.name = "GlobalAveragePool", .compute = GlobalAveragePool, .summary = "mean of each channel"},
+    {.name = "GlobalAveragePool",
+     .compute = GlobalAveragePool,
+     .summary = "mean of each channel",
+     .gradient = GradientOfGlobalAveragePool},
     {.name = "GlobalLpPool", .compute = GlobalLpPool, .summary = "p-norm of each channel"},
     {.name = "GlobalMaxPool",
      .compute = GlobalMaxPool,
@@ -200,7 +222,8 @@ constexpr OpDef kOps[] = {
     {.name = "MaxPool",
      .compute = MaxPool,
      .summary = "maximum over a sliding window",
-     .traits = kMovesElements},
+     .traits = kMovesElements,
+     .gradient = GradientOfMaxPool},
 };
 
 }  // namespace

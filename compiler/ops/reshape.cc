@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/index_map.h"
 #include "compiler/ops/registry.h"
@@ -230,23 +231,28 @@ constexpr OpDef kOps[] = {
     {.name = "Flatten",
      .compute = Flatten,
      .summary = "a matrix of the same elements",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfReshape},
     {.name = "Identity",
      .compute = Identity,
      .summary = "the input",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfIdentity},
     {.name = "Reshape",
      .compute = Reshape,
      .summary = "the same elements under another shape",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfReshape},
     {.name = "Squeeze",
      .compute = Squeeze,
      .summary = "drops axes of dim 1",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfReshape},
     {.name = "Unsqueeze",
      .compute = Unsqueeze,
      .summary = "adds axes of dim 1",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfReshape},
 };
 
 }  // namespace

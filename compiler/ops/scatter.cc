@@ -3,6 +3,7 @@
 // Each element of the result looks for the updates that go there. Without a reduction the last one
 // in row-major order wins, where ONNX leaves the order open. An index that is out of range writes
 // nothing; compiled models check indices as those of a gather (fuse/index_checks.h).
+#include "compiler/ops/gradient.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -174,17 +175,81 @@ absl::Status ScatterNd(OpContext& op) {
   return absl::OkStatus();
 }
 
+// The gradient of x, input 0, by that of Gather(x, indices), input 2: the sum of all that were
+// taken of an element. Ours.
+absl::Status GatherGradient(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor places, op.Input(1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor g, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireSameType({x, g}));
+  AOTC_RETURN_IF_ERROR(RequireFloat(g));
+  AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 0, x.rank()));
+  AOTC_RETURN_IF_ERROR(RequireRank(g, x.rank() + places.rank() - 1, x.rank() + places.rank() - 1));
+  auto taken = [&](const Indices& i, const Indices& r) {
+    Indices indices(i.begin(), i.begin() + axis);
+    indices.insert(indices.end(), r.begin(), r.end());
+    indices.insert(indices.end(), i.begin() + axis + 1, i.end());
+    const Expr value = g(indices);
+    const Expr is_hit = Names(places(r), x.dim(axis), i[static_cast<size_t>(axis)]);
+    return Select(is_hit, value, Number(0, value));
+  };
+  const Shape shape = x.shape();
+  op.SetOutput(
+      0, places.rank() == 0
+             ? op.b().Compute(x.dtype(), shape, [&](const Indices& i) { return taken(i, {}); })
+             : op.b().Convert(
+                   op.b().Reduce("sum", ComputeType(x.dtype()), shape, places.shape(), taken),
+                   x.dtype()));
+  return absl::OkStatus();
+}
+
+absl::Status GradientOfGatherGradient(GradientContext& c) {
+  c.GiveNothing(0);
+  if (c.Wants(2)) {
+    c.Give(2, c.OfResult().To("Gather", {c.Operand(1)}, {{"axis", c.attributes().Int("axis")}}));
+  }
+  return absl::OkStatus();
+}
+
+// Only by added updates; by the data then as they are.
+absl::Status GradientOfScatterElements(GradientContext& c) {
+  if (c.attributes().String("reduction", "none") != "add") {
+    return AOTC_REFUSAL(Unimplemented, "only with reduction 'add'");
+  }
+  c.Give(0, c.OfResult());
+  if (c.Wants(2)) {
+    c.Give(2, c.OfResult().To("GatherElements", {c.Operand(1)},
+                              {{"axis", c.attributes().Int("axis")}}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GradientOfScatterNd(GradientContext& c) {
+  if (c.attributes().String("reduction", "none") != "add") {
+    return AOTC_REFUSAL(Unimplemented, "only with reduction 'add'");
+  }
+  c.Give(0, c.OfResult());
+  if (c.Wants(2)) c.Give(2, c.OfResult().To("GatherND", {c.Operand(1)}));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "GatherGradient",
+     .compute = GatherGradient,
+     .summary = "the gradient of the tensor that Gather reads",
+     .gradient = GradientOfGatherGradient},
     {.name = "ScatterElements",
      .compute = ScatterElements,
      .summary = "a tensor with elements replaced at indices along an axis",
      .traits = kMovesOperands,
-     .indices = IndexOperand{.axis = "axis"}},
+     .indices = IndexOperand{.axis = "axis"},
+     .gradient = GradientOfScatterElements},
     {.name = "ScatterND",
      .compute = ScatterNd,
      .summary = "a tensor with slices replaced at positions in several axes",
      .traits = kMovesOperands,
-     .indices = IndexOperand{.positions = true}},
+     .indices = IndexOperand{.positions = true},
+     .gradient = GradientOfScatterNd},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Choosing between values: Where and Clip.
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -62,11 +63,13 @@ constexpr OpDef kOps[] = {
     {.name = "Clip",
      .compute = Clip,
      .summary = "x limited to an interval",
-     .traits = kElementwise},
+     .traits = kElementwise,
+     .gradient = GradientOfClip},
     {.name = "Where",
      .compute = Where,
      .summary = "a where a condition holds, else b",
-     .traits = kElementwise | kBroadcasts | kMovesOperands},
+     .traits = kElementwise | kBroadcasts | kMovesOperands,
+     .gradient = GradientOfWhere},
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Slice: every step-th element of a range along some axes.
+#include <cstdlib>
 #include <optional>
 
+#include "compiler/ops/gradient.h"
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/run_axes.h"
@@ -162,12 +165,56 @@ absl::Status Slice(OpContext& op) {
   return absl::OkStatus();
 }
 
+// The gradient of input 0, of which that of the slice stands behind the inputs of Slice: 0 for
+// elements that are not taken. Ours.
+absl::Status SliceGradient(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(Tensor g, op.Input(5));
+  AOTC_ASSIGN_OR_RETURN(std::vector<AxisRange> ranges, Ranges(op, x));
+  AOTC_RETURN_IF_ERROR(RequireSameType({x, g}));
+  AOTC_RETURN_IF_ERROR(RequireFloat(g));
+  for (const AxisRange& range : ranges) {
+    if (range.step.AsInt()) continue;
+    return AOTC_REFUSAL(Unimplemented,
+                        "the gradient of a slice needs steps that are known at compile time; hint: "
+                        "make them a constant");
+  }
+  op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) {
+    Indices indices;
+    Expr is_taken = Bool(true);
+    for (size_t d = 0; d < i.size(); ++d) {
+      const int64_t step = *ranges[d].step.AsInt();
+      const Expr distance = step > 0 ? i[d] - ranges[d].start : ranges[d].start - i[d];
+      const Expr place = FloorDiv(distance, std::abs(step));
+      is_taken = And(is_taken, InBounds(place, ranges[d].size));
+      if (std::abs(step) > 1) is_taken = And(is_taken, Eq(Mod(distance, std::abs(step)), 0));
+      indices.push_back(place);
+    }
+    return Select(is_taken, g(indices), Number(0, g(indices)));
+  }));
+  return absl::OkStatus();
+}
+
+// A slice of the gradient of the result.
+absl::Status GradientOfSliceGradient(GradientContext& c) {
+  std::vector<Quantity> others;
+  for (size_t k = 1; k < 5; ++k) others.push_back(c.Operand(k));
+  c.GiveNothing(0);
+  c.Give(5, c.OfResult().To("Slice", others));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
     {.name = "Slice",
      .compute = Slice,
      .summary = "ranges along some axes, with steps",
      .traits = kMovesElements | kMovesOperands,
-     .clamped = 1U << 1 | 1U << 2},
+     .clamped = 1U << 1 | 1U << 2,
+     .gradient = GradientOfSlice},
+    {.name = "SliceGradient",
+     .compute = SliceGradient,
+     .summary = "the gradient of the input of Slice",
+     .gradient = GradientOfSliceGradient},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Softmax, LogSoftmax and Hardmax along one axis.
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -57,9 +58,18 @@ absl::Status Hardmax(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Hardmax", .compute = Hardmax, .summary = "1 at the maximum of an axis, else 0"},
-    {.name = "LogSoftmax", .compute = LogSoftmax, .summary = "logarithm of the softmax"},
-    {.name = "Softmax", .compute = Softmax, .summary = "exp(x) / sum(exp(x)) along an axis"},
+    {.name = "Hardmax",
+     .compute = Hardmax,
+     .summary = "1 at the maximum of an axis, else 0",
+     .traits = kNoDerivative},
+    {.name = "LogSoftmax",
+     .compute = LogSoftmax,
+     .summary = "logarithm of the softmax",
+     .gradient = GradientOfLogSoftmax},
+    {.name = "Softmax",
+     .compute = Softmax,
+     .summary = "exp(x) / sum(exp(x)) along an axis",
+     .gradient = GradientOfSoftmax},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Ops that move elements along axes one to one: Transpose, DepthToSpace, SpaceToDepth.
 #include <algorithm>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -98,7 +99,8 @@ constexpr OpDef kOps[] = {
     {.name = "Transpose",
      .compute = Transpose,
      .summary = "permutes the axes",
-     .traits = kMovesElements | kMovesOperands},
+     .traits = kMovesElements | kMovesOperands,
+     .gradient = GradientOfTranspose},
 };
 
 }  // namespace

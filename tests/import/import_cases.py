@@ -279,9 +279,41 @@ def function_cases():
     yield call("function_of_an_older_opset", "OldSoftmax", [older], exponents / exponents.sum())
 
 
+def gradient_cases():
+    """Gradient against formulas: in front of the nodes that it names, in a training loop."""
+    training = "ai.onnx.preview.training"
+
+    def gradient(x, y):
+        return helper.make_node("Gradient", [x], ["d"], domain=training, name="back", xs=[x], y=y)
+    x = floats(2, 3)
+    nodes = [gradient("x", "t"), node("Tanh", "x", "t"), node("Neg", "d")]
+    made = [Case("gradient_listed_first", 11, nodes, {"x": x}, expected=np.tanh(x) ** 2 - 1)]
+    half = node("ReduceMean", "s", "m", axes=[0], keepdims=0)  # axes as an attribute
+    made.append(Case("gradient_of_old_opset", 11, [node("Mul", "xx", "s"), half,
+                                                   gradient("x", "m"), node("Identity", "d")],
+                     {"x": x}, expected=x))
+    w, rate = floats(3), F32(0.05)
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [node("Identity", ["c"], ["on"]), node("MatMul", ["x", "v"], "h"),
+         node("Mul", "hh", "s"), gradient("v", "s"), node("Mul", ["d", "r"], ["step"]),
+         node("Sub", ["v", "step"], ["next"])], "body",
+        [info("i", TensorProto.INT64, []), info("c", TensorProto.BOOL, []),
+         info("v", TensorProto.FLOAT, [3])],
+        [info("on", TensorProto.BOOL, []), info("next", TensorProto.FLOAT, [3])])
+    trained = w
+    for _ in range(4):
+        trained = trained - rate * 2 * x.T @ (x @ trained)
+    made.append(Case("gradient_in_a_loop", 13, node("Loop", ["n", "", "w"], body=body),
+                     {"x": x, "w": w}, {"n": np.array(4), "r": rate}, expected=trained))
+    for case in made:
+        case.extra_opsets = [helper.make_opsetid(training, 1)]
+    return made
+
+
 def cases():
     for family in (broadcast_cases, softmax_cases, attribute_cases, normalization_cases,
-                   resize_cases, constant_cases, function_cases):
+                   resize_cases, constant_cases, function_cases, gradient_cases):
         yield from family()
 
 

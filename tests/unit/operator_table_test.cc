@@ -1,4 +1,7 @@
 // docs/operators.md is generated from the op definitions; AOTC_UPDATE=1 rewrites it.
+#include <string_view>
+#include <vector>
+
 #include "absl/strings/str_replace.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
@@ -7,6 +10,35 @@
 
 namespace aotc {
 namespace {
+
+// The text in lines of 100 columns.
+std::string Wrapped(std::string text) {
+  constexpr size_t kColumns = 100;
+  for (size_t line = 0; line + kColumns < text.size();) {
+    const size_t space = text.rfind(' ', line + kColumns);
+    text[space] = '\n';
+    line = space + 1;
+  }
+  return text;
+}
+
+// Through which ops Gradient goes.
+std::string DifferentiatedOps() {
+  std::vector<std::string_view> with_rule, flat;
+  for (const OpDef* op : AllOps()) {
+    if (op->gradient != nullptr) with_rule.push_back(op->name);
+    if (HasTrait(op->name, kNoDerivative) || HasTrait(op->name, kReadsShapeOnly)) {
+      flat.push_back(op->name);
+    }
+  }
+  return StrCat(
+      "\n## Derivatives\n\n",
+      Wrapped(StrCat("Gradient goes through ", StrJoin(with_rule, ", "),
+                     ", and operators that these define. Derivatives through ", StrJoin(flat, ", "),
+                     ", and through integers are 0. Through other ",
+                     "operators, those with branches and bodies among them, Gradient is refused.")),
+      "\n");
+}
 
 std::string OperatorTable() {
   std::string text =
@@ -32,7 +64,7 @@ std::string OperatorTable() {
     StrAppend(&text, "| ", op->name, " | ", op->compute != nullptr ? "compute" : "expand", " | ",
               absl::StrReplaceAll(View(op->summary), {{"|", "\\|"}}), " |\n");
   }
-  return text;
+  return text + DifferentiatedOps();
 }
 
 TEST(OperatorTable, EveryOpHasOneFormAndASummary) {
