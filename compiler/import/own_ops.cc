@@ -75,7 +75,6 @@ constexpr std::string_view kOwnOps[] = {
     "ScoreLabels",
     "ScoreTransform",
     "SeenKeys",
-    "SimplifiedLayerNormalization",
     "SliceGradient",
     "SortedPlaces",
     "SplitCounts",
