@@ -111,6 +111,8 @@ Quantity ShapedAs(const Quantity& x, const Quantity& like);
 // `x` broadcast to the shape of `like`.
 Quantity ExpandedTo(const Quantity& x, const Quantity& like);
 Quantity ZerosLike(const Quantity& like);
+// [C]: the sum of x over all axes but 1, of two at least.
+Quantity SummedToChannels(const Quantity& x);
 
 // The rule of an op of one operand x and one result y: kFormula gives the gradient of x by that of
 // y, which is `g`.

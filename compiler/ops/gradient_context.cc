@@ -83,4 +83,11 @@ Quantity ExpandedTo(const Quantity& x, const Quantity& like) {
 
 Quantity ZerosLike(const Quantity& like) { return ExpandedTo(like.Number(0), like); }
 
+Quantity SummedToChannels(const Quantity& x) {
+  Expansion& emit = x.context().emit();
+  const Quantity shape(&x.context(), emit.Ints("shape", {0, 0, -1}));
+  const Quantity axes(&x.context(), emit.Ints("axes", {0, 2}));
+  return x.To("Reshape", {shape}).To("ReduceSum", {axes}, {{"keepdims", int64_t{0}}});
+}
+
 }  // namespace aotc

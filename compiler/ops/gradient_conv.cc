@@ -37,11 +37,7 @@ absl::Status GradientOfConv(GradientContext& c) {
   const Quantity g = c.OfResult(), x = c.Operand(0), weight = c.Operand(1);
   if (c.Wants(0)) c.Give(0, OfOperandOfConv(c, 0, g, weight, x));
   if (c.Wants(1)) c.Give(1, OfOperandOfConv(c, 1, g, x, weight));
-  if (c.Wants(2)) {
-    const Quantity shape(&c, c.emit().Ints("shape", {0, 0, -1})),
-        axes(&c, c.emit().Ints("axes", {0, 2}));
-    c.Give(2, g.To("Reshape", {shape}).To("ReduceSum", {axes}, {{"keepdims", int64_t{0}}}));
-  }
+  if (c.Wants(2)) c.Give(2, SummedToChannels(g));
   return absl::OkStatus();
 }
 

@@ -53,6 +53,11 @@ absl::Status GradientOfReduceSum(GradientContext& c);
 absl::Status GradientOfReduceSumSquare(GradientContext& c);
 absl::Status GradientOfSoftmax(GradientContext& c);
 
+// Of normalisations (gradient_norm.cc).
+absl::Status GradientOfBatchNormalization(GradientContext& c);
+absl::Status GradientOfDropout(GradientContext& c);
+absl::Status GradientOfLayerNormalization(GradientContext& c);
+
 // Of moved elements (gradient_shape.cc).
 absl::Status GradientOfConcat(GradientContext& c);
 absl::Status GradientOfExpand(GradientContext& c);

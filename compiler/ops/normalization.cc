@@ -1,4 +1,5 @@
 // Normalisations over channels.
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -123,7 +124,8 @@ constexpr OpDef kOps[] = {
     {.name = "BatchNormalization",
      .compute = BatchNormalization,
      .summary = "by given statistics, in training by those of the batch",
-     .first_weight = 1},
+     .first_weight = 1,
+     .gradient = GradientOfBatchNormalization},
     {.name = "LRN", .compute = Lrn, .summary = "by the squares of neighbouring channels"},
 };
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <numbers>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/random_bits.h"
 #include "compiler/ops/registry.h"
@@ -197,7 +198,8 @@ constexpr OpDef kOps[] = {
     {.name = "Bernoulli", .compute = Bernoulli, .summary = "ones with given probabilities"},
     {.name = "Dropout",
      .compute = Dropout,
-     .summary = "the input in inference; in training some elements are dropped at random"},
+     .summary = "the input in inference; in training some elements are dropped at random",
+     .gradient = GradientOfDropout},
     {.name = "Multinomial", .compute = Multinomial, .summary = "classes with given probabilities"},
     {.name = "RandomNormal", .compute = RandomNormal, .summary = "normally distributed numbers"},
     {.name = "RandomNormalLike",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -230,7 +231,8 @@ constexpr OpDef kOps[] = {
      .summary = "by mean and variance of each channel"},
     {.name = "LayerNormalization",
      .compute = LayerNormalization,
-     .summary = "by mean and variance of the last axes"},
+     .summary = "by mean and variance of the last axes",
+     .gradient = GradientOfLayerNormalization},
     {.name = "LpNormalization", .compute = LpNormalization, .summary = "by the p-norm of an axis"},
     {.name = "MeanVarianceNormalization",
      .compute = MeanVarianceNormalization,

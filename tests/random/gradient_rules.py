@@ -291,6 +291,22 @@ def max_pool(case):
     case.differentiate(weighed(case, y), [x])
 
 
+def batch_norm(case):
+    x = case.input([[2, 3, 4], [3, 2], [2, 2, 3, 2]][int(case.rng.integers(3))])
+    channels = [case.floats[x].shape[1]]
+    others = [case.input(channels) for _ in range(3)] + [case.input(channels, 0.3, 2)]
+    y = case.op("BatchNormalization", x, *others, epsilon=0.01)
+    case.differentiate(weighed(case, case.op("Dropout", y)), [x, *others])
+
+
+def layer_norm(case):
+    axis = int(case.rng.integers(-2, 0))
+    x, dims = case.input([2, 3, 4]), [2, 3, 4][axis:]
+    scale, bias = case.input(dims), case.input(dims)
+    y = case.op("LayerNormalization", x, scale, bias, axis=axis, epsilon=0.01)
+    case.differentiate(weighed(case, y), [x, scale, bias])
+
+
 def unread(case):
     """A part of a Split that nobody reads."""
     x = case.input([6, 2])
@@ -339,7 +355,8 @@ RULES = {
         matmul, gemm, conv, reshapes, concat_split, slices, expand, gather, gather_elements,
         gather_nd, pad, where, clip, cast, squares, independent, intermediate, elsewhere,
         symbolic, symbolic_moves, symbolic_windows, unread,
-        sums_so_far, global_pool, loss, max_pool, twice, products_twice)},
+        sums_so_far, global_pool, loss, max_pool, batch_norm, layer_norm,
+        twice, products_twice)},
 }
 
 
