@@ -1,10 +1,11 @@
 // DFT and STFT: discrete Fourier transforms as sums over the definition; complex numbers are the
-// last axis, of one element (real) or two.
+// last axis, of one element (real) or two. Rfft and Irfft of com.microsoft in terms of DFT.
 //
 // Angles are reduced to one turn in integers before they are floats: sines keep their digits
 // however long the transform is.
 #include <numbers>
 
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -170,7 +171,57 @@ absl::Status Stft(OpContext& op) {
   return absl::OkStatus();
 }
 
+// The transform along an axis counted from the end, behind which complex numbers are the last.
+ValueId TransformAlong(Expansion& e, ValueId x, int64_t axis,
+                       const Expansion::NamedValues& attributes) {
+  return e.Emit("DFT", {x, {}, e.Add("axis", Constant::SplatInt(DType::kI64, {}, axis))},
+                attributes);
+}
+
+// How many of the last axes the node transforms.
+absl::StatusOr<int64_t> TransformedAxes(const Expansion& e) {
+  constexpr int64_t kMost = 3;
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  const int64_t axes = e.attributes().Int("signal_ndim", 1);
+  if (axes < 1 || axes > kMost) {
+    return AOTC_REFUSAL(InvalidArgument, "attribute 'signal_ndim' is not from 1 to 3");
+  }
+  if (e.attributes().Int("normalized") == 0 && e.attributes().Int("onesided", 1) == 1) return axes;
+  return AOTC_REFUSAL(Unimplemented, "takes onesided=1 and normalized=0 only");
+}
+
+// Of real x [.., n] the first n / 2 + 1 complex numbers, [.., n / 2 + 1, 2].
+absl::Status Rfft(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_ASSIGN_OR_RETURN(const int64_t axes, TransformedAxes(e));
+  ValueId y = e.Emit("Unsqueeze", {e.Input(0), e.Ints("last", {-1})});
+  y = TransformAlong(e, y, -2, {{"onesided", int64_t{1}}});
+  for (int64_t k = 1; k < axes; ++k) y = TransformAlong(e, y, -2 - k, {});
+  e.SetOutput(0, y);
+  return absl::OkStatus();
+}
+
+// Of the first m complex numbers [.., m, 2] of such a transform the real x, [.., 2 * (m - 1)]. The
+// others mirror those between the ends.
+absl::Status Irfft(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_ASSIGN_OR_RETURN(const int64_t axes, TransformedAxes(e));
+  const Expansion::NamedValues inverse = {{"inverse", int64_t{1}}};
+  ValueId y = e.Input(0);
+  for (int64_t k = 1; k < axes; ++k) y = TransformAlong(e, y, -2 - k, inverse);
+  const ValueId back = e.Emit("Slice", {y, e.Ints("first", {-2}), e.Ints("end", {0}),
+                                        e.Ints("along", {-2}), e.Ints("step", {-1})});
+  const ValueId sign = e.Emit("CastLike", {e.Numbers("sign", DType::kF32, {2}, {1, -1}), back});
+  const ValueId all = e.Emit("Concat", {y, e.Emit("Mul", {back, sign})}, {{"axis", int64_t{-2}}});
+  const ValueId x = TransformAlong(e, all, -2, inverse);
+  e.SetOutput(0, e.Emit("Gather", {x, e.Add("real", Constant::SplatInt(DType::kI64, {}, 0))},
+                        {{"axis", int64_t{-1}}}));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "com.microsoft.Irfft", .expand = Irfft, .summary = "real numbers of a transform"},
+    {.name = "com.microsoft.Rfft", .expand = Rfft, .summary = "half a transform of real numbers"},
     {.name = "DFT", .compute = Dft, .summary = "discrete Fourier transform along an axis"},
     {.name = "STFT", .compute = Stft, .summary = "Fourier transforms of overlapping frames"},
 };
