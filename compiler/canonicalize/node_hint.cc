@@ -143,6 +143,10 @@ std::string NodeHint(const Graph& graph, const Node& node, const absl::Status& r
     std::string hint = KnownParameter(graph, node);
     return hint.empty() ? FixedDim(graph, node) : hint;
   }
+  // Of operators of other domains ONNX knows nothing.
+  const bool is_foreign =
+      !node.locations.empty() && node.locations[0].op.starts_with("com.microsoft.");
+  if (is_foreign) return "";
   return "onnx.shape_inference.infer_shapes(model, strict_mode=True) shows what ONNX makes of it";
 }
 
