@@ -189,7 +189,7 @@ absl::Status Squeeze(OpContext& op) {
 
 absl::Status UnsqueezeAlongRun(OpContext& op, const Tensor& x, int rank) {
   // What is to be proved of the sizes grows beyond measure with each axis.
-  constexpr int kMostAxes = 2;
+  constexpr int kMostAxes = 3;
   const int count = rank - x.rank();
   if (count > kMostAxes) {
     return AOTC_REFUSAL(Unimplemented,
