@@ -42,7 +42,10 @@ def moved(rng, array):
     if array.dtype.kind in "iu":
         step = rng.integers(-1 if array.min(initial=0) > 0 or array.dtype.kind == "i" else 0, 2,
                             array.shape)
-        return (array + step.astype(array.dtype)).astype(array.dtype)
+        # What counts from the end, or is to be derived, goes no further below.
+        least = min(array.min(initial=0), 0) if array.dtype.kind == "i" else 0
+        moved_by = (array + step.astype(array.dtype)).astype(array.dtype)
+        return np.maximum(moved_by, least) if least < 0 else moved_by
     if array.dtype.kind == "b":
         return rng.random(array.shape) < rng.random()
     return (array + 0.3 * rng.standard_normal(array.shape)).astype(array.dtype)
