@@ -23,7 +23,7 @@ absl::Status UnpackedHeads(OpContext& op) {
   const int64_t heads = op.attributes().Int("num_heads");
   const int64_t shared = op.attributes().Int("kv_num_heads");
   const int64_t last = packed.dim(2).AsInt().value_or(-1);
-  if (last < 0 || last % (heads + 2 * shared) != 0) {
+  if (last < 0 || heads < 1 || shared < 1 || last % (heads + 2 * shared) != 0) {
     return AOTC_REFUSAL(InvalidArgument, StrCat("packed features do not divide into ", heads,
                                                 " heads and twice ", shared));
   }
@@ -50,16 +50,21 @@ absl::Status CachedSteps(OpContext& op) {
   if (!IsInteger(lengths.dtype())) return AOTC_REFUSAL(InvalidArgument, "needs integer lengths");
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> total, op.IntElements(1));
   if (total.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs one total_sequence_length");
-  const Shape queries = op.InputType(2).dims;
-  if (queries.size() != 3) return AOTC_REFUSAL(InvalidArgument, "needs queries of rank 3");
-  const Expr steps = queries[1];
-  const Expr cached = op.HasInput(3) ? op.InputType(3).dims.at(2) : Expr(0);
+  AOTC_ASSIGN_OR_RETURN(const Tensor queries, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireRank(queries, 3, 3));
+  Tensor cache;
+  if (op.HasInput(3)) {
+    AOTC_ASSIGN_OR_RETURN(cache, op.Input(3));
+    AOTC_RETURN_IF_ERROR(RequireRank(cache, 4, 4));
+  }
+  const Expr samples = queries.dim(0), steps = queries.dim(1);
+  const Expr cached = cache.valid() ? cache.dim(2) : Expr(0);
   AOTC_RETURN_IF_ERROR(op.RequireEqual(
       total[0], cached + steps,
       "total_sequence_length is not the length of the past and the new keys together"));
-  AOTC_RETURN_IF_ERROR(op.RequireEqual(ElementCount(lengths.shape()), queries[0],
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(ElementCount(lengths.shape()), samples,
                                        "seqlens_k has not one length for each sample"));
-  op.SetOutput(0, op.b().Compute(DType::kI64, {queries[0]}, [&](const Indices& i) {
+  op.SetOutput(0, op.b().Compute(DType::kI64, {samples}, [&](const Indices& i) {
     const Expr length = lengths(lengths.rank() == 1 ? i : Indices{i[0], Expr(0)});
     return Select(Eq(cached, 0), 0, Cast(DType::kI64, length) + 1 - steps);
   }));
@@ -73,6 +78,7 @@ absl::Status JoinedCache(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(1));
   AOTC_ASSIGN_OR_RETURN(const Tensor added, op.Input(2));
   AOTC_RETURN_IF_ERROR(RequireRank(past, 4, 4));
+  AOTC_RETURN_IF_ERROR(RequireRank(cached, 1, 1));
   AOTC_RETURN_IF_ERROR(RequireRank(added, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireSameType({past, added}));
   constexpr const char* kText = "a cache does not have the dims of what is appended";
@@ -98,9 +104,14 @@ absl::Status JoinedCache(OpContext& op) {
 absl::Status SeenKeys(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(1));
-  const Shape queries = op.InputType(2).dims, keys = op.InputType(3).dims;
+  AOTC_ASSIGN_OR_RETURN(const Tensor queries, op.Input(2));
+  AOTC_ASSIGN_OR_RETURN(const Tensor keys, op.Input(3));
+  AOTC_RETURN_IF_ERROR(RequireRank(cached, 1, 1));
+  AOTC_RETURN_IF_ERROR(RequireRank(lengths, 1, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(queries, 3, 3));
+  AOTC_RETURN_IF_ERROR(RequireRank(keys, 4, 4));
   const int64_t window = op.attributes().Int("local_window_size", -1);
-  const Shape shape = {queries.at(0), 1, queries.at(1), keys.at(2)};
+  const Shape shape = {queries.dim(0), 1, queries.dim(1), keys.dim(2)};
   op.SetOutput(0, op.b().Compute(DType::kBool, shape, [&](const Indices& i) {
     const Expr length = lengths(lengths.rank() == 1 ? Indices{i[0]} : Indices{i[0], Expr(0)});
     const Expr last = Min(cached({i[0]}) + i[2], Cast(DType::kI64, length));
@@ -113,8 +124,11 @@ absl::Status SeenKeys(OpContext& op) {
 // Ours: where the new steps of each sample are, i64 [B, S]. Inputs: cached steps i64 [B]; queries.
 absl::Status StepPositions(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(0));
-  const Shape queries = op.InputType(1).dims;
-  op.SetOutput(0, op.b().Compute(DType::kI64, {queries.at(0), queries.at(1)},
+  AOTC_ASSIGN_OR_RETURN(const Tensor queries, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(cached, 1, 1));
+  AOTC_RETURN_IF_ERROR(RequireRank(queries, 3, 3));
+  const Shape shape = {queries.dim(0), queries.dim(1)};
+  op.SetOutput(0, op.b().Compute(DType::kI64, shape,
                                  [&](const Indices& i) { return cached({i[0]}) + i[1]; }));
   return absl::OkStatus();
 }
