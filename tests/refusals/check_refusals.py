@@ -74,8 +74,8 @@ def main():
     parser.add_argument("--case", help="this one alone, and print the sites that it meets")
     options = parser.parse_args()
     names = listed_sites(options.program)
-    cases = [case for case in refusal_case.all_cases(HERE)
-             if options.case in (None, case.name)]
+    every = refusal_case.all_cases(HERE)
+    cases = [case for case in every if options.case in (None, case.name)]
     with tempfile.TemporaryDirectory() as folder:
         results = refusal_case.run(options.program, cases, pathlib.Path(folder))
     findings, met = [], set()
@@ -87,7 +87,9 @@ def main():
         if not options.update and result["said"] != case.said:
             findings.append(f"{case.name} says\n{result['said']}and not\n{case.said}")
     if options.update:
-        refusal_case.rewrite(HERE, cases, results)
+        said = {case.name: result for case, result in zip(cases, results)}
+        refusal_case.rewrite(HERE, every, [said.get(case.name, {"said": case.said})
+                                           for case in every])
     unmet = 0
     if not options.case:
         more, unmet = check_sites(names, met)
