@@ -267,7 +267,6 @@ absl::Status SumTo(OpContext& op) {
         "differentiates, or differentiates by, a tensor that holds no floats; hint: "
         "cast it to float in front of what is differentiated");
   }
-  const Shape shape = like.shape();
   const int added = x.rank() - like.rank();
   std::vector<int> leading, repeated;
   for (int d = 0; d < x.rank(); ++d) {
@@ -286,8 +285,8 @@ absl::Status SumTo(OpContext& op) {
   Tensor sum = x;
   if (!leading.empty()) sum = op.b().ReduceAxes("sum", sum, leading, /*keep_dims=*/false);
   if (!repeated.empty()) sum = op.b().ReduceAxes("sum", sum, repeated, /*keep_dims=*/true);
-  op.SetOutput(0,
-               op.b().Compute(x.dtype(), shape, [&](const Indices& i) { return sum.Stored(i); }));
+  op.SetOutput(
+      0, op.b().Compute(x.dtype(), like.shape(), [&](const Indices& i) { return sum.Stored(i); }));
   return absl::OkStatus();
 }
 

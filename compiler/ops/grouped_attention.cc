@@ -28,7 +28,7 @@ absl::Status UnpackedHeads(OpContext& op) {
                                                 " heads and twice ", shared));
   }
   const int64_t depth = last / (heads + 2 * shared);
-  const Shape shape = packed.shape();
+  Shape shape = packed.shape();  // that of a tensor lives until the next is added
   int64_t first = 0;
   for (size_t part = 0; part < 3; ++part) {
     const int64_t count = (part == 0 ? heads : shared) * depth;
@@ -57,7 +57,7 @@ absl::Status CachedSteps(OpContext& op) {
     AOTC_ASSIGN_OR_RETURN(cache, op.Input(3));
     AOTC_RETURN_IF_ERROR(RequireRank(cache, 4, 4));
   }
-  const Expr samples = queries.dim(0), steps = queries.dim(1);
+  Expr samples = queries.dim(0), steps = queries.dim(1);
   const Expr cached = cache.valid() ? cache.dim(2) : Expr(0);
   AOTC_RETURN_IF_ERROR(op.RequireEqual(
       total[0], cached + steps,
@@ -84,7 +84,7 @@ absl::Status JoinedCache(OpContext& op) {
   constexpr const char* kText = "a cache does not have the dims of what is appended";
   AOTC_RETURN_IF_ERROR(op.RequireEqual(past.dim(0), added.dim(0), kText));
   AOTC_RETURN_IF_ERROR(op.RequireEqual(past.dim(1) * past.dim(3), added.dim(2), kText));
-  const Expr room = past.dim(2), steps = added.dim(1), depth = past.dim(3);
+  Expr room = past.dim(2), steps = added.dim(1), depth = past.dim(3);
   const Shape shape = {past.dim(0), past.dim(1), Simplify(room + steps), depth};
   const Expr nothing = NumberConst(0, past.dtype());
   op.SetOutput(0, op.b().Compute(past.dtype(), shape, [&](const Indices& i) {
