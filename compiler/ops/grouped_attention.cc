@@ -41,6 +41,13 @@ absl::Status UnpackedHeads(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Of lengths [B] or [B, 1] that of a sample.
+Expr LengthOf(const Tensor& lengths, const Expr& sample) {
+  Indices at = {sample};
+  if (lengths.rank() == 2) at.push_back(Expr(0));
+  return Cast(DType::kI64, lengths(at));
+}
+
 // Ours: how many steps of a cache [B, heads, P, D] a sample has, i64 [B]. Inputs: how many keys it
 // has with those that are new, less one; how many there are at most, i32 []; the queries
 // [B, S, ..]; the cache, if there is one. An empty cache is that of prompts, which may be padded.
@@ -65,8 +72,7 @@ absl::Status CachedSteps(OpContext& op) {
   AOTC_RETURN_IF_ERROR(op.RequireEqual(ElementCount(lengths.shape()), samples,
                                        "seqlens_k has not one length for each sample"));
   op.SetOutput(0, op.b().Compute(DType::kI64, {samples}, [&](const Indices& i) {
-    const Expr length = lengths(lengths.rank() == 1 ? i : Indices{i[0], Expr(0)});
-    return Select(Eq(cached, 0), 0, Cast(DType::kI64, length) + 1 - steps);
+    return Select(Eq(cached, 0), 0, LengthOf(lengths, i[0]) + 1 - steps);
   }));
   return absl::OkStatus();
 }
@@ -113,8 +119,7 @@ absl::Status SeenKeys(OpContext& op) {
   const int64_t window = op.attributes().Int("local_window_size", -1);
   const Shape shape = {queries.dim(0), 1, queries.dim(1), keys.dim(2)};
   op.SetOutput(0, op.b().Compute(DType::kBool, shape, [&](const Indices& i) {
-    const Expr length = lengths(lengths.rank() == 1 ? Indices{i[0]} : Indices{i[0], Expr(0)});
-    const Expr last = Min(cached({i[0]}) + i[2], Cast(DType::kI64, length));
+    const Expr last = Min(cached({i[0]}) + i[2], LengthOf(lengths, i[0]));
     const Expr seen = Le(i[3], last);
     return window > 0 ? And(seen, Lt(last - window, i[3])) : seen;
   }));

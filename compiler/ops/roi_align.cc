@@ -13,10 +13,35 @@
 namespace aotc {
 namespace {
 
-struct RoiPool {
+struct Regions {
   Tensor x;      // [N, C, H, W]
-  Tensor rois;   // [R, 4]: x1, y1, x2, y2
+  Tensor rois;   // [R, 4]
   Tensor image;  // [R]: which of the N
+
+  bool Fit(const Bounds& bounds) const {
+    return rois.dim(1).IsInt(4) && ProveEqual(rois.dim(0), image.dim(0), bounds);
+  }
+  // The element of x in the image of region `region`.
+  Expr At(const Expr& region, const Expr& channel, const Expr& y, const Expr& x_place) const {
+    const Expr which = Clamp(Cast(DType::kI64, image({region})), 0, x.dim(0) - 1);
+    return x({which, channel, y, x_place});
+  }
+};
+
+absl::Status ReadRegions(OpContext& op, Regions& regions) {
+  AOTC_ASSIGN_OR_RETURN(regions.x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(regions.rois, op.Input(1));
+  AOTC_ASSIGN_OR_RETURN(regions.image, op.Input(2));
+  AOTC_RETURN_IF_ERROR(RequireFloat(regions.x));
+  AOTC_RETURN_IF_ERROR(RequireSameType({regions.x, regions.rois}));
+  AOTC_RETURN_IF_ERROR(RequireRank(regions.x, 4, 4));
+  AOTC_RETURN_IF_ERROR(RequireRank(regions.rois, 2, 2));
+  AOTC_RETURN_IF_ERROR(RequireRank(regions.image, 1, 1));
+  return absl::OkStatus();
+}
+
+// The coordinates of a region are x1, y1, x2, y2.
+struct RoiPool : Regions {
   std::string mode;
   bool half_pixel = true;
   int64_t bins[2] = {1, 1};  // down, across
@@ -26,15 +51,8 @@ struct RoiPool {
 
 absl::StatusOr<RoiPool> ReadRoiPool(OpContext& op) {
   RoiPool pool;
-  AOTC_ASSIGN_OR_RETURN(pool.x, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(pool.rois, op.Input(1));
-  AOTC_ASSIGN_OR_RETURN(pool.image, op.Input(2));
-  AOTC_RETURN_IF_ERROR(RequireFloat(pool.x));
-  AOTC_RETURN_IF_ERROR(RequireSameType({pool.x, pool.rois}));
-  AOTC_RETURN_IF_ERROR(RequireRank(pool.x, 4, 4));
-  AOTC_RETURN_IF_ERROR(RequireRank(pool.rois, 2, 2));
-  AOTC_RETURN_IF_ERROR(RequireRank(pool.image, 1, 1));
-  if (!pool.rois.dim(1).IsInt(4) || !ProveEqual(pool.rois.dim(0), pool.image.dim(0), op.bounds())) {
+  AOTC_RETURN_IF_ERROR(ReadRegions(op, pool));
+  if (!pool.Fit(op.bounds())) {
     return AOTC_REFUSAL(InvalidArgument, "needs regions of [R, 4] and R batch indices");
   }
   const Attributes& attributes = op.attributes();
@@ -100,8 +118,7 @@ absl::Status RoiAlign(OpContext& op) {
   const Shape points = {pool.samples, pool.samples, 2, 2};
   auto body = [&](const Indices& i, const Indices& r) {
     const Corner down = CornerOf(pool, 0, i, r), across = CornerOf(pool, 1, i, r);
-    const Expr image = Clamp(Cast(DType::kI64, pool.image({i[0]})), 0, pool.x.dim(0) - 1);
-    const Expr value = pool.x({image, i[1], down.index, across.index});
+    const Expr value = pool.At(i[0], i[1], down.index, across.index);
     return Select(And(down.inside, across.inside), down.weight * across.weight * value,
                   Number(0, value));
   };
@@ -114,27 +131,18 @@ absl::Status RoiAlign(OpContext& op) {
   return absl::OkStatus();
 }
 
-struct Crops {
-  Tensor x;      // [N, C, H, W]
-  Tensor boxes;  // [R, 4]: y1, x1, y2, x2, where 0 is the first element of an axis and 1 the last
-  Tensor image;  // [R]: which of the N
-  Shape shape;   // of the result: [R, C, height, width]
+// The coordinates of a region are y1, x1, y2, x2, where 0 is the first element of an axis and 1 the
+// last.
+struct Crops : Regions {
+  Shape shape;  // of the result: [R, C, height, width]
   bool nearest = false;
 };
 
 absl::StatusOr<Crops> ReadCrops(OpContext& op) {
   Crops crops;
-  AOTC_ASSIGN_OR_RETURN(crops.x, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(crops.boxes, op.Input(1));
-  AOTC_ASSIGN_OR_RETURN(crops.image, op.Input(2));
-  AOTC_RETURN_IF_ERROR(RequireFloat(crops.x));
-  AOTC_RETURN_IF_ERROR(RequireSameType({crops.x, crops.boxes}));
-  AOTC_RETURN_IF_ERROR(RequireRank(crops.x, 4, 4));
-  AOTC_RETURN_IF_ERROR(RequireRank(crops.boxes, 2, 2));
-  AOTC_RETURN_IF_ERROR(RequireRank(crops.image, 1, 1));
+  AOTC_RETURN_IF_ERROR(ReadRegions(op, crops));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> size, op.IntElements(3));
-  if (!crops.boxes.dim(1).IsInt(4) || size.size() != 2 ||
-      !ProveEqual(crops.boxes.dim(0), crops.image.dim(0), op.bounds())) {
+  if (!crops.Fit(op.bounds()) || size.size() != 2) {
     return AOTC_REFUSAL(InvalidArgument,
                         "needs boxes of [R, 4], R batch indices, and a height and a width");
   }
@@ -143,15 +151,15 @@ absl::StatusOr<Crops> ReadCrops(OpContext& op) {
   if (!crops.nearest && mode != "bilinear") {
     return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", mode, "'"));
   }
-  crops.shape = {crops.boxes.dim(0), crops.x.dim(1), op.Size(Max(size[0], 0), 0, 2),
+  crops.shape = {crops.rois.dim(0), crops.x.dim(1), op.Size(Max(size[0], 0), 0, 2),
                  op.Size(Max(size[1], 0), 0, 3)};
   return crops;
 }
 
 // Where an element of the result is along an axis of the image: 0 goes down, 1 across.
 Expr PlaceOf(const Crops& crops, size_t axis, const Indices& i) {
-  const Expr first = crops.boxes({i[0], Expr(static_cast<int64_t>(axis))});
-  const Expr last = crops.boxes({i[0], Expr(static_cast<int64_t>(axis + 2))});
+  const Expr first = crops.rois({i[0], Expr(static_cast<int64_t>(axis))});
+  const Expr last = crops.rois({i[0], Expr(static_cast<int64_t>(axis + 2))});
   const Expr length = crops.shape[axis + 2];
   const Expr reach = Cast(first.dtype(), crops.x.shape()[axis + 2] - 1);
   const Expr step = Div((last - first) * reach, Cast(first.dtype(), Max(length - 1, 1)));
@@ -168,7 +176,6 @@ absl::Status CropAndResize(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Crops crops, ReadCrops(op));
   const double outside = static_cast<double>(op.attributes().Float("extrapolation_value"));
   op.SetOutput(0, op.b().Compute(crops.x.dtype(), crops.shape, [&](const Indices& i) {
-    const Expr image = Clamp(Cast(DType::kI64, crops.image({i[0]})), 0, crops.x.dim(0) - 1);
     Expr inside = Bool(true), near[2], far[2], fraction[2];
     for (size_t axis = 0; axis < 2; ++axis) {
       const Expr place = PlaceOf(crops, axis, i), last = crops.x.shape()[axis + 2] - 1;
@@ -181,7 +188,7 @@ absl::Status CropAndResize(OpContext& op) {
       far[axis] = Min(near[axis] + 1, last);
       fraction[axis] = within - low;
     }
-    const auto at = [&](const Expr& y, const Expr& x) { return crops.x({image, i[1], y, x}); };
+    const auto at = [&](const Expr& y, const Expr& x) { return crops.At(i[0], i[1], y, x); };
     Expr value = at(near[0], near[1]);
     if (!crops.nearest) {
       const Expr above = Interpolated(value, at(near[0], far[1]), fraction[1]);
