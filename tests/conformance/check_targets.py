@@ -10,7 +10,7 @@
 
 The tests of one opset are components of one model, which costs one compilation. Where a batch
 fails, its halves are tried, to name the tests that fail. The CUDA target is built for the host with
-the emulation header. What cannot be compiled stands in excluded_targets.txt, each with its reason.
+the emulation header; --target gpu is CUDA on a GPU. What cannot be compiled stands in excluded_targets.txt, each with its reason.
 Exit status 0: all hold.
 """
 import argparse
@@ -34,9 +34,9 @@ from model_list import build_folder
 
 TARGETS = ("cpu", "cuda")
 BYTES = "--max-string-bytes=1024"
-FLAGS = {"cpu": ["--cpu=x86-64-v3", BYTES], "cuda": [BYTES], "cuda-races": [BYTES]}
+FLAGS = {"cpu": ["--cpu=x86-64-v3", BYTES], "cuda": [BYTES], "cuda-races": [BYTES],
+         "gpu": [BYTES]}
 COMPILER = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror")
-JOBS = 2
 SAMPLED_OPSETS = 3
 LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
 LEAST_CONVERTED = 300  # conversions that pass, of all tests
@@ -103,12 +103,12 @@ def sample(cases, count, seed):
             for case in generator.sample(group, count)]
 
 
-def check_batches(target, batches, renamed=None, kind="node_tests"):
+def check_batches(target, batches, jobs, renamed=None, kind="node_tests"):
     """Name -> text of the cases that fail."""
     root = build_folder() / kind / target
     shutil.rmtree(root, ignore_errors=True)
     found = {}
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         runs = [pool.submit(failing, target, batch, root / f"batch_{number}",
                             renamed and renamed + number)
                 for number, batch in enumerate(batches)]
@@ -122,8 +122,8 @@ def check_target(target, cases, options):
     excluded = {words[0]: words[2] for words in node_cases.read_table("excluded_targets.txt", 3)
                 if target_of_aotc(target) in words[1].split(",")}
     compiled = [case for case in cases if case.name not in excluded]
-    found = check_batches(target, batches_of(compiled, options.batch), options.renamed,
-                          options.kind)
+    found = check_batches(target, batches_of(compiled, options.batch), options.jobs,
+                          options.renamed, options.kind)
     for name, text in sorted(found.items()):
         print(f"{name}, {target}: {text[:1500]}", flush=True)
     passed = len(compiled) - len(found)
@@ -131,7 +131,7 @@ def check_target(target, cases, options):
           f"{len(cases) - len(compiled)} excluded", flush=True)
     findings = len(found)
     if options.whole:
-        findings += check_excluded(target, cases, excluded)
+        findings += check_excluded(target, cases, excluded, options.jobs)
         expected = int(dict(node_cases.read_table("counts.txt", 2))["passed"]) - len(excluded)
         if passed != expected:
             print(f"{target}: {passed} passed, and not {expected}")
@@ -139,10 +139,10 @@ def check_target(target, cases, options):
     return findings
 
 
-def check_excluded(target, cases, excluded):
+def check_excluded(target, cases, excluded, jobs):
     """The number of excluded cases that pass after all, or are not there."""
     listed = [[case] for case in cases if case.name in excluded]
-    wrong = set(excluded) - set(check_batches(target, listed))
+    wrong = set(excluded) - set(check_batches(target, listed, jobs))
     for name in sorted(wrong):
         print(f"{name}, {target}: passes, or is not there: take it out of excluded_targets.txt")
     return len(wrong)
@@ -163,6 +163,7 @@ def parse_arguments():
     variant.add_argument("--converted", type=int, metavar="SEED",
                          help="tests moved to other opsets, drawn by SEED")
     parser.add_argument("--batch", type=int, default=40, help="tests per model")
+    parser.add_argument("--jobs", type=int, default=2, help="models at a time")
     options = parser.parse_args()
     kinds = {"renamed_node_tests": options.renamed, "node_tests_of_other_data": options.other_data,
              "converted_node_tests": options.converted}

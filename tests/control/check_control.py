@@ -180,7 +180,7 @@ def check_refused(folder):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--way", choices=["evaluator", "cpu", "cuda"], default="evaluator")
+    parser.add_argument("--way", choices=["evaluator", "cpu", "cuda", "gpu"], default="evaluator")
     parser.add_argument("--case", help="the name of one case")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=40, help="random models")

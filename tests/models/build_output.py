@@ -5,7 +5,8 @@
 
 CUDA is built for the host, with the emulation header: target "cuda" as it comes, "cuda-races" with
 the emulation's checks of shared memory and barriers, which end a run that breaks their rules, and
-with products and sums made one instruction, as nvcc does, where this machine can.
+with products and sums made one instruction, as nvcc does, where this machine can. Target "gpu" is
+CUDA built by nvcc for the GPU of this machine, whatever host compiler is asked for.
 """
 import concurrent.futures
 import os
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import time
 
+import cuda_tools
 from model_list import build_folder
 
 
@@ -27,7 +29,9 @@ def has_feature(name):
 FUSED_PRODUCTS = ["-mfma"] if has_feature("fma") else []
 TARGET_OPTIONS = {"cpu": [], "cuda": ["-DAOTC_CUDA_EMULATE"],
                   "cuda-races": ["-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES",
-                                 *FUSED_PRODUCTS]}
+                                 *FUSED_PRODUCTS],
+                  "gpu": []}
+NVCC_OPTIONS = ("-std=c++17", "-O2", "-arch=native", "--Werror=all-warnings", "-Xcompiler=-fPIC")
 
 
 class Failure(Exception):
@@ -54,7 +58,7 @@ def command(words, seconds=600, **settings):
 
 def target_of_aotc(target):
     """What --target is given."""
-    return target.removesuffix("-races")
+    return "cuda" if target == "gpu" else target.removesuffix("-races")
 
 
 def compile_model(model, target, folder, dims, flags=(), seconds=600):
@@ -91,6 +95,8 @@ def compiler_cache():
 
 def object_command(source, outdir, target, compiler=("g++", "-std=c++17", "-O2")):
     """Words that compile one generated file, without -o."""
+    if target == "gpu" and source.suffix != ".S":
+        return [cuda_tools.find("nvcc"), *NVCC_OPTIONS, "-I", outdir, "-c", source]
     language = [] if source.suffix == ".S" else ["-x", "c++"]
     return [*compiler, *TARGET_OPTIONS[target], "-fPIC", "-I", outdir, "-c", *language, source]
 
@@ -125,7 +131,8 @@ def build_library(outdir, target, result, jobs=2, compiler=("g++", "-std=c++17",
     """The shared library of one outdir; the seconds that it took."""
     start = time.monotonic()
     objects = compile_objects(outdir, target, result.parent / "objects", jobs, compiler)
-    command(["g++", "-shared", "-o", result, *objects, *image_decoder(outdir)])
+    linker = cuda_tools.find("nvcc") if target == "gpu" else "g++"
+    command([linker, "-shared", "-o", result, *objects, *image_decoder(outdir)])
     return time.monotonic() - start
 
 

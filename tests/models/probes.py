@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 
-from build_output import Failure, build_library, compile_model, model_name
+from build_output import TARGET_OPTIONS, Failure, build_library, compile_model, model_name
 from model_list import build_folder
 from model_table import CompiledModel, Run
 
@@ -57,7 +57,7 @@ def parse_arguments(doc, names, draws):
     parser.add_argument("--draws", type=int, default=draws, help="of data, for each probe")
     parser.add_argument("--sample", type=int, default=len(names), help="that many probes")
     parser.add_argument("--probe", action="append", choices=names)
-    parser.add_argument("--target", action="append", choices=["cpu", "cuda", "cuda-races"])
+    parser.add_argument("--target", action="append", choices=TARGET_OPTIONS)
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 

@@ -198,7 +198,8 @@ def parse_arguments():
     parser.add_argument("--batch", type=int, default=50, help="cases per model")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--family", default="", help="the name of its function (default: all)")
-    parser.add_argument("--way", action="append", choices=WAYS, help="default: all, in turn")
+    parser.add_argument("--way", action="append", choices=WAYS,
+                        help="default: all but those on a GPU, in turn")
     parser.add_argument("--each", type=int, metavar="N",
                         help="N cases of each operator of docs/operators.md, ways in turn")
     parser.add_argument("--operator", action="append", help="with --each: these only")
@@ -206,7 +207,8 @@ def parse_arguments():
     parser.add_argument("--least-each", type=int, default=0, help="of each operator")
     options = parser.parse_args()
     if not options.each:
-        options.way, options.count = options.way or list(WAYS), options.count or 100
+        options.way = options.way or [way for way in WAYS if WAYS[way].target != "gpu"]
+        options.count = options.count or 100
     return options
 
 

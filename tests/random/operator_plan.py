@@ -26,7 +26,9 @@ WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
         "cpu-symbolic": Way("cpu", ["--cpu=x86-64-v3"], "symbolic"),
         "cuda-symbolic": Way("cuda", [], "symbolic"),
         "cpu-sized": Way("cpu", ["--cpu=x86-64-v3"], "sized"),
-        "cuda-sized": Way("cuda", [], "sized")}
+        "cuda-sized": Way("cuda", [], "sized"),
+        "gpu": Way("gpu", [], ""),
+        "gpu-sized": Way("gpu", [], "sized")}
 # What the cases of one operator are in turn: more than a quarter on cuda, as some are dropped, and
 # more than a quarter with sizes of the run.
 TURNS = ("cpu", "cuda", "cpu-sized", "evaluator", "cuda-sized", "cpu-symbolic", "cuda", "cpu-sized")
