@@ -223,19 +223,28 @@ class ChecksWriter {
     return HostExpr(context_, Ne(Var(given), size), bounds_, {given});
   }
 
+  // Lines that refuse memory which is not there.
+  static std::string LateMemoryCheck(size_t index) {
+    const std::string tensor = StrCat("outputs[", index, "].tensor");
+    return StrCat("if (", tensor, ".capacity_bytes == 0) return AOTC_ERROR_CAPACITY;\n",
+                  "if (!aotc_usable(", tensor, ".data, 64)) return AOTC_ERROR_POINTER;");
+  }
+
   // What it is; its dims come when the run is over.
   void BindLateOutput(size_t index) {
     const TensorPort& port = m_.outputs[index];
+    const Shape& shape = program_.buffers[port.id].shape;
+    const bool may_have_elements = RangeOf(ElementCount(shape), bounds_).max != 0;
     w_.Emit(R"(
       const int64_t output$i$_dims[AOTC_MAX_RANK] = {};
       const aotc_status status$i$ =
           aotc_describe_output(&outputs[$i$], &output_infos[$i$], output$i$_dims);
       if (status$i$ != AOTC_OK) return status$i$;
-      if (outputs[$i$].tensor.capacity_bytes == 0) return AOTC_ERROR_CAPACITY;
-      if (!aotc_usable(outputs[$i$].tensor.data, 64)) return AOTC_ERROR_POINTER;
+      $check$
       out->$capacity$ = outputs[$i$].tensor.capacity_bytes;
       out->$member$ = ($type$ *)outputs[$i$].tensor.data;)",
             {{"i", StrCat(index)},
+             {"check", may_have_elements ? LateMemoryCheck(index) : ""},
              {"capacity", port.capacity_member},
              {"member", port.member},
              {"type", port.type}});

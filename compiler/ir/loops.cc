@@ -137,18 +137,39 @@ void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit)
   VisitStmts(stmt, [&](const Stmt& inner) { VisitOwnExprs(*inner, visit); });
 }
 
+namespace {
+
+// Takes out of `buffers` those that something reads: all where a tile function is called, as it has
+// pointers.
+void EraseRead(const LoopFunction& function, std::vector<TensorId>& buffers) {
+  VisitStmts(function.body, [&](const Stmt& stmt) {
+    if (stmt.kind() == StmtKind::kTile) buffers.clear();
+  });
+  VisitExprs(function.body, [&](const Expr& e) {
+    Visit(e, [&](const Expr& node) {
+      if (node.op() == ExprOp::kLoad) std::erase(buffers, node->tensor);
+    });
+  });
+}
+
+}  // namespace
+
 std::vector<TensorId> UnusedParams(const LoopFunction& function) {
   std::vector<TensorId> unused = function.params;
   VisitStmts(function.body, [&](const Stmt& stmt) {
     if (stmt.kind() == StmtKind::kStore) std::erase(unused, stmt->buffer);
-    if (stmt.kind() == StmtKind::kTile) unused.clear();
   });
-  VisitExprs(function.body, [&](const Expr& e) {
-    Visit(e, [&](const Expr& node) {
-      if (node.op() == ExprOp::kLoad) std::erase(unused, node->tensor);
-    });
-  });
+  EraseRead(function, unused);
   return unused;
+}
+
+std::vector<TensorId> UnreadBuffers(const LoopFunction& function) {
+  std::vector<TensorId> unread;
+  for (TensorId id : function.buffers.ids()) {
+    if (function.buffers[id].place != BufferPlace::kParam) unread.push_back(id);
+  }
+  EraseRead(function, unread);
+  return unread;
 }
 
 Stmt TransformExprs(const Stmt& stmt, const ExprMap& rewrite) {

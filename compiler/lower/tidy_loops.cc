@@ -1,5 +1,6 @@
 #include "compiler/lower/tidy_loops.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,7 +52,8 @@ std::vector<Stmt> WithoutUnusedLets(std::vector<Stmt> body, const std::vector<Ex
 
 class Tidier {
  public:
-  explicit Tidier(Bounds bounds) : bounds_(std::move(bounds)) {}
+  explicit Tidier(Bounds bounds, std::vector<TensorId> unread = {})
+      : bounds_(std::move(bounds)), unread_(std::move(unread)) {}
 
   std::vector<Stmt> Body(const std::vector<Stmt>& body) {
     const Bounds saved = bounds_;
@@ -79,6 +81,9 @@ class Tidier {
       case StmtKind::kIf: return RunIf(*stmt);
       case StmtKind::kLet: return RunLet(*stmt);
       case StmtKind::kTile: return {RunTile(*stmt)};
+      case StmtKind::kStore:
+        if (std::ranges::find(unread_, stmt->buffer) != unread_.end()) return {};
+        [[fallthrough]];
       default: return {TransformExprs(stmt, [&](const Expr& e) { return Tidy(e); })};
     }
   }
@@ -169,6 +174,7 @@ class Tidier {
 
   Bounds bounds_;
   Substitution known_;
+  std::vector<TensorId> unread_;  // what is stored there is dropped
 };
 
 }  // namespace
@@ -184,7 +190,9 @@ void TidyLoops(LoopFunction& function) {
   const std::vector<Stmt> body = function.body.kind() == StmtKind::kBlock
                                      ? function.body->body
                                      : std::vector<Stmt>{function.body};
-  function.body = Stmt({.kind = StmtKind::kBlock, .body = Tidier(bounds).Body(body)});
+  const std::vector<TensorId> unread = UnreadBuffers(function);
+  function.body = Stmt({.kind = StmtKind::kBlock, .body = Tidier(bounds, unread).Body(body)});
+  for (TensorId id : unread) function.buffers[id].elements = 0;
   NameBuffers(function);
 }
 

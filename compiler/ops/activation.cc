@@ -30,10 +30,15 @@ Expr Tanh(const Expr& x) { return Unary(ExprOp::kTanh, x); }
 Expr Sigmoid(const Expr& x) { return Unary(ExprOp::kSigmoid, x); }
 Expr IsNegative(const Expr& x) { return Lt(x, Number(0, x)); }
 
+// log(1 + t) of a t from 0 to 1: that of what the sum is rounded to, and what is lost by rounding.
+Expr LogOfOnePlus(const Expr& t) {
+  const Expr sum = Number(1, t) + t;
+  return Unary(ExprOp::kLog, sum) + Div(t - (sum - Number(1, t)), sum);
+}
+
 // log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|))
 Expr SoftplusOf(const Expr& x) {
-  Expr tail = Unary(ExprOp::kLog, Number(1, x) + Exp(-Unary(ExprOp::kAbs, x)));
-  return Max(x, Number(0, x)) + tail;
+  return Max(x, Number(0, x)) + LogOfOnePlus(Exp(-Unary(ExprOp::kAbs, x)));
 }
 
 absl::StatusOr<Expr> LeakyRelu(const Expr& x, const Attributes& a) {

@@ -10,7 +10,8 @@
 
 The tests of one opset are components of one model, which costs one compilation. Where a batch
 fails, its halves are tried, to name the tests that fail. The CUDA target is built for the host with
-the emulation header; --target gpu is CUDA on a GPU. What cannot be compiled stands in excluded_targets.txt, each with its reason.
+the emulation header; --target gpu is CUDA on a GPU, and nvcc what that compiler takes without a
+warning. What cannot be compiled stands in excluded_targets.txt, each with its reason.
 Exit status 0: all hold.
 """
 import argparse
@@ -28,14 +29,14 @@ import node_cases
 import other_data
 import renaming
 import run_batch
-from build_output import (Failure, build_library, command, compile_model, model_name,
-                          quiet_environment, target_of_aotc)
+from build_output import (Failure, build_library, command, compile_model, compile_objects,
+                          model_name, quiet_environment, target_of_aotc)
 from model_list import build_folder
 
 TARGETS = ("cpu", "cuda")
 BYTES = "--max-string-bytes=1024"
 FLAGS = {"cpu": ["--cpu=x86-64-v3", BYTES], "cuda": [BYTES], "cuda-races": [BYTES],
-         "gpu": [BYTES]}
+         "nvcc": [BYTES], "gpu": [BYTES]}
 COMPILER = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror")
 SAMPLED_OPSETS = 3
 LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
@@ -65,6 +66,9 @@ def attempt(target, cases, folder, renamed):
     """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
     path, bounds = write_batch(cases, folder, renamed)
     outdir = compile_model(path, target, folder, {}, FLAGS[target] + bounds)
+    if target == "nvcc":
+        compile_objects(outdir, target, folder / "objects", 1)
+        return {}
     library = folder / "batch.so"
     build_library(outdir, target, library, 1, COMPILER)
     words = [sys.executable, run_batch.__file__, library, model_name(outdir)]

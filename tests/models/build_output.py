@@ -5,8 +5,9 @@
 
 CUDA is built for the host, with the emulation header: target "cuda" as it comes, "cuda-races" with
 the emulation's checks of shared memory and barriers, which end a run that breaks their rules, and
-with products and sums made one instruction, as nvcc does, where this machine can. Target "gpu" is
-CUDA built by nvcc for the GPU of this machine, whatever host compiler is asked for.
+with products and sums made one instruction, as nvcc does, where this machine can. Targets "gpu" and
+"nvcc" are built by nvcc, whatever host compiler is asked for: for the GPU of this machine, and for
+the oldest one, to see that it takes everything without a warning.
 """
 import concurrent.futures
 import os
@@ -30,8 +31,9 @@ FUSED_PRODUCTS = ["-mfma"] if has_feature("fma") else []
 TARGET_OPTIONS = {"cpu": [], "cuda": ["-DAOTC_CUDA_EMULATE"],
                   "cuda-races": ["-DAOTC_CUDA_EMULATE", "-DAOTC_CUDA_CHECK_RACES",
                                  *FUSED_PRODUCTS],
-                  "gpu": []}
-NVCC_OPTIONS = ("-std=c++17", "-O2", "-arch=native", "--Werror=all-warnings", "-Xcompiler=-fPIC")
+                  "gpu": ["-arch=native"], "nvcc": []}
+NVCC_TARGETS = "gpu", "nvcc"
+NVCC_OPTIONS = ("-std=c++17", "-O2", "--Werror=all-warnings", "-Xcompiler=-fPIC")
 
 
 class Failure(Exception):
@@ -58,7 +60,7 @@ def command(words, seconds=600, **settings):
 
 def target_of_aotc(target):
     """What --target is given."""
-    return "cuda" if target == "gpu" else target.removesuffix("-races")
+    return "cuda" if target in NVCC_TARGETS else target.removesuffix("-races")
 
 
 def compile_model(model, target, folder, dims, flags=(), seconds=600):
@@ -95,8 +97,9 @@ def compiler_cache():
 
 def object_command(source, outdir, target, compiler=("g++", "-std=c++17", "-O2")):
     """Words that compile one generated file, without -o."""
-    if target == "gpu" and source.suffix != ".S":
-        return [cuda_tools.find("nvcc"), *NVCC_OPTIONS, "-I", outdir, "-c", source]
+    if target in NVCC_TARGETS and source.suffix != ".S":
+        return [cuda_tools.find("nvcc"), *NVCC_OPTIONS, *TARGET_OPTIONS[target], "-I", outdir, "-c",
+                source]
     language = [] if source.suffix == ".S" else ["-x", "c++"]
     return [*compiler, *TARGET_OPTIONS[target], "-fPIC", "-I", outdir, "-c", *language, source]
 
@@ -131,7 +134,7 @@ def build_library(outdir, target, result, jobs=2, compiler=("g++", "-std=c++17",
     """The shared library of one outdir; the seconds that it took."""
     start = time.monotonic()
     objects = compile_objects(outdir, target, result.parent / "objects", jobs, compiler)
-    linker = cuda_tools.find("nvcc") if target == "gpu" else "g++"
+    linker = cuda_tools.find("nvcc") if target in NVCC_TARGETS else "g++"
     command([linker, "-shared", "-o", result, *objects, *image_decoder(outdir)])
     return time.monotonic() - start
 

@@ -104,6 +104,7 @@ def slices_chosen(p):
     flags = p.flags(7)
     p.output(p.op("Compress", p.data(3, 7, 2), flags, axis=1))
     p.output(p.op("Compress", p.data(3, 7), flags, axis=-1))
+    p.output(p.op("Compress", p.data(0, 7), flags, axis=1))  # never any element
 
 
 @probe

@@ -226,9 +226,12 @@ def expect(node, name, model, inputs):
 
 
 def has_symbol(node, free):
-    """Whether one operand alone is an input, and has a first dim."""
+    """Whether one operand alone is an input, and has a first dim: not of 1 beside others, to which
+    it would be repeated, as what has a symbol is not.
+    """
     shapes = [node.operands[i].shape for i in free]
-    return len(shapes) == 1 and len(shapes[0]) > 0 and shapes[0][0] > 0
+    least = 2 if len(node.operands) > 1 else 1
+    return len(shapes) == 1 and len(shapes[0]) > 0 and shapes[0][0] >= least
 
 
 def choose_symbols(draw, node, name, free):

@@ -97,7 +97,8 @@ def compress(draw):
 
 
 def non_zero(draw):
-    x = draw.numbers(draw.shape(0, 4), ("f4", "i4", "i8", "?", "u1"))
+    # Of a scalar onnxruntime gives [1, n], as numpy did, where ONNX's text says [0, n].
+    x = draw.numbers(draw.shape(1, 4), ("f4", "i4", "i8", "?", "u1"))
     kept = draw.rng.random(x.shape) < draw.pick([0.0, 0.3, 0.7, 1.0])
     return Node("NonZero", [np.asarray(np.where(kept, x, x.dtype.type(0)))])
 
