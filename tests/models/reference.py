@@ -23,7 +23,8 @@ def input_shapes(path, sizes):
         if value.name in constants:
             continue
         tensor = value.type.tensor_type
-        shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in tensor.shape.dim]
+        shape = [d.dim_value or sizes[d.dim_param or f"{value.name}:{axis}"]
+                 for axis, d in enumerate(tensor.shape.dim)]
         found[value.name] = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type), tuple(shape)
     return found
 
@@ -38,12 +39,14 @@ def image_like(rng, shape):
 
 def make_inputs(path, sizes, seed, scales=None):
     """Floats are normal with a deviation of their scale (1), integers below theirs (2); `scales`
-    gives it by name, and for all others as "".
+    gives it by name, and for all others as "". What has one under its name and "=" is that number.
     """
     rng, made, scales = np.random.default_rng(seed), {}, scales or {}
     for name, (dtype, shape) in input_shapes(path, sizes).items():
         scale = scales.get(name, scales.get("", 1.0 if dtype.kind == "f" else 2.0))
-        if dtype.kind == "f":
+        if f"{name}=" in scales:
+            made[name] = np.full(shape, scales[f"{name}="])
+        elif dtype.kind == "f":
             image = len(shape) == 4
             made[name] = scale * (image_like(rng, shape) if image else rng.standard_normal(shape))
         else:
