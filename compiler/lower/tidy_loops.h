@@ -10,8 +10,8 @@ namespace aotc {
 // loops of none and lets that nothing reads, decides ifs, and spells floor_div and mod of what
 // cannot be negative as / and %.
 Stmt TidyLoops(const Stmt& stmt, const Bounds& bounds);
-// The same for a whole function, where `task` and `thread` are not negative, without the stores into
-// its own buffers that nothing reads; then NameBuffers.
+// The same for a whole function, where `task` and `thread` are not negative, without stores into
+// buffers of its own that nothing reads; then NameBuffers.
 void TidyLoops(LoopFunction& function);
 
 }  // namespace aotc

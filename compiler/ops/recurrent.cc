@@ -7,6 +7,9 @@
 //   }
 //
 // With attribute `layout` 1 the batch comes before the steps, and before the directions.
+// DynamicQuantizeLSTM of com.microsoft has weights of bytes, turned as MatMul takes them, with a
+// scale and a zero point for each direction, or for each of its columns too; what they are
+// multiplied by is quantised over all its elements, X for all steps at once.
 #include <limits>
 
 #include "compiler/ir/control_flow.h"
@@ -19,12 +22,23 @@
 namespace aotc {
 namespace {
 
-enum Operand : size_t { kX, kW, kR, kBias, kLengths, kState, kPeepholes = 7 };
+enum Operand : size_t {
+  kX,
+  kW,
+  kR,
+  kBias,
+  kLengths,
+  kState,
+  kPeepholes = 7,
+  kScaleW,
+  kScaleR = 10
+};
 
 class RecurrentBuilder {
  public:
-  RecurrentBuilder(Rebuilder& rebuilder, const Node& node, const CellForm& form)
-      : ops_(rebuilder, node), node_(node), form_(form) {}
+  RecurrentBuilder(Rebuilder& rebuilder, const Node& node, const CellForm& form,
+                   bool quantized = false)
+      : ops_(rebuilder, node), node_(node), form_(form), quantized_(quantized) {}
 
   absl::Status Run();
 
@@ -39,6 +53,10 @@ class RecurrentBuilder {
   ValueId Given(size_t operand);
   // [dims without the axis] of one direction; invalid where the operand is absent.
   ValueId OfDirection(size_t operand, int64_t axis, size_t direction);
+  // That of weights of bytes, or their zero point: [] or [columns].
+  ValueId Scale(size_t operand, size_t direction) {
+    return quantized_ ? OfDirection(operand, 0, direction) : ValueId();
+  }
   ValueId InitialState(size_t state, size_t direction);
   ValueId InputProduct(size_t direction, ValueId bias);
   absl::StatusOr<Results> RunDirection(size_t direction);
@@ -60,6 +78,7 @@ class RecurrentBuilder {
   CellOps ops_;
   const Node& node_;
   const CellForm& form_;
+  bool quantized_;  // weights are bytes, [directions, rows, columns]
   size_t directions_ = 1;
   bool starts_backwards_ = false;
   int64_t layout_ = 0;  // the axis of the steps in X; that of the directions in states
@@ -69,9 +88,11 @@ class RecurrentBuilder {
 };
 
 absl::Status RecurrentBuilder::ReadAttributes() {
-  for (size_t operand : {kX, kW, kR}) {
+  const std::vector<size_t> needed = quantized_ ? std::vector<size_t>{kX, kW, kR, kScaleW, kScaleR}
+                                                : std::vector<size_t>{kX, kW, kR};
+  for (size_t operand : needed) {
     if (!HasInput(node_, operand)) {
-      return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", size_t{operand}));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", operand));
     }
   }
   const std::string direction = node_.attributes.String("direction", "forward");
@@ -109,7 +130,7 @@ ValueId RecurrentBuilder::InitialState(size_t state, size_t direction) {
     if (!lengths_.valid()) return given;
     return ops_.Op("Where", {ops_.Op("Less", {Zero(), lengths_}), given, ops_.Number(0)});
   }
-  const int64_t batch_axis = 1 - layout_, hidden_axis = 2;
+  const int64_t batch_axis = 1 - layout_, hidden_axis = quantized_ ? 1 : 2;
   auto dim = [&](size_t operand, int64_t axis) {
     return ops_.Op("Shape", {Given(operand)}, IntAttributes({{"start", axis}, {"end", axis + 1}}));
   };
@@ -119,8 +140,10 @@ ValueId RecurrentBuilder::InitialState(size_t state, size_t direction) {
 
 // [S, B, gates * H], or [B, S, gates * H]
 ValueId RecurrentBuilder::InputProduct(size_t direction, ValueId bias) {
-  const ValueId weights = ops_.Op("Transpose", {OfDirection(kW, 0, direction)});
-  const ValueId product = ops_.Op("MatMul", {Given(kX), weights});
+  ValueId weights = OfDirection(kW, 0, direction);
+  if (!quantized_) weights = ops_.Op("Transpose", {weights});
+  const ValueId product =
+      Product(ops_, Given(kX), weights, Scale(kScaleW, direction), Scale(kScaleW + 1, direction));
   return bias.valid() ? ops_.Op("Add", {product, bias}) : product;
 }
 
@@ -181,6 +204,8 @@ absl::StatusOr<RecurrentBuilder::Results> RecurrentBuilder::RunDirection(size_t 
   const Cell cell = form_.prepare(
       ops_,
       {.recurrence = OfDirection(kR, 0, direction),
+       .scale = Scale(kScaleR, direction),
+       .zero_point = Scale(kScaleR + 1, direction),
        .bias = OfDirection(kBias, 0, direction),
        .peepholes = OfDirection(kPeepholes, 0, direction),
        .activations = {first, first + static_cast<std::ptrdiff_t>(form_.activations.size())}});
@@ -249,6 +274,10 @@ absl::Status Lstm(Rebuilder& rebuilder, const Node& node) {
   return RecurrentBuilder(rebuilder, node, LstmForm()).Run();
 }
 
+absl::Status DynamicQuantizeLstm(Rebuilder& rebuilder, const Node& node) {
+  return RecurrentBuilder(rebuilder, node, LstmForm(), /*quantized=*/true).Run();
+}
+
 absl::Status Gru(Rebuilder& rebuilder, const Node& node) {
   return RecurrentBuilder(rebuilder, node, GruForm()).Run();
 }
@@ -258,6 +287,9 @@ absl::Status Rnn(Rebuilder& rebuilder, const Node& node) {
 }
 
 constexpr OpDef kOps[] = {
+    {.name = "com.microsoft.DynamicQuantizeLSTM",
+     .expand = DynamicQuantizeLstm,
+     .summary = "long short-term memory with weights of bytes"},
     {.name = "GRU", .expand = Gru, .summary = "gated recurrent units along a sequence"},
     {.name = "LSTM", .expand = Lstm, .summary = "long short-term memory along a sequence"},
     {.name = "RNN", .expand = Rnn, .summary = "a layer with its last results, along a sequence"},

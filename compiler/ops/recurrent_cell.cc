@@ -78,7 +78,7 @@ ValueId Transposed(CellOps& ops, ValueId matrix) { return ops.Op("Transpose", {m
 
 // The bias of the input product and that of the recurrent product as one.
 Cell PreparePlain(CellOps& ops, Cell given) {
-  given.recurrence = Transposed(ops, given.recurrence);
+  if (!given.scale.valid()) given.recurrence = Transposed(ops, given.recurrence);
   if (given.bias.valid()) {
     const std::vector<ValueId> halves = ops.Split(given.bias, 0, 2);
     given.bias = ops.Op("Add", {halves[0], halves[1]});
@@ -99,8 +99,8 @@ std::vector<ValueId> RnnStep(CellOps& ops, const Cell& cell, ValueId x,
 std::vector<ValueId> LstmStep(CellOps& ops, const Cell& cell, ValueId x,
                               const std::vector<ValueId>& states) {
   const ValueId h = states[0], c = states[1];
-  const std::vector<ValueId> gates =
-      ops.Split(ops.Op("Add", {x, ops.Op("MatMul", {h, cell.recurrence})}), -1, 4);
+  const std::vector<ValueId> gates = ops.Split(
+      ops.Op("Add", {x, Product(ops, h, cell.recurrence, cell.scale, cell.zero_point)}), -1, 4);
   const std::vector<ValueId> peepholes =
       cell.peepholes.valid() ? ops.Split(cell.peepholes, 0, 3) : std::vector<ValueId>(3);
   auto gate = [&](size_t k, ValueId seen) {
@@ -231,6 +231,11 @@ ValueId CellOps::CastTo(ValueId x, DType type) {
 ValueId CellOps::Widened(ValueId x) { return IsHalf(type_) ? CastTo(x, DType::kF32) : x; }
 
 ValueId CellOps::Narrowed(ValueId x) { return IsHalf(type_) ? CastTo(x, type_) : x; }
+
+ValueId Product(CellOps& ops, ValueId x, ValueId weights, ValueId scale, ValueId zero_point) {
+  if (!scale.valid()) return ops.Op("MatMul", {x, weights});
+  return ops.Op("com.microsoft.DynamicQuantizeMatMul", {x, weights, scale, zero_point});
+}
 
 const CellForm& LstmForm() {
   static const CellForm kForm = {"LSTM", 2, {"Sigmoid", "Tanh", "Tanh"}, PreparePlain, LstmStep};

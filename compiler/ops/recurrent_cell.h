@@ -60,12 +60,17 @@ struct Activation {
 // One direction of a node, ready for steps.
 struct Cell {
   ValueId recurrence = {};         // [gates * H, H], as given; [H, gates * H] for steps
+  ValueId scale = {};              // of a recurrence of bytes, which is given as [H, gates * H]
+  ValueId zero_point = {};         // or absent
   ValueId bias = {};               // [2 * gates * H], as given; [gates * H] for the input product
   ValueId peepholes = {};          // [3 * H]; absent as in the node
   ValueId hidden_recurrence = {};  // GRU: [H, H] of the hidden gate, where it has a product alone
   ValueId hidden_bias = {};        // GRU: [H], reset with the product
   std::vector<Activation> activations = {};
 };
+
+// x times weights: floats where there is no scale, else bytes, to which x is quantised too.
+ValueId Product(CellOps& ops, ValueId x, ValueId weights, ValueId scale, ValueId zero_point);
 
 // What tells LSTM, GRU and RNN apart.
 struct CellForm {

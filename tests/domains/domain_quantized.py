@@ -137,6 +137,54 @@ def few_bits(draw):
                    known=(1, 2, 3))
 
 
+def gather_blocks_of_bytes(draw):
+    """The same of numbers of 2, 4 and 8 bits in bytes."""
+    rows, block, blocks = draw.dim(1, 9), draw.pick([16, 32]), draw.dim(1, 3)
+    bits = draw.pick([2, 4, 8])
+    operands = [byte(draw, "u1", [rows, block * blocks * bits // 8]),
+                draw.ints(-rows, rows - 1, draw.shape(0, 2)),
+                draw.positive([rows, blocks], 0.01, 0.1),
+                byte(draw, "u1", [rows, -(-blocks * bits // 8)]) if draw.chance(0.5) else None]
+    return ms_node("GatherBlockQuantized", operands,
+                   {"gather_axis": 0, "quantize_axis": 1, "block_size": block, "bits": bits},
+                   known=(0, 2, 3))
+
+
+def lstm(draw):
+    """Bidirectional and not, with scales of a direction or of each column. The longest row has all
+    steps, and rows of a reverse direction have them too, as onnxruntime looks no further for the
+    range of X; zero points are all the same, and 0
+    of i8, as it wants them.
+    """
+    length, rows, features = draw.dim(1, 5), draw.pick([1, 1, 2, 3]), draw.dim(1, 7)
+    hidden, kind = draw.pick([1, 2, 3, 5, 8, 11]), draw.pick(BYTES)
+    direction = draw.pick(["forward", "reverse", "bidirectional"])
+    directions = 2 if direction == "bidirectional" else 1
+
+    def optional(*shape):
+        return draw.rng.uniform(-0.7, 0.7, shape).astype("f4") if draw.chance(0.6) else None
+
+    def scales_of(columns):
+        shape = [directions, columns] if per_column else [directions]
+        zero_point = np.full(shape, 0 if kind == "i1" else draw.dim(118, 138), kind)
+        return draw.positive(shape, 0.003, 0.01), zero_point
+
+    per_column = draw.chance(0.4)
+    lengths = draw.ints(0, length, [rows], "i4")
+    lengths[draw.dim(0, rows - 1)] = length
+    lengths = lengths if direction == "forward" and draw.chance(0.5) else None
+    operands = [draw.floats([length, rows, features]),
+                weights(draw, kind, [directions, features, 4 * hidden]),
+                weights(draw, kind, [directions, hidden, 4 * hidden]),
+                optional(directions, 8 * hidden), lengths,
+                optional(directions, rows, hidden), optional(directions, rows, hidden),
+                optional(directions, 3 * hidden), *scales_of(4 * hidden), *scales_of(4 * hidden)]
+    return ms_node("DynamicQuantizeLSTM", operands,
+                   {"hidden_size": hidden, "direction": direction,
+                    "input_forget": draw.pick([0, 0, 1])},
+                   known=(1, 2, 8, 9, 10, 11), outputs=draw.dim(1, 3), tolerance=1e-2)
+
+
 def gather_blocks(draw):
     """Rows of weights of four bits with a scale for each block."""
     rows, block, blocks = draw.dim(1, 9), draw.pick([16, 32]), draw.dim(1, 3)
@@ -151,4 +199,5 @@ def gather_blocks(draw):
                    {"gather_axis": 0, "quantize_axis": 1, "block_size": block}, known=(0, 2, 3))
 
 
-FAMILIES = (gather_blocks, few_bits, binary, unary, softmax, concat, pool, matmul, gemm, linear)
+FAMILIES = (lstm, gather_blocks_of_bytes, gather_blocks, few_bits, binary, unary, softmax, concat,
+            pool, matmul, gemm, linear)
