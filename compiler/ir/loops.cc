@@ -139,17 +139,26 @@ void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit)
 
 namespace {
 
-// Takes out of `buffers` those that something reads: all where a tile function is called, as it has
-// pointers.
-void EraseRead(const LoopFunction& function, std::vector<TensorId>& buffers) {
-  VisitStmts(function.body, [&](const Stmt& stmt) {
-    if (stmt.kind() == StmtKind::kTile) buffers.clear();
-  });
+// Takes out of `buffers` those that are loaded from.
+void EraseLoaded(const LoopFunction& function, std::vector<TensorId>& buffers) {
   VisitExprs(function.body, [&](const Expr& e) {
     Visit(e, [&](const Expr& node) {
       if (node.op() == ExprOp::kLoad) std::erase(buffers, node->tensor);
     });
   });
+}
+
+// Takes out those that a tile function has a pointer to.
+void ErasePointedTo(const TileCall& tile, std::vector<TensorId>& buffers) {
+  for (const TileOperand& operand : tile.operands) {
+    if (const auto* view = std::get_if<TileView>(&operand)) std::erase(buffers, view->buffer);
+    const auto* object = std::get_if<TileObject>(&operand);
+    if (object == nullptr) continue;
+    for (const TileFunctor& method : object->methods) {
+      std::erase(buffers, method.result_pointer);
+      for (const FunctorParam& param : method.params) std::erase(buffers, param.pointer);
+    }
+  }
 }
 
 }  // namespace
@@ -158,8 +167,9 @@ std::vector<TensorId> UnusedParams(const LoopFunction& function) {
   std::vector<TensorId> unused = function.params;
   VisitStmts(function.body, [&](const Stmt& stmt) {
     if (stmt.kind() == StmtKind::kStore) std::erase(unused, stmt->buffer);
+    if (stmt.kind() == StmtKind::kTile) unused.clear();
   });
-  EraseRead(function, unused);
+  EraseLoaded(function, unused);
   return unused;
 }
 
@@ -168,7 +178,10 @@ std::vector<TensorId> UnreadBuffers(const LoopFunction& function) {
   for (TensorId id : function.buffers.ids()) {
     if (function.buffers[id].place != BufferPlace::kParam) unread.push_back(id);
   }
-  EraseRead(function, unread);
+  VisitStmts(function.body, [&](const Stmt& stmt) {
+    if (stmt.kind() == StmtKind::kTile) ErasePointedTo(*stmt->tile, unread);
+  });
+  EraseLoaded(function, unread);
   return unread;
 }
 

@@ -189,8 +189,7 @@ void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit)
 void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit);
 // Parameters that no statement reads or stores; none where a tile function is called.
 std::vector<TensorId> UnusedParams(const LoopFunction& function);
-// Buffers of the function's own that it stores into and that nothing reads; none where a tile
-// function is called.
+// Buffers of the function's own that nothing reads, no tile function either.
 std::vector<TensorId> UnreadBuffers(const LoopFunction& function);
 // Rebuilds with each expression (index, value, bounds, condition) mapped; tile holes included.
 Stmt TransformExprs(const Stmt& stmt, const std::function<Expr(const Expr&)>& rewrite);

@@ -2,12 +2,16 @@
 // last axis, of one element (real) or two. Rfft and Irfft of com.microsoft in terms of DFT.
 //
 // Angles are reduced to one turn in integers before they are floats: sines keep their digits
-// however long the transform is.
+// however long the transform is. Along an axis that only a run knows, what is transformed is a tensor
+// that has it again at the end, behind one of dim 1 in its place.
 #include <numbers>
+#include <optional>
+#include <vector>
 
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/run_axes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -55,7 +59,7 @@ Complex NumberAt(const Tensor& x, Indices i, const Expr& exists) {
 }
 
 struct Transform {
-  Tensor x;         // [..., 1 or 2]
+  Tensor x;         // [..., n, ..., 1 or 2]
   size_t axis = 0;  // of the signal
   Expr length;      // of the transform
   bool inverse = false;
@@ -65,31 +69,93 @@ struct Transform {
   Expr bins() const { return FloorDiv(length, 2) + 1; }
 };
 
-absl::StatusOr<Transform> ReadTransform(OpContext& op) {
-  Transform t;
-  AOTC_ASSIGN_OR_RETURN(t.x, op.Input(0));
-  AOTC_RETURN_IF_ERROR(RequireComplex(t.x));
+constexpr char kLastAxis[] = "the last axis, of complex numbers, cannot be transformed";
+
+// An axis that only a run knows, moved to the end of all but the complex numbers.
+struct MovedAxis {
+  std::vector<Expr> names;  // of each axis: whether it is the one
+  Shape dims;               // before
+
+  // Of what there is for each axis, that of the axis.
+  Expr Named(const std::vector<Expr>& of_axes) const {
+    Expr result = of_axes[0];
+    for (size_t d = names.size() - 1; d-- > 1;) result = Select(names[d], of_axes[d], result);
+    return result;
+  }
+  // [.., 1, .., n, 1 or 2]
+  Tensor ToEnd(TensorBuilder& b, const Tensor& x) const;
+  // From [.., 1, .., m, 2] to the output, [.., m, .., 2].
+  Tensor Back(TensorBuilder& b, const Tensor& y) const;
+};
+
+Tensor MovedAxis::ToEnd(TensorBuilder& b, const Tensor& x) const {
+  Shape moved;
+  for (size_t d = 0; d + 1 < dims.size(); ++d) moved.push_back(Select(names[d], Expr(1), dims[d]));
+  moved.push_back(Named(dims));
+  moved.push_back(dims.back());
+  return b.Compute(x.dtype(), moved, [&](const Indices& i) {
+    Indices indices;
+    for (size_t d = 0; d + 1 < dims.size(); ++d) {
+      indices.push_back(Select(names[d], i[dims.size() - 1], i[d]));
+    }
+    indices.push_back(i.back());
+    return x.Stored(indices);
+  });
+}
+
+Tensor MovedAxis::Back(TensorBuilder& b, const Tensor& y) const {
+  Shape shape;
+  for (size_t d = 0; d + 1 < dims.size(); ++d) {
+    shape.push_back(Select(names[d], y.dim(-2), dims[d]));
+  }
+  shape.push_back(y.dim(-1));
+  return b.Compute(y.dtype(), shape, [&](const Indices& i) {
+    Indices indices;
+    for (size_t d = 0; d + 1 < dims.size(); ++d) {
+      indices.push_back(Select(names[d], Expr(0), i[d]));
+    }
+    indices.push_back(Named(i));
+    indices.push_back(i.back());
+    return y.Stored(indices);
+  });
+}
+
+// Where only a run knows the axis; else the transform has it.
+absl::StatusOr<std::optional<MovedAxis>> ReadAxis(OpContext& op, Transform& t) {
+  AOTC_ASSIGN_OR_RETURN(const Expr axis, ScalarOr(op, 2, -2));
+  const int last = t.x.rank() - 1;
+  if (axis.AsInt()) {
+    AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(*axis.AsInt(), t.x.rank()));
+    if (normalized == last) return AOTC_REFUSAL(InvalidArgument, kLastAxis);
+    t.axis = static_cast<size_t>(normalized);
+    return std::nullopt;
+  }
+  AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 2, t.x.rank()));
+  MovedAxis moved = {.names = {}, .dims = t.x.shape()};
+  for (size_t d = 0; d < moved.dims.size(); ++d) moved.names.push_back(axes.Names(d));
+  AOTC_RETURN_IF_ERROR(op.Require(Not(moved.names.back()), kLastAxis));
+  // The first where it is none of the others, so that it is one of them whatever the run gives.
+  Expr other = Bool(false);
+  for (size_t d = 1; d + 1 < moved.dims.size(); ++d) other = Or(other, moved.names[d]);
+  moved.names[0] = Not(other);
+  t.axis = static_cast<size_t>(last);
+  t.x = moved.ToEnd(op.b(), t.x);
+  return moved;
+}
+
+// The rest of it, of an axis that is known.
+absl::Status ReadTransform(OpContext& op, Transform& t) {
   t.inverse = op.attributes().Int("inverse") != 0;
   t.onesided = op.attributes().Int("onesided") != 0;
-  AOTC_ASSIGN_OR_RETURN(const Expr axis, ScalarOr(op, 2, -2));
-  if (!axis.AsInt()) return AOTC_REFUSAL(InvalidArgument, "the axis is not known");
-  AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(*axis.AsInt(), t.x.rank()));
-  if (normalized == t.x.rank() - 1) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        "the last axis, of complex numbers, cannot be transformed");
-  }
-  t.axis = static_cast<size_t>(normalized);
-  const Expr dim = t.x.dim(normalized);
+  const Expr dim = t.x.dim(static_cast<int>(t.axis));
   AOTC_ASSIGN_OR_RETURN(t.length, ScalarOr(op, 1, t.to_real() ? (dim - 1) * 2 : dim));
   t.length = Simplify(t.length, op.bounds());
-  if (Prove(Le(1, t.length), op.bounds()) != true) {
-    return AOTC_REFUSAL(InvalidArgument, "the transform's length is not for all sizes above 0");
-  }
+  AOTC_RETURN_IF_ERROR(op.Require(Le(1, t.length), "the transform's length is not above 0"));
   if (t.onesided && !t.x.dim(-1).IsInt(t.inverse ? 2 : 1)) {
     return AOTC_REFUSAL(InvalidArgument, t.inverse ? "a one-sided inverse needs complex numbers"
                                                    : "a one-sided transform needs real numbers");
   }
-  return t;
+  return absl::OkStatus();
 }
 
 // A bin stands for its mirror image too, but for the first and, of even lengths, the last.
@@ -101,12 +167,15 @@ Complex WithMirror(const Transform& t, const Complex& x, const Expr& bin) {
 
 // X[k] = sum over n of x[n] e^(-2 pi i k n / N); with the other sign, and over N, the inverse.
 absl::Status Dft(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Transform t, ReadTransform(op));
-  const Shape& from = t.x.shape();
-  Shape shape = from;
+  Transform t;
+  AOTC_ASSIGN_OR_RETURN(t.x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireComplex(t.x));
+  AOTC_ASSIGN_OR_RETURN(const std::optional<MovedAxis> moved, ReadAxis(op, t));
+  AOTC_RETURN_IF_ERROR(ReadTransform(op, t));
+  Shape shape = t.x.shape();
+  const Expr terms = Simplify(Min(t.to_real() ? t.bins() : t.length, shape[t.axis]), op.bounds());
   shape[t.axis] = t.onesided && !t.inverse ? t.bins() : t.length;
   shape.back() = t.to_real() ? 1 : 2;
-  const Expr terms = Simplify(Min(t.to_real() ? t.bins() : t.length, from[t.axis]), op.bounds());
   auto body = [&](const Indices& i, const Indices& r) {
     Indices at(i.begin(), i.end() - 1);
     at[t.axis] = r[0];
@@ -120,7 +189,8 @@ absl::Status Dft(OpContext& op) {
   auto scaled = [&](const auto& v) {
     return t.inverse ? Div(v[0], Cast(v[0].dtype(), t.length)) : v[0];
   };
-  op.SetOutput(0, b.Map({sums}, scaled, t.x.dtype()));
+  const Tensor result = b.Map({sums}, scaled, t.x.dtype());
+  op.SetOutput(0, moved ? moved->Back(b, result) : result);
   return absl::OkStatus();
 }
 
@@ -140,27 +210,29 @@ absl::StatusOr<Tensor> SignalOf(OpContext& op) {
 // [batch, frames, bins, 2]: transforms of windows that start frame_step apart.
 absl::Status Stft(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, SignalOf(op));
-  AOTC_ASSIGN_OR_RETURN(const Expr step, ScalarOr(op, 1, 0));
+  AOTC_ASSIGN_OR_RETURN(Expr step, ScalarOr(op, 1, 0));
   Tensor window;
   if (op.HasInput(2)) {
     AOTC_ASSIGN_OR_RETURN(window, op.Input(2));
     AOTC_RETURN_IF_ERROR(RequireRank(window, 1, 1));
   }
-  AOTC_ASSIGN_OR_RETURN(const Expr length,
-                        ScalarOr(op, 3, window.valid() ? window.dim(0) : x.dim(1)));
-  if (window.valid() && !ProveEqual(window.dim(0), length, op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the window does not have frame_length elements");
+  AOTC_ASSIGN_OR_RETURN(Expr length, ScalarOr(op, 3, window.valid() ? window.dim(0) : x.dim(1)));
+  if (window.valid()) {
+    AOTC_RETURN_IF_ERROR(
+        op.RequireEqual(window.dim(0), length, "the window does not have frame_length elements"));
   }
-  if (Prove(And(Le(1, step), And(Le(1, length), Le(length, x.dim(1)))), op.bounds()) != true) {
-    return AOTC_REFUSAL(
-        InvalidArgument,
-        "frame_step or frame_length is not for all sizes between 1 and the signal's length");
-  }
+  AOTC_RETURN_IF_ERROR(op.Require(And(Le(1, step), And(Le(1, length), Le(length, x.dim(1)))),
+                                  "frame_step is below 1, or frame_length not between 1 and the "
+                                  "signal's length"));
+  // What only a run knows is within its limits behind that.
+  step = Simplify(Max(step, 1), op.bounds());
+  length = Simplify(Max(length, 1), op.bounds());
+  const Expr last = x.dim(1) - 1;
   const bool onesided = op.attributes().Int("onesided", 1) != 0;
   const Expr frames = Simplify(FloorDiv(x.dim(1) - length, step) + 1, op.bounds());
   const Shape shape = {x.dim(0), frames, onesided ? FloorDiv(length, 2) + 1 : length, 2};
   auto body = [&](const Indices& i, const Indices& r) {
-    Complex number = NumberAt(x, {i[0], i[1] * step + r[0]}, Bool(true));
+    Complex number = NumberAt(x, {i[0], Clamp(i[1] * step + r[0], 0, last)}, Bool(true));
     if (window.valid()) {
       const Expr weight = Cast(number.real.dtype(), window({r[0]}));
       number = {number.real * weight, number.imaginary * weight};

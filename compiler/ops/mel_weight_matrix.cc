@@ -1,7 +1,12 @@
 // MelWeightMatrix: triangles over the bins of a spectrum, evenly spaced on the mel scale.
 //
-// mel(f) = 2595 log10(1 + f / 700). Ends of triangles are whole bins; computed in f64.
+// mel(f) = 2595 log10(1 + f / 700). Ends of triangles are whole bins; computed in f64. Frequencies
+// that only a run knows are read by each element.
 #include <cmath>
+#include <iterator>
+#include <numbers>
+#include <optional>
+#include <vector>
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -14,47 +19,76 @@ namespace {
 
 constexpr double kMelScale = 2595, kMelFrequency = 700;
 
-double MelOf(double hertz) { return kMelScale * std::log10(1 + hertz / kMelFrequency); }
+Expr Real(double value) { return NumberConst(value, DType::kF64); }
+Expr Real(const Expr& size) {
+  const std::optional<int64_t> known = size.AsInt();
+  return known ? Real(static_cast<double>(*known)) : Cast(DType::kF64, size);
+}
 
-struct MelBands {
-  int64_t bands = 0, dft_length = 0, sample_rate = 0;
-  double lowest = 0, step = 0;  // in mel
+// One of the five operands: a number where it is known.
+struct Frequency {
+  std::optional<double> known;
+  Expr read;  // f64
 
-  // The bin at which triangle `number` begins.
-  Expr Bin(const Expr& number) const {
-    auto real = [](double value) { return NumberConst(value, DType::kF64); };
-    const Expr mel = Cast(DType::kF64, number) * real(step) + real(lowest);
-    const Expr power = Binary(ExprOp::kPow, real(10), Div(mel, real(kMelScale)));
-    const Expr hertz = real(kMelFrequency) * (power - real(1));
-    const Expr place = Div(real(static_cast<double>(dft_length + 1)) * hertz,
-                           real(static_cast<double>(sample_rate)));
-    return Cast(DType::kI64, Unary(ExprOp::kFloor, place));
+  Expr Mel() const {
+    if (known) return Real(kMelScale * std::log10(1 + *known / kMelFrequency));
+    const Expr decades = Div(Unary(ExprOp::kLog, Real(1.0) + Div(read, Real(kMelFrequency))),
+                             Real(std::numbers::ln10));
+    return Real(kMelScale) * decades;
   }
 };
 
-absl::StatusOr<MelBands> ReadBands(const OpContext& op) {
-  int64_t whole[3] = {};
-  double edges[2] = {};
-  for (size_t k = 0; k < 5; ++k) {
-    const Constant* constant = op.ConstInput(k);
-    if (constant == nullptr)
-      return AOTC_REFUSAL(InvalidArgument, StrCat("input ", k, " is not known"));
+struct MelBands {
+  Expr bands, dft_length, sample_rate;  // i64
+  Frequency low, high;                  // in hertz
+
+  // The bin at which triangle `number` begins.
+  Expr Bin(const Expr& number) const {
+    const Expr mel = Cast(DType::kF64, number) * Step() + low.Mel();
+    const Expr power = Binary(ExprOp::kPow, Real(10.0), Div(mel, Real(kMelScale)));
+    const Expr hertz = Real(kMelFrequency) * (power - Real(1.0));
+    const Expr place = Div(Real(dft_length + 1) * hertz, Real(sample_rate));
+    return Cast(DType::kI64, Unary(ExprOp::kFloor, place));
+  }
+
+ private:
+  // From the begin of a triangle to the next.
+  Expr Step() const { return Div(high.Mel() - low.Mel(), Real(bands + 2)); }
+};
+
+absl::StatusOr<Frequency> ReadFrequency(OpContext& op, size_t index) {
+  const Constant* constant = op.ConstInput(index);
+  if (constant != nullptr) {
     AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
-    if (k < 3) {
-      whole[k] = constant->IntAt(0);
-    } else {
-      edges[k - 3] = constant->FloatAt(0);
+    return Frequency{.known = constant->FloatAt(0), .read = {}};
+  }
+  AOTC_ASSIGN_OR_RETURN(const Tensor given, op.Input(index));
+  AOTC_RETURN_IF_ERROR(RequireFloat(given));
+  if (!ElementCount(given.shape()).IsInt(1)) {
+    return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " needs one element"));
+  }
+  const Indices first(given.shape().size(), Expr(0));
+  return Frequency{.known = {}, .read = Cast(DType::kF64, given(first))};
+}
+
+absl::StatusOr<MelBands> ReadBands(OpContext& op) {
+  MelBands mel;
+  Expr* const sizes[] = {&mel.bands, &mel.dft_length, &mel.sample_rate};
+  for (size_t k = 0; k < std::size(sizes); ++k) {
+    AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> elements, op.IntElements(k));
+    if (elements.size() != 1) {
+      return AOTC_REFUSAL(InvalidArgument, StrCat("input ", k, " needs one element"));
     }
+    AOTC_RETURN_IF_ERROR(op.Require(Le(1, elements[0]), StrCat("input ", k, " is not positive")));
+    *sizes[k] = Simplify(Max(elements[0], 1), op.bounds());
   }
-  if (whole[0] < 1 || whole[1] < 1 || whole[2] < 1 || !(edges[0] >= 0 && edges[0] <= edges[1])) {
-    return AOTC_REFUSAL(InvalidArgument, "sizes and frequencies must be positive, edges ascending");
+  AOTC_ASSIGN_OR_RETURN(mel.low, ReadFrequency(op, 3));
+  AOTC_ASSIGN_OR_RETURN(mel.high, ReadFrequency(op, 4));
+  const double low = mel.low.known.value_or(0), high = mel.high.known.value_or(low);
+  if (!(low >= 0 && low <= high)) {
+    return AOTC_REFUSAL(InvalidArgument, "frequencies must be positive, and ascend");
   }
-  const double low = MelOf(edges[0]), high = MelOf(edges[1]);
-  return MelBands{.bands = whole[0],
-                  .dft_length = whole[1],
-                  .sample_rate = whole[2],
-                  .lowest = low,
-                  .step = (high - low) / static_cast<double>(whole[0] + 2)};
+  return mel;
 }
 
 // [dft_length / 2 + 1, bands]: 1 at the middle of each triangle.
@@ -66,13 +100,13 @@ absl::Status MelWeightMatrix(OpContext& op) {
       (!IsFloat(dtype) && !IsInteger(dtype))) {
     return AOTC_REFUSAL(Unimplemented, StrCat("a matrix of ONNX element type ", to));
   }
-  const Shape shape = {mel.dft_length / 2 + 1, mel.bands};
+  const Shape shape = {FloorDiv(mel.dft_length, 2) + 1, mel.bands};
   op.SetOutput(0, op.b().Compute(dtype, shape, [&](const Indices& i) {
     const Expr left = mel.Bin(i[1]), middle = mel.Bin(i[1] + 1), right = mel.Bin(i[1] + 2);
     auto ratio = [](const Expr& part, const Expr& whole) {
       return Div(Cast(DType::kF64, part), Cast(DType::kF64, whole));
     };
-    const Expr zero = NumberConst(0, DType::kF64), one = NumberConst(1, DType::kF64);
+    const Expr zero = Real(0.0), one = Real(1.0);
     const Expr steep = Select(Eq(i[0], middle), one, zero);
     const Expr rising =
         Select(And(Le(left, i[0]), Le(i[0], middle)), ratio(i[0] - left, middle - left), zero);

@@ -145,22 +145,24 @@ absl::Status MaxUnpool(OpContext& op) {
 }
 
 // The geometry of Col2Im: blocks are the taps, columns the input of a transposed convolution.
-absl::StatusOr<TransposedWindow> ColumnWindow(const OpContext& op) {
+absl::StatusOr<TransposedWindow> ColumnWindow(OpContext& op, const Shape& block) {
+  const size_t rank = block.size();
   TransposedWindow w;
   AOTC_ASSIGN_OR_RETURN(w.out, op.IntElements(1));
-  AOTC_ASSIGN_OR_RETURN(w.kernel, op.ConstInts(2));
-  AOTC_ASSIGN_OR_RETURN(w.strides, IntsOr(op, "strides", w.rank(), 1));
-  AOTC_ASSIGN_OR_RETURN(w.dilations, IntsOr(op, "dilations", w.rank(), 1));
-  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> pads, IntsOr(op, "pads", w.rank() * 2, 0));
-  if (w.out.size() != w.rank()) {
+  AOTC_ASSIGN_OR_RETURN(w.strides, IntsOr(op, "strides", rank, 1));
+  AOTC_ASSIGN_OR_RETURN(w.dilations, IntsOr(op, "dilations", rank, 1));
+  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> pads, IntsOr(op, "pads", rank * 2, 0));
+  if (w.out.size() != rank) {
     return AOTC_REFUSAL(InvalidArgument, "image_shape and block_shape have different ranks");
   }
-  for (size_t d = 0; d < w.rank(); ++d) {
-    if (w.kernel[d] < 1 || w.strides[d] < 1 || w.dilations[d] < 1) {
-      return AOTC_REFUSAL(InvalidArgument, "blocks, strides and dilations must be at least 1");
+  for (size_t d = 0; d < rank; ++d) {
+    if (w.strides[d] < 1 || w.dilations[d] < 1) {
+      return AOTC_REFUSAL(InvalidArgument, "strides and dilations must be at least 1");
     }
+    AOTC_RETURN_IF_ERROR(op.Require(Le(1, block[d]), "a block has no element along an axis"));
     w.pad_begin.push_back(pads[d]);
-    Expr room = w.out[d] + (pads[d] + pads[d + w.rank()] - w.Reach(d));
+    const Expr reach = (block[d] - 1) * w.dilations[d] + 1;
+    const Expr room = w.out[d] + (pads[d] + pads[d + rank]) - reach;
     w.input.push_back(Simplify(FloorDiv(room, w.strides[d]) + 1, op.bounds()));
   }
   return w;
@@ -172,16 +174,15 @@ absl::Status Col2Im(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireNumber(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 3, 3));
-  AOTC_ASSIGN_OR_RETURN(const TransposedWindow window, ColumnWindow(op));
-  const Shape block = MakeShape(window.kernel);
+  AOTC_ASSIGN_OR_RETURN(const Shape block, op.IntElements(2));
+  AOTC_ASSIGN_OR_RETURN(const TransposedWindow window, ColumnWindow(op, block));
   const Expr count = ElementCount(block);
-  if (!ProveDivisible(x.dim(1), *count.AsInt(), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the channels do not divide into blocks");
-  }
-  if (!ProveEqual(x.dim(2), ElementCount(window.input), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the number of columns is not that of the blocks' places");
-  }
-  Shape shape = {x.dim(0), Simplify(FloorDiv(x.dim(1), count), op.bounds())};
+  const Expr channels = Simplify(FloorDiv(x.dim(1), Max(count, 1)), op.bounds());
+  AOTC_RETURN_IF_ERROR(
+      op.RequireEqual(channels * count, x.dim(1), "the channels do not divide into blocks"));
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(x.dim(2), ElementCount(window.input),
+                                       "the number of columns is not that of the blocks' places"));
+  Shape shape = {x.dim(0), channels};
   shape.insert(shape.end(), window.out.begin(), window.out.end());
   auto body = [&](const Indices& i, const Indices& r) {
     const Indices pixel(i.begin() + 2, i.end());

@@ -19,14 +19,14 @@
 namespace aotc {
 
 struct TransposedWindow {
-  Shape input = {};  // spatial dims of the input
-  Shape out = {};    // spatial dims of the result
-  std::vector<int64_t> kernel = {};
+  Shape input = {};                  // spatial dims of the input
+  Shape out = {};                    // spatial dims of the result
+  std::vector<int64_t> kernel = {};  // none where only a run knows it
   std::vector<int64_t> strides = {};
   std::vector<int64_t> dilations = {};
   std::vector<Expr> pad_begin = {};  // leading elements of the full result that are cut off
 
-  size_t rank() const { return kernel.size(); }
+  size_t rank() const { return input.size(); }
   // From the first to the last tap.
   int64_t Reach(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
   Expr Position(size_t axis, const Expr& o, const Expr& k) const;

@@ -189,7 +189,8 @@ def run_onnx(model, inputs):
             results = evaluator.run(None, inputs)
     except Exception:  # pylint: disable=broad-except; it raises what numpy raises
         return None
-    return {name: np.asarray(array) for name, array in zip(evaluator.output_names, results)}
+    return {name: array if isinstance(array, list) else np.asarray(array)
+            for name, array in zip(evaluator.output_names, results)}
 
 
 def run_reference(model, inputs, otherwise=lambda model, inputs: None):
