@@ -18,7 +18,12 @@ constexpr int64_t kMostTried = 4096;
 constexpr int64_t kNone = INT64_MAX;
 constexpr DType kI64 = DType::kI64, kF32 = DType::kF32, kF64 = DType::kF64;
 
-Expr RoundedUp(const Expr& x) { return Unary(ExprOp::kFloor, x + Number(0.5, x)); }
+// To the nearest, halves up.
+Expr Rounded(const Expr& x) { return Unary(ExprOp::kFloor, x + Number(0.5, x)); }
+
+// An integer as the f32 next to it, in f64: so that what is made of it is rounded once, by a cast,
+// wherever it is computed.
+Expr AsFloat(const Expr& x) { return Cast(kF64, Cast(kF32, x)); }
 
 // numerator / denominator, which are whole, as f64.
 struct WholeRatio {
@@ -28,8 +33,7 @@ struct WholeRatio {
 // Scales of less than 1 have few digits in the numerator, others in the denominator.
 WholeRatio RatioOf(const Expr& scale, const Expr& few) {
   const Expr grows = Le(Number(1, scale), scale);
-  return {Select(grows, RoundedUp(few * scale), few),
-          Select(grows, few, RoundedUp(Div(few, scale)))};
+  return {Select(grows, Rounded(few * scale), few), Select(grows, few, Rounded(Div(few, scale)))};
 }
 
 // The least of 1, 2, 3 ... for which `ratio` of an element and it rounds to the element; kNone
@@ -71,7 +75,7 @@ ChosenAxis Choose(OpContext& op, const Tensor& dims, const Tensor& sizes, bool n
   TensorBuilder& b = op.b();
   const Shape all = dims.shape();
   const auto ratio = [&](const Indices& r) {
-    return Div(Cast(kF32, sizes(r)), Cast(kF32, dims(r)));
+    return Cast(kF32, Div(AsFloat(sizes(r)), AsFloat(dims(r))));
   };
   ChosenAxis chosen;
   chosen.ratio = b.Reduce(not_larger ? "min" : "max", kF32, {}, all,
@@ -113,7 +117,7 @@ absl::Status ResizeScales(OpContext& op) {
     const Indices k = {i[1]};
     const WholeRatio ratio = RatioOf(scale(k), few(k));
     // A product of floats, as in ScaledLength.
-    const Expr length = Cast(kF32, dims(k)) * Cast(kF32, scale(k));
+    const Expr length = Cast(kF32, AsFloat(dims(k)) * scale(k));
     return Row(i[0], Select(is_scale(k), Cast(kI64, ratio.numerator), 0),
                Cast(kI64, ratio.denominator), Cast(kI64, length));
   }));
@@ -137,7 +141,8 @@ absl::Status ResizeSizes(OpContext& op) {
   op.SetOutput(0, op.b().Compute(kI64, shape, [&](const Indices& i) {
     const Expr place = chosen.place({}), is_wrong = chosen.is_wrong({});
     const Expr ratio = Select(is_wrong, NumberConst(0, kF32), chosen.ratio({}));
-    const Expr length = Cast(kI64, RoundedUp(Cast(kF64, ratio * Cast(kF32, dims({i[1]})))));
+    const Expr product = Cast(kF32, Cast(kF64, ratio) * AsFloat(dims({i[1]})));
+    const Expr length = Cast(kI64, Rounded(Cast(kF64, product)));
     return Row(i[0], Select(is_wrong, 0, Max(sizes({place}), 1)), Max(dims({place}), 1), length);
   }));
   return absl::OkStatus();
@@ -150,7 +155,7 @@ absl::Status ResizeRegions(OpContext& op) {
   const Expr axes = FloorDiv(roi.dim(0), 2);
   AOTC_RETURN_IF_ERROR(op.RequireEqual(roi.dim(0), axes * 2, "roi must have a start and an end"));
   const Tensor least = LeastFew(
-      op, roi, [](const Expr& x, const Expr& few) { return WholeRatio{RoundedUp(few * x), few}; });
+      op, roi, [](const Expr& x, const Expr& few) { return WholeRatio{Rounded(few * x), few}; });
   op.SetOutput(0, op.b().Compute(kI64, {3, axes}, [&](const Indices& i) {
     const Expr start = i[1], end = i[1] + axes;
     const Expr is_simple = And(Lt(least({start}), kNone), Lt(least({end}), kNone));
@@ -162,7 +167,7 @@ absl::Status ResizeRegions(OpContext& op) {
       is_region = And(is_region, is_near);
       const Expr place = Cast(kF64, Select(is_near, given, Number(0, given)));
       const Expr own = Select(is_simple, least({at}), kFineParts);
-      return Cast(kI64, RoundedUp(place * Cast(kF64, own))) * Select(is_simple, least({other}), 1);
+      return Cast(kI64, Rounded(place * Cast(kF64, own))) * Select(is_simple, least({other}), 1);
     };
     const Expr first = numerator(start, end), last = numerator(end, start);
     const Expr parts = Select(is_simple, least({start}) * least({end}), kFineParts);

@@ -229,7 +229,7 @@ def scales(net):
 def regions(net):
     """onnxruntime takes no region of an axis that keeps its length."""
     roi = net.floats("roi", [(0, 0.25, -0.1), (0, 0.3, -1.5), (1, 0.75, 0.9), (1, 0.123, 2)])
-    drawn = net.floats("region_scales", [(0.5, 2, 0.75, 3, 0.6)] * 2)
+    drawn = net.floats("region_scales", [(0.5, 2, 0.75, 3, 0.6, 0.2)] * 2)
     image = net.op("Resize", net.data(1, 2, 5, 7), roi, drawn, mode="linear", axes=[2, 3],
                    coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=7.5)
     net.output(net.bound(image, {2: 15, 3: 20}))
