@@ -47,4 +47,20 @@ absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context) {
   return absl::InternalError("the definitions of ops do not end");
 }
 
+absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results) {
+  bool is_any = false;
+  const auto expand = [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    const bool is_asked = std::ranges::any_of(
+        node.outputs, [&](ValueId output) { return output.valid() && results.contains(output); });
+    const OpDef* op = is_asked ? FindOp(node.op) : nullptr;
+    if (op == nullptr || op->compute == nullptr || op->expand == nullptr) return false;
+    AOTC_RETURN_IF_ERROR(Expand(rebuilder, node));
+    is_any = true;
+    return true;
+  };
+  if (results.empty()) return false;
+  AOTC_ASSIGN_OR_RETURN(graph, RebuildGraph(graph, expand));
+  return is_any;
+}
+
 }  // namespace aotc

@@ -4,12 +4,17 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_EXPAND_OPS_H_
 #define AOTC_COMPILER_CANONICALIZE_EXPAND_OPS_H_
 
+#include <set>
+
 #include "compiler/pass/pass.h"
 
 namespace aotc {
 
 // Collects the complaints of all definitions. What an expansion emits is expanded in turn.
 absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context);
+
+// Expands the nodes with those results whose op has both forms. False where there is none.
+absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results);
 
 }  // namespace aotc
 

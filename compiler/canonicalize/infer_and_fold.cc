@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/canonicalize/declared_type.h"
+#include "compiler/canonicalize/expand_ops.h"
 #include "compiler/canonicalize/fold_cap.h"
 #include "compiler/canonicalize/infer_control.h"
 #include "compiler/canonicalize/infer_repeat.h"
@@ -149,6 +150,7 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   sizes_.rooms.Note(graph, graph.nodes[id], node.outputs[0]);
   absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
+    if (absl::IsFailedPrecondition(kernel.status())) sizes_.expanded.insert(node.outputs[0]);
     const std::string message = MessageOf(kernel.status());
     if (absl::IsInvalidArgument(kernel.status()) && !sizes_.branches.empty()) {
       std::string& why = sizes_.branches.back();
@@ -333,6 +335,8 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
       named = true;
       graph.nodes[node].attributes.Set(kGrowth, growth);
     }
+    AOTC_ASSIGN_OR_RETURN(const bool expanded, ExpandNodes(graph, inference.sizes().expanded));
+    named |= expanded;
     // Without ranges all dims are there, so that --bound of an output bounds what it is made of.
     if (!named && !result.ok() && !std::exchange(narrowed, true)) {
       Diagnostics ignored;

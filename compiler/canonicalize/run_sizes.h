@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct SizeWalk {
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
   // Per Repeat of the old graph how sizes change in its rounds (infer_repeat.h): walk again then.
   std::map<NodeId, std::vector<int64_t>> growth = {};
+  // Results of nodes that have to be written as others, as a run gives what they ask for: then too.
+  std::set<ValueId> expanded = {};
   // Of each branch that is being walked, the innermost last: why no run can take it, or "".
   std::vector<std::string> branches = {};
   ItemRooms rooms = {};  // of sequences

@@ -10,9 +10,9 @@
 //   }
 //   const OpDef kOps[] = {{.name = "Relu", .compute = Relu, .summary = "max(x, 0)"}};
 //
-// Three forms, in this order of preference: `compute` (tensor expressions; shapes, dtypes,
-// evaluation, fusion class, loops and cost follow), `expand` (in terms of other ops), `opaque`
-// (issues to come). Definitions follow the newest opset we know; import rewrites older forms.
+// Forms, in this order of preference: `compute` (tensor expressions; shapes, dtypes, evaluation,
+// fusion class, loops and cost follow), `expand` (in terms of other ops; of an op with both, where
+// `compute` is FailedPrecondition). Definitions follow the newest opset; import rewrites others.
 #ifndef AOTC_COMPILER_OPS_OP_H_
 #define AOTC_COMPILER_OPS_OP_H_
 

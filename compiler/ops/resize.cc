@@ -1,8 +1,10 @@
 // Resize: sampling a tensor at other places along its axes.
 #include <algorithm>
+#include <functional>
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/resize_of_run.h"
 #include "compiler/ops/resize_sampler.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -54,11 +56,26 @@ struct Cubic {
   }
 };
 
-// The sum over four taps along each resized axis.
-Tensor CubicSums(TensorBuilder& b, const Sampler& s, const Cubic& cubic, const Shape& shape) {
+// Weight of tap r (0 or 1, at floor(place) + r) of two.
+Expr LinearWeight(const Sampler& s, const Fraction& place, const Expr& r) {
+  const Expr weight = Remainder(place, s.compute);
+  return Select(Eq(r, 0), Number(1, weight) - weight, weight);
+}
+
+bool IsOfRun(const Sampler& s) { return std::ranges::any_of(s.axes, &ResizedAxis::of_run); }
+
+// Taps along each resized axis: tap r is at floor(place) + first + r.
+struct Taps {
+  int64_t count = 2;
+  int64_t first = 0;
+  std::function<Expr(size_t d, const Fraction& place, const Expr& r)> weight = {};
+};
+
+// The sum over all of them.
+Tensor TapSums(TensorBuilder& b, const Sampler& s, const Taps& along, const Shape& shape) {
   Shape taps;
   for (const ResizedAxis& axis : s.axes) {
-    if (axis.resized) taps.push_back(4);
+    if (axis.resized) taps.push_back(along.count);
   }
   return b.Reduce("sum", s.compute, shape, taps, [&](const Indices& i, const Indices& r) {
     Indices indices = i;
@@ -67,11 +84,29 @@ Tensor CubicSums(TensorBuilder& b, const Sampler& s, const Cubic& cubic, const S
     for (size_t d = 0; d < i.size(); ++d) {
       if (!s.axes[d].resized) continue;
       Fraction place = s.PlaceAt(d, i[d]);
-      indices[d] = Clamp(FloorOf(place) - 1 + r[next], 0, s.LastOf(d));
-      weight = weight * cubic.Weight(s, d, place, r[next++]);
+      indices[d] = Clamp(FloorOf(place) + along.first + r[next], 0, s.LastOf(d));
+      weight = weight * along.weight(d, place, r[next++]);
     }
-    return Cast(s.compute, s.x(indices)) * weight;
+    const Expr term = Cast(s.compute, s.x(indices)) * weight;
+    // What is not finite spoils no place beside it along an axis that stays as it is.
+    return IsOfRun(s) ? Select(Eq(weight, Number(0, weight)), Number(0, term), term) : term;
   });
+}
+
+Tensor LinearSums(TensorBuilder& b, const Sampler& s, const Shape& shape) {
+  Taps taps;
+  taps.weight = [&](size_t, const Fraction& place, const Expr& r) {
+    return LinearWeight(s, place, r);
+  };
+  return TapSums(b, s, taps, shape);
+}
+
+Tensor CubicSums(TensorBuilder& b, const Sampler& s, const Cubic& cubic, const Shape& shape) {
+  Taps taps = {.count = 4, .first = -1};
+  taps.weight = [&](size_t d, const Fraction& place, const Expr& r) {
+    return cubic.Weight(s, d, place, r);
+  };
+  return TapSums(b, s, taps, shape);
 }
 
 // What the weights of an element add up to: 1 unless taps outside are excluded.
@@ -145,6 +180,10 @@ absl::StatusOr<TensorBuilder::Body> SampleBody(OpContext& op, const Sampler& s,
     Tensor sums = AntialiasSums(op.b(), s, filter);
     return TensorBuilder::Body([sums](const Indices& i) { return sums(i); });
   }
+  if (mode == "linear" && IsOfRun(s)) {  // of all axes, most of which may stay: a short loop
+    const Tensor sums = LinearSums(op.b(), s, shape);
+    return TensorBuilder::Body([sums](const Indices& i) { return sums(i); });
+  }
   if (mode == "linear") {
     return TensorBuilder::Body([&s](const Indices& i) {
       Indices indices(i.size());
@@ -180,7 +219,20 @@ absl::Status Resize(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "Resize",
      .compute = Resize,
+     .expand = ExpandResize,
      .summary = "samples at other places: nearest, linear, cubic"},
+    {.name = "ResizeRegions",
+     .compute = ResizeRegions,
+     .summary = "the regions of a Resize as fractions of the input"},
+    {.name = "ResizeScales",
+     .compute = ResizeScales,
+     .summary = "the scales of a Resize as fractions, and the lengths of the result"},
+    {.name = "ResizeSizes",
+     .compute = ResizeSizes,
+     .summary = "the same for sizes, whose aspect ratio may be kept"},
+    {.name = kResizeTo,
+     .compute = Resize,
+     .summary = "Resize by fractions and lengths that a run gives"},
 };
 
 }  // namespace

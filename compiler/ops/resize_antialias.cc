@@ -27,7 +27,9 @@ struct AxisFilter {
   Expr Side() const {
     const Fraction& scale = s.axes[d].scale;
     const Expr reach = filter.is_cubic ? 2 : 1;
-    return Max(CeilDiv(reach * scale.denominator, scale.numerator), reach);
+    const Expr side = Max(CeilDiv(reach * scale.denominator, scale.numerator), reach);
+    // Where the result has elements, it is at most twice as many times shorter.
+    return s.axes[d].of_run ? Min(side, reach * 2 * s.axes[d].in) : side;
   }
 
   Expr Element(const Fraction& place, const Expr& r) const {
@@ -62,7 +64,9 @@ struct AxisFilter {
         b.Reduce("sum", s.compute, shape, taps, [&](const Indices& i, const Indices& r) {
           Indices from = i;
           from[d] = Clamp(Element(s.PlaceAt(d, i[d]), r[0]), 0, s.LastOf(d));
-          return Cast(s.compute, x(from)) * weights({i[d], r[0]});
+          const Expr weight = weights({i[d], r[0]}), term = Cast(s.compute, x(from)) * weight;
+          if (!s.axes[d].of_run) return term;
+          return Select(Eq(weight, Number(0, weight)), Number(0, term), term);
         });
     return b.Compute(IsInteger(x.dtype()) ? x.dtype() : s.compute, shape, [&](const Indices& i) {
       const Expr mean = Div(sums(i), total({i[d]}));

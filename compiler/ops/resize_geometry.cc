@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/ops/helpers.h"
+#include "compiler/ops/resize_of_run.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -33,7 +34,9 @@ absl::StatusOr<std::vector<float>> KnownFloats(const OpContext& op, size_t index
   if (!op.HasInput(index)) return values;
   const Constant* constant = op.ConstInput(index);
   if (constant == nullptr) {
-    return AOTC_REFUSAL(Unimplemented, StrCat("needs input ", index, " at compile time"));
+    const Shape& dims = op.InputType(index).dims;
+    if (dims.size() == 1 && dims[0].IsInt(0)) return values;
+    return absl::FailedPreconditionError(StrCat("needs input ", index, " at compile time"));
   }
   for (int64_t i = 0; i < constant->element_count(); ++i) {
     values.push_back(static_cast<float>(constant->FloatAt(i)));
@@ -100,7 +103,7 @@ absl::Status KeepAspectRatio(const std::vector<size_t>& axes, bool not_larger,
   for (size_t k : axes) {
     const ResizedAxis& axis = result[k];
     if (number(axis.in) < 1 || number(axis.out) < 0) {
-      return AOTC_REFUSAL(Unimplemented, "keep_aspect_ratio_policy needs static dims");
+      return absl::FailedPreconditionError("keep_aspect_ratio_policy needs static dims");
     }
     const float own = number(axis.out) / number(axis.in);
     if (chosen != nullptr && (not_larger ? own >= ratio : own <= ratio)) continue;
@@ -141,6 +144,12 @@ absl::Status SetSizes(OpContext& op, const std::vector<size_t>& axes,
   return absl::OkStatus();
 }
 
+absl::Status SetLengths(OpContext& op, const std::vector<size_t>& axes,
+                        std::vector<ResizedAxis>& result) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<float> scales, KnownFloats(op, 2));
+  return scales.empty() ? SetSizes(op, axes, result) : SetScales(op, scales, axes, result);
+}
+
 // Input 1: all starts, then all ends, as parts of the input's lengths.
 absl::Status SetRegions(const OpContext& op, const std::vector<size_t>& axes,
                         std::vector<ResizedAxis>& result) {
@@ -156,6 +165,75 @@ absl::Status SetRegions(const OpContext& op, const std::vector<size_t>& axes,
                      start.denominator * end.denominator};
   }
   return absl::OkStatus();
+}
+
+// The elements of an input of ResizeTo, i64[3, axes].
+absl::StatusOr<std::vector<Expr>> GivenRows(OpContext& op, size_t index, size_t axes,
+                                            const std::string& text) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> rows, op.IntElements(index));
+  return rows.size() == 3 * axes ? absl::StatusOr<std::vector<Expr>>(std::move(rows))
+                                 : AOTC_REFUSAL(InvalidArgument, text);
+}
+
+constexpr int64_t kMostPart = int64_t{1} << 30;  // of numbers of which a fraction is made
+
+absl::Status RequireWithin(OpContext& op, int64_t least, const Expr& value, int64_t most,
+                           const std::string& text) {
+  return op.Require(And(Le(least, value), Le(value, most)), text);
+}
+
+absl::Status SetGivenRegions(OpContext& op, const std::vector<size_t>& axes,
+                             std::vector<ResizedAxis>& result) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> rows,
+                        GivenRows(op, 2, axes.size(), "roi must have a start and an end per axis"));
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const Expr &start = rows[k], &size = rows[axes.size() + k], &parts = rows[2 * axes.size() + k];
+    const std::string text = "roi must be within -64 and 64 times the length";
+    AOTC_RETURN_IF_ERROR(RequireWithin(op, 1, parts, 1 << 24, text));
+    AOTC_RETURN_IF_ERROR(RequireWithin(op, -kMostPart, start, kMostPart, text));
+    AOTC_RETURN_IF_ERROR(RequireWithin(op, -2 * kMostPart + 1, size, 2 * kMostPart - 1, text));
+    result[axes[k]].roi_start = {start, parts};
+    result[axes[k]].roi_size = {size, parts};
+  }
+  return absl::OkStatus();
+}
+
+// Rows of input 1: numerators and denominators of scales, lengths of the result.
+absl::Status SetGivenLengths(OpContext& op, const std::vector<size_t>& axes,
+                             std::vector<ResizedAxis>& result) {
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> rows,
+                        GivenRows(op, 1, axes.size(), "needs one scale or size per axis"));
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const Expr &p = rows[k], &q = rows[axes.size() + k];
+    AOTC_RETURN_IF_ERROR(
+        RequireWithin(op, 1, p, kMostPart, "a scale must be positive, and finite"));
+    AOTC_RETURN_IF_ERROR(RequireWithin(op, 1, q, kMostPart, "an axis is too long to be resized"));
+    result[axes[k]].scale = {p, q};
+    result[axes[k]].of_run = !p.IsConst() || !q.IsConst();
+    result[axes[k]].resized = !Same(p, q);
+  }
+  for (size_t k = 0; k < axes.size(); ++k) {
+    result[axes[k]].out = op.Size(rows[2 * axes.size() + k], 0, static_cast<int>(axes[k]));
+  }
+  return absl::OkStatus();
+}
+
+// The middle of the region where the result has one element, else from its start to its end.
+Fraction PlaceInRegion(const ResizedAxis& axis, const Expr& i) {
+  const Fraction &start = axis.roi_start, &size = axis.roi_size;
+  const Expr last = axis.in - 1;
+  // Both in parts of one size.
+  const bool is_common = Same(start.denominator, size.denominator);
+  const Expr parts = is_common ? start.denominator : start.denominator * size.denominator;
+  const Expr first = is_common ? start.numerator : start.numerator * size.denominator;
+  const Expr length = is_common ? size.numerator : size.numerator * start.denominator;
+  const Fraction middle = {last * (first * 2 + length), parts * 2};
+  if (axis.out.IsInt(1)) return middle;
+  const Expr steps = Max(axis.out - 1, 1);
+  const Fraction along = {last * (first * steps + i * length), parts * steps};
+  if (axis.out.IsConst()) return along;
+  const Expr is_one = Eq(axis.out, 1);
+  return {Select(is_one, middle.numerator, along.numerator), parts * Select(is_one, 2, steps)};
 }
 
 }  // namespace
@@ -182,12 +260,12 @@ absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(OpContext& op, const Shape&
   for (const Expr& dim : shape) result.push_back({.in = dim, .out = dim});
   AOTC_ASSIGN_OR_RETURN(std::vector<size_t> axes, NamedAxes(op, shape.size()));
   bool crops = op.attributes().String("coordinate_transformation_mode") == "tf_crop_and_resize";
-  if (crops) AOTC_RETURN_IF_ERROR(SetRegions(op, axes, result));
-  AOTC_ASSIGN_OR_RETURN(std::vector<float> scales, KnownFloats(op, 2));
-  if (!scales.empty()) {
-    AOTC_RETURN_IF_ERROR(SetScales(op, scales, axes, result));
+  if (op.node().op == kResizeTo) {
+    if (crops) AOTC_RETURN_IF_ERROR(SetGivenRegions(op, axes, result));
+    AOTC_RETURN_IF_ERROR(SetGivenLengths(op, axes, result));
   } else {
-    AOTC_RETURN_IF_ERROR(SetSizes(op, axes, result));
+    if (crops) AOTC_RETURN_IF_ERROR(SetRegions(op, axes, result));
+    AOTC_RETURN_IF_ERROR(SetLengths(op, axes, result));
   }
   for (size_t k : axes) {
     const Fraction &start = result[k].roi_start, &size = result[k].roi_size;
@@ -215,19 +293,7 @@ absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode,
     if (axis.out.IsInt(1)) return Fraction{};
     return Fraction{i * (axis.in - 1), Max(axis.out - 1, 1)};
   }
-  if (mode == "tf_crop_and_resize") {
-    const Fraction &start = axis.roi_start, &size = axis.roi_size;
-    Expr last = axis.in - 1;
-    if (axis.out.IsInt(1)) {  // the middle of the region
-      return Fraction{
-          last * (start.numerator * size.denominator * 2 + size.numerator * start.denominator),
-          start.denominator * size.denominator * 2};
-    }
-    Expr steps = Max(axis.out - 1, 1);
-    return Fraction{last * (start.numerator * size.denominator * steps +
-                            i * size.numerator * start.denominator),
-                    start.denominator * size.denominator * steps};
-  }
+  if (mode == "tf_crop_and_resize") return PlaceInRegion(axis, i);
   return AOTC_REFUSAL(InvalidArgument,
                       StrCat("unknown coordinate_transformation_mode '", mode, "'"));
 }

@@ -26,6 +26,7 @@ Fraction SimplestFraction(float value);
 
 struct ResizedAxis {
   bool resized = false;  // false: the index passes through
+  bool of_run = false;   // a run knows the scale, and whether the index passes through
   Expr in = {};
   Expr out = {};
   Fraction scale = {};      // of the result to the input
@@ -34,7 +35,8 @@ struct ResizedAxis {
 };
 
 // One per axis of the input, from the inputs roi, scales or sizes and the attributes axes and
-// keep_aspect_ratio_policy.
+// keep_aspect_ratio_policy; of a ResizeTo from its integers. FailedPrecondition: floats that only a
+// run knows, of which the node is to be expanded.
 absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(OpContext& op, const Shape& shape);
 
 // Place in the input of index i of the result, by attribute coordinate_transformation_mode.

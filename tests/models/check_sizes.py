@@ -35,7 +35,7 @@ FILL = 0xA5
 
 
 def sizes_text(net, arrays):
-    return ", ".join(f"{name}={arrays[name].tolist()}" for name in net.ranges)
+    return ", ".join(f"{name}={arrays[name].tolist()}" for name in [*net.ranges, *net.choices])
 
 
 def compare(net, session, model, arrays):

@@ -16,6 +16,7 @@ class SizedNet(Net):
         super().__init__(opset=21)
         self.ranges = {}  # of elements: input -> [(least, most)], in order
         self.valid, self.likely = {}, {}  # by input
+        self.choices = {}  # of elements that are floats: input -> a list each
         self.bounds = {}  # of axes, where --dim is not given: tensor -> {axis: most}
 
     def sizes(self, name, ranges, dtype=np.int64, scalar=False, valid=None, likely=None):
@@ -26,6 +27,11 @@ class SizedNet(Net):
         self.ranges[name], self.valid[name], self.likely[name] = ranges, valid, likely
         onnx_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return self.input(name, [] if scalar else [len(ranges)], onnx_type)
+
+    def floats(self, name, choices):
+        """An input of floats from which sizes follow, each one of its choices."""
+        self.choices[name] = choices
+        return self.input(name, [len(choices)])
 
     def data(self, *shape):
         return self.input(f"x{len(self.inputs)}", shape)
@@ -67,6 +73,10 @@ class SizedNet(Net):
         arrays = {}
         for value in self.inputs:
             shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+            if value.name in self.choices:
+                drawn = [rng.choice(choices) for choices in self.choices[value.name]]
+                arrays[value.name] = np.asarray(drawn, np.float32)
+                continue
             if value.name not in self.ranges:
                 arrays[value.name] = rng.standard_normal(shape).astype(np.float32)
                 continue
@@ -199,7 +209,42 @@ def rounds(net):
     net.output(stacked)
 
 
-FREE_PARTS = (slices, selections, repetitions, borders, reshapes, axes, ranks, steps, computed)
+# onnxruntime copies along an axis that keeps its length, whatever the scale: of 3 and of 5 these
+# all make another one.
+PLAIN_SCALES = (0.5, 2, 0.75, 1.5)  # by which the floats of onnxruntime are exact
+SCALES = (*PLAIN_SCALES, 1.4, 0.6, 2.3, 0.21, 0.7182817)
+
+
+def scales(net):
+    """Floats of the run; what is no scale, and results beyond their bounds, are refused."""
+    for mode, attributes in (("linear", {}), ("linear", {"antialias": 1}), ("cubic", {}),
+                             ("linear", {"coordinate_transformation_mode": "align_corners"})):
+        some = PLAIN_SCALES if mode == "cubic" else SCALES
+        drawn = net.floats(f"scales{len(net.choices)}",
+                           [(1,), (1,), (*some, 1, 0), (*some, 1, -1, np.nan)])
+        grown = net.op("Resize", net.data(1, 2, 3, 5), "", drawn, mode=mode, **attributes)
+        net.output(net.bound(grown, {0: 1, 1: 2, 2: 8, 3: 12}))
+
+
+def regions(net):
+    """onnxruntime takes no region of an axis that keeps its length."""
+    roi = net.floats("roi", [(0, 0.25, -0.1), (0, 0.3, -1.5), (1, 0.75, 0.9), (1, 0.123, 2)])
+    drawn = net.floats("region_scales", [(0.5, 2, 0.75, 3, 0.6, 0.2)] * 2)
+    image = net.op("Resize", net.data(1, 2, 5, 7), roi, drawn, mode="linear", axes=[2, 3],
+                   coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=7.5)
+    net.output(net.bound(image, {2: 15, 3: 20}))
+
+
+def aspects(net):
+    for policy in ("not_larger", "not_smaller"):
+        sizes = net.sizes(policy, [(1, 9), (1, 11)], valid=all_positive)
+        kept = net.op("Resize", net.data(1, 2, 4, 5), "", "", sizes, mode="linear", axes=[2, 3],
+                      keep_aspect_ratio_policy=policy)
+        net.output(net.bound(kept, {2: 9, 3: 12}))
+
+
+FREE_PARTS = (slices, selections, repetitions, borders, reshapes, axes, ranks, steps, computed,
+              scales, regions, aspects)
 
 
 def make_net(*parts):

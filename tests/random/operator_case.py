@@ -21,6 +21,7 @@ MOST_ELEMENTS = 4000
 LONG_DIMS = (31, 37, 61, 64, 67, 97, 127, 257, 509)
 MOODS = ("plain",) * 8 + ("empty", "long", "long", "single")  # of shapes
 FORMS = ("", "folded", "symbolic", "sized")
+SIZED_BY_FLOATS = ("Resize", "Upsample")  # that a run may give
 
 
 class Dropped(Exception):
@@ -252,8 +253,9 @@ def choose_symbols(draw, node, name, free):
 
 def sizes_given(node):
     """The operands that a run may be given and that sizes may follow from."""
+    kinds = "if" if node.op in SIZED_BY_FLOATS else "i"
     return {i for i in node.known if i < len(node.operands) and node.operands[i] is not None
-            and node.operands[i].dtype.kind == "i"}
+            and node.operands[i].dtype.kind in kinds}
 
 
 def choose_inputs(draw, node, name, form):
