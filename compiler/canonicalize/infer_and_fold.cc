@@ -15,6 +15,7 @@
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/run_sizes.h"
 #include "compiler/canonicalize/scaled_weights.h"
+#include "compiler/canonicalize/size_operand.h"
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
@@ -74,7 +75,7 @@ class Inference {
   bool NamesOutput(const Node& node) const;
   absl::Status Visit(Rebuilder& rebuilder, const Node& node);
   // A Range over floats as one over integers that is cast; false where it stays as it is.
-  bool VisitRange(Rebuilder& rebuilder, const Node& node);
+  absl::StatusOr<bool> VisitRange(Rebuilder& rebuilder, const Node& node);
   // Infers the node that was added last, which `node` has become.
   void InferLast(Rebuilder& rebuilder, const Node& node);
   bool InputsAreTyped(const Graph& graph, const Node& node) const;
@@ -85,6 +86,7 @@ class Inference {
   bool KeepsScaled(Graph& graph, const Node& old_node, const std::vector<Constant>& inputs) const;
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
 
+  void NoteUnknown(const Graph& graph, const Node& node, ValueId unknown);
   absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
   absl::StatusOr<NodeKernel> BuildKernel(Graph& graph, NodeId node, RegionId region);
   absl::StatusOr<NodeKernel> CheckedKernel(Rebuilder& rebuilder, NodeId id);
@@ -113,14 +115,17 @@ absl::StatusOr<Graph> Inference::Run() {
 
 absl::Status Inference::Visit(Rebuilder& rebuilder, const Node& node) {
   if (ControlInference::Handles(node)) return control_.Visit(rebuilder, node);
-  if (node.op == "Range" && VisitRange(rebuilder, node)) return absl::OkStatus();
+  if (node.op == "Range") {
+    AOTC_ASSIGN_OR_RETURN(const bool is_whole, VisitRange(rebuilder, node));
+    if (is_whole) return absl::OkStatus();
+  }
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node));
   if (DefinesSizes(node)) return absl::OkStatus();  // it says itself what its elements are
   InferLast(rebuilder, node);
   return absl::OkStatus();
 }
 
-bool Inference::VisitRange(Rebuilder& rebuilder, const Node& node) {
+absl::StatusOr<bool> Inference::VisitRange(Rebuilder& rebuilder, const Node& node) {
   Graph& graph = rebuilder.graph();
   std::vector<ValueId> inputs;
   for (ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input));
@@ -134,6 +139,10 @@ bool Inference::VisitRange(Rebuilder& rebuilder, const Node& node) {
     InferLast(rebuilder, node);
   }
   const ValueId numbers = rebuilder.Emit("Range", ends, {}, UnknownType(), node);
+  for (const SizeCheck& check : range->checks) {
+    const NodeId last(static_cast<int32_t>(graph.nodes.size()) - 1);
+    AOTC_RETURN_IF_ERROR(RequireAt(graph, last, rebuilder.region(), check));
+  }
   InferLast(rebuilder, node);
   Attributes to;
   to.Set("to", static_cast<int64_t>(dtype));
@@ -171,6 +180,15 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   }
 }
 
+// A value that the node has to know, and does not.
+void Inference::NoteUnknown(const Graph& graph, const Node& node, ValueId unknown) {
+  SizeSources sources = SizeSourcesBehind(graph, unknown);
+  if (sources.empty() && LacksSizeOperand(graph, node, unknown)) {
+    sizes_.without_sizes.insert(graph.values[node.outputs[0]].name);
+  }
+  sizes_.wanted.merge(sources);
+}
+
 // The kernel of a node, once the graph has the symbols and checks for it.
 absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, RegionId region) {
   constexpr int kMostRounds = 8;
@@ -178,7 +196,7 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, Reg
     ValueId unknown;
     absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[node], &unknown);
     if (!kernel.ok()) {
-      if (unknown.valid()) sizes_.wanted.merge(SizeSourcesBehind(graph, unknown));
+      if (unknown.valid()) NoteUnknown(graph, graph.nodes[node], unknown);
       return kernel;
     }
     AOTC_ASSIGN_OR_RETURN(const bool is_new,
@@ -317,6 +335,7 @@ bool Inference::NameElements(Graph& graph, NodeId id, const NodeKernel& kernel) 
 absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
   // What a loop carries for nothing would be in the way of what it carries.
   if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
+  BoundOperands(graph);
   int forms = 0;  // of sequences, that have been changed
   for (bool narrowed = !bounded || !HasBounds(graph);;) {
     Diagnostics findings;
@@ -325,6 +344,9 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     bool named = false;
     for (const auto& [name, source] : inference.sizes().wanted) {
       named |= NameElements(graph, name, source);
+    }
+    for (const std::string& output : inference.sizes().without_sizes) {
+      named |= AddSizeOperand(graph, output);
     }
     // Items that grow with each iteration have no form that is large enough.
     if (forms < kMostForms && inference.sizes().rooms.Apply(graph)) {
@@ -337,11 +359,15 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     }
     AOTC_ASSIGN_OR_RETURN(const bool expanded, ExpandNodes(graph, inference.sizes().expanded));
     named |= expanded;
+    if (!named && result.ok() && HasBounds(graph)) {
+      // What a run computes has the room that follows from that, and a sentence of its result.
+      named = NarrowStatedSizes(graph, result->symbols, /*computed=*/false);
+    }
     // Without ranges all dims are there, so that --bound of an output bounds what it is made of.
     if (!named && !result.ok() && !std::exchange(narrowed, true)) {
       Diagnostics ignored;
       const absl::StatusOr<Graph> free = Inference(graph, context, false, ignored).Run();
-      named = free.ok() && NarrowStatedSizes(graph, free->symbols);
+      named = free.ok() && NarrowStatedSizes(graph, free->symbols, /*computed=*/true);
     }
     if (!named) {
       for (const Diagnostic& finding : findings.Sorted()) context.diagnostics().Add(finding);

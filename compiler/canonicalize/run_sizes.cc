@@ -205,6 +205,62 @@ std::vector<OpenSize> OpenSizesOf(const Graph& graph, const NodeKernel& kernel) 
   return open;
 }
 
+// A number of the symbol above which the value is always greater than `limit`: the least that is
+// found in steps of twice as many. The greatest of the symbol where there is none.
+int64_t MostWithin(const Expr& value, int64_t limit, const Symbol& symbol,
+                   const std::vector<Symbol>& symbols) {
+  for (int64_t most = std::max<int64_t>(limit, 0); most < symbol.max; most = 2 * most + 1) {
+    Bounds above = BoundsOf(symbols);
+    above.Add(symbol.var, most + 1, symbol.max);
+    if (Prove(Lt(limit, Simplify(value, above)), above) == true) return most;
+  }
+  return symbol.max;
+}
+
+// A size that is an element of an input, or of what a run computes, has no need of another symbol
+// where only that it is not negative is unknown. Every run comes to it.
+bool NarrowToSize(Graph& graph, const Expr& size) {
+  if (!size.IsVar()) return false;
+  const auto symbol = std::ranges::find(graph.symbols, size->name, &Symbol::var);
+  if (symbol == graph.symbols.end() || !IsStated(graph, *symbol)) return false;
+  if (symbol->min >= 0 || symbol->max < 0 || symbol->max > kMostSize) return false;
+  symbol->min = 0;
+  return true;
+}
+
+// What is given of a value holds of another one of its shape.
+void CopyLimits(const Value& from, Value& to) {
+  for (const auto& [axis, limit] : from.limits) {
+    if (!limit.declared) to.limits.try_emplace(axis, limit);
+  }
+}
+
+// What a branch gives is what the If gives, unless it is there without the branch.
+void BoundResults(Graph& graph, const Node& node, RegionId branch) {
+  const IdVector<ValueId, NodeId> producers = Producers(graph);
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const ValueId result = graph.regions[branch].outputs[k];
+    const bool is_own = std::ranges::count(graph.regions[branch].nodes, producers[result]) > 0;
+    if (is_own && node.outputs[k].valid()) {
+      CopyLimits(graph.values[node.outputs[k]], graph.values[result]);
+    }
+  }
+}
+
+void BoundOperandsIn(Graph& graph, RegionId region) {
+  const std::vector<NodeId>& nodes = graph.regions[region].nodes;
+  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+    const Node& node = graph.nodes[*id];
+    if (node.inputs.size() == 1 && HasTrait(node.op, kElementwise)) {
+      CopyLimits(graph.values[node.outputs[0]], graph.values[node.inputs[0]]);
+    }
+    for (const auto& [name, inner] : node.regions) {
+      if (IsIf(node)) BoundResults(graph, node, inner);
+      BoundOperandsIn(graph, inner);
+    }
+  }
+}
+
 }  // namespace
 
 absl::Status RequireAt(Graph& graph, NodeId node, RegionId region, const SizeCheck& check) {
@@ -239,6 +295,7 @@ absl::StatusOr<bool> SettleSizes(Graph& graph, NodeId node, const NodeKernel& ke
   std::set<std::string> named;  // outputs may share a size
   for (const OpenSize& size : open) {
     if (!named.insert(PrintExpr(size.size)).second) continue;
+    if (scope.region == graph.main && NarrowToSize(graph, size.size)) continue;
     AOTC_RETURN_IF_ERROR(
         SizeNamer(graph, node, scope, diagnostics).Name(kernel.outputs[size.output], size));
   }
@@ -252,16 +309,24 @@ bool HasBounds(const Graph& graph) {
   });
 }
 
-bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others) {
+void BoundOperands(Graph& graph) { BoundOperandsIn(graph, graph.main); }
+
+bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others, bool computed) {
+  Substitution values;  // over symbols that have none
+  for (const Symbol& other : others) {
+    if (other.value.valid()) values[other.var] = Substitute(other.value, values);
+  }
   bool changed = false;
   for (const Symbol& other : others) {
-    for (Symbol& symbol : graph.symbols) {
-      if (!other.value.valid() || !IsStated(graph, symbol)) continue;
-      const Expr var = Var(symbol.var);
-      if (other.max >= kMostSize) continue;  // no bound at all
-      const bool is_it = Same(other.value, var) || Same(other.value, Simplify(Max(var, 0)));
-      if (!is_it || symbol.max <= other.max) continue;
-      symbol.max = std::max(symbol.min, other.max);
+    if (!other.value.valid() || other.max >= kMostSize) continue;  // no bound at all
+    if (other.computed && !computed) continue;  // of a branch, which a run may not take
+    for (const std::string& var : FreeVars(values[other.var])) {
+      const auto symbol = std::ranges::find(graph.symbols, var, &Symbol::var);
+      if (symbol == graph.symbols.end() || !IsStated(graph, *symbol)) continue;
+      if (symbol->computed && !computed) continue;
+      const int64_t most = MostWithin(values[other.var], other.max, *symbol, graph.symbols);
+      if (most >= symbol->max) continue;
+      symbol->max = std::max(symbol->min, most);
       changed = true;
     }
   }

@@ -40,9 +40,12 @@ absl::Status RequireAt(Graph& graph, NodeId node, RegionId region, const SizeChe
 
 // Whether --bound says anything of a value.
 bool HasBounds(const Graph& graph);
-// Gives symbols that are elements of tensors the ranges of those of `others` that are worked out as
-// just them, and at least 0. True where one has changed.
-bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others);
+// What --bound says of the result of an op on each element it says of its operand too.
+void BoundOperands(Graph& graph);
+// Narrows the ranges of symbols that are elements of tensors (of inputs only, where `computed` is
+// false) to those at which what `others` are worked out as may be within their ranges. True where
+// one has changed.
+bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others, bool computed);
 
 // The size of an axis of a result, which may be anything: a symbol where only a run knows it, as
 // above.
@@ -53,6 +56,8 @@ absl::StatusOr<Expr> SettledSize(Graph& graph, NodeId node, OpenSize open, SizeS
 struct SizeWalk {
   bool bounded = true;      // as in SizeScope
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
+  // Nodes, by their first output, that have to have their sizes as an operand: walk again then.
+  std::set<std::string> without_sizes = {};
   // Per Repeat of the old graph how sizes change in its rounds (infer_repeat.h): walk again then.
   std::map<NodeId, std::vector<int64_t>> growth = {};
   // Results of nodes that have to be written as others, as a run gives what they ask for: then too.

@@ -17,11 +17,12 @@ namespace aotc {
 // Operands of an ONNX Range, which has the same elements as that of the floats.
 struct WholeRange {
   Expr start, limit, delta;
+  std::vector<SizeCheck> checks = {};  // what has to hold of a run
 };
 
-// Of the three operands of a Range over floats: nothing where one is unknown, is no whole number,
-// or may be one that the type does not hold exactly, nor where all are constants, which need no
-// integers.
+// Of the three operands of a Range over floats: nothing where one is unknown or is no whole number,
+// nor where all are constants, which need no integers. An f32 may be one that the type does not
+// hold exactly only where a run refuses that; nothing where a smaller one may.
 std::optional<WholeRange> FindWholeRange(const Graph& graph, const std::vector<ValueId>& inputs,
                                          const KnownElements& known);
 

@@ -2,8 +2,8 @@
 // last axis, of one element (real) or two. Rfft and Irfft of com.microsoft in terms of DFT.
 //
 // Angles are reduced to one turn in integers before they are floats: sines keep their digits
-// however long the transform is. Along an axis that only a run knows, what is transformed is a tensor
-// that has it again at the end, behind one of dim 1 in its place.
+// however long the transform is. Along an axis that only a run knows, what is transformed is a
+// tensor that has it again at the end, behind one of dim 1 in its place.
 #include <numbers>
 #include <optional>
 #include <vector>

@@ -6,6 +6,7 @@
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/worked_out_sizes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -116,6 +117,17 @@ absl::Status GatherNd(OpContext& op) {
   return absl::OkStatus();
 }
 
+// The depth of a OneHot that only a run knows, and that is no size: i64 []. Of what is no number,
+// more than any tensor has. Ours.
+absl::Status OneHotDepth(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Expr depth, OneElement(op, 0, DType::kF64));
+  op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) {
+    const Expr least = NumberConst(-kNoSize, DType::kF64), none = NumberConst(kNoSize, DType::kF64);
+    return Cast(DType::kI64, Select(Lt(depth, none), Max(depth, least), none));
+  }));
+  return absl::OkStatus();
+}
+
 // depth values along a new axis: `on` at the index, `off` elsewhere; indices out of range are all
 // off.
 absl::Status OneHot(OpContext& op) {
@@ -124,10 +136,12 @@ absl::Status OneHot(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireNumber(places));
   const Constant* float_depth = op.ConstInput(1);
   Expr depth;
+  constexpr size_t kWorkedOut = 3;  // what OneHotDepth gives, where only a run can tell
   if (float_depth != nullptr && float_depth->element_count() == 1) {
     depth = static_cast<int64_t>(float_depth->FloatAt(0));
   } else {
-    AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(1));
+    AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements,
+                          op.IntElements(op.HasInput(kWorkedOut) ? kWorkedOut : 1));
     if (elements.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a depth of one element");
     depth = elements[0];
     AOTC_RETURN_IF_ERROR(op.Require(Le(0, depth), "the depth is negative"));
@@ -168,6 +182,10 @@ constexpr OpDef kOps[] = {
      .indices = IndexOperand{.axis = "batch_dims", .positions = true},
      .gradient = GradientOfGatherNd},
     {.name = "OneHot", .compute = OneHot, .summary = "indices as vectors with one element on"},
+    {.name = "OneHotDepth",
+     .compute = OneHotDepth,
+     .summary = "the depth of a OneHot",
+     .traits = kCounts},
 };
 
 }  // namespace

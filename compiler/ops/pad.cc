@@ -2,6 +2,7 @@
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/run_axes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -14,18 +15,42 @@ struct Pads {
   std::vector<Expr> end;
 };
 
+absl::Status CheckCount(const std::vector<Expr>& given, size_t axes) {
+  if (given.size() == 2 * axes) return absl::OkStatus();
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("pads has ", given.size(), " elements for ", axes, " axes"));
+}
+
+// The same of axes that only a run knows.
+absl::StatusOr<Pads> PadsOfRun(OpContext& op, const std::vector<Expr>& given, int rank) {
+  AOTC_RETURN_IF_ERROR(RunAxes::Read(op, 3, rank).status());  // what it has to be is required there
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> axes, op.IntElements(3));
+  AOTC_RETURN_IF_ERROR(CheckCount(given, axes.size()));
+  Pads pads;
+  for (int d = 0; d < rank; ++d) {
+    Expr begin = 0, end = 0;
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const Expr named = NamesAxis(axes[k], d, rank);
+      begin = Select(named, given[k], begin);
+      end = Select(named, given[k + axes.size()], end);
+    }
+    pads.begin.push_back(Simplify(begin, op.bounds()));
+    pads.end.push_back(Simplify(end, op.bounds()));
+  }
+  return pads;
+}
+
 // Input 1 holds all begins, then all ends, of the axes in input 3 or of all.
-absl::StatusOr<Pads> PadsOf(const OpContext& op, int rank) {
+absl::StatusOr<Pads> PadsOf(OpContext& op, int rank) {
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> given, op.IntElements(1));
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < rank; ++d) axes.push_back(d);
   if (op.HasInput(3)) {
+    AOTC_ASSIGN_OR_RETURN(const bool of_run, HasRunElements(op, 3));
+    if (of_run) return PadsOfRun(op, given, rank);
     AOTC_ASSIGN_OR_RETURN(axes, op.ConstInts(3));
   }
-  if (given.size() != 2 * axes.size()) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat("pads has ", given.size(), " elements for ", axes.size(), " axes"));
-  }
+  AOTC_RETURN_IF_ERROR(CheckCount(given, axes.size()));
   auto count = static_cast<size_t>(rank);
   Pads pads = {Indices(count, Expr(0)), Indices(count, Expr(0))};
   for (size_t k = 0; k < axes.size(); ++k) {

@@ -181,7 +181,12 @@ absl::Status Squeeze(OpContext& op) {
       return AOTC_REFUSAL(InvalidArgument,
                           StrCat("axis ", d, " cannot be dropped: its dim is not 1"));
     }
-    if (!(named || (is_one && !op.HasInput(1)))) shape.push_back(x.dim(d));
+    if (named || (is_one && !op.HasInput(1))) continue;
+    if (!op.HasInput(1) && op.IsOfRun(x.dim(d))) {
+      AOTC_RETURN_IF_ERROR(op.Require(
+          Ne(x.dim(d), 1), StrCat("the result has another rank: axis ", d, " has the dim 1")));
+    }
+    shape.push_back(x.dim(d));
   }
   SetReshaped(op, x, shape);
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/worked_out_sizes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -118,9 +119,30 @@ absl::Status ConstantOfShape(OpContext& op) {
   return absl::OkStatus();
 }
 
+// How many elements a Range of that start, limit and step has, which only a run knows and of which
+// none is a size: i64 []. Of a step of 0, or what is no number, more than any tensor has. Ours.
+absl::Status RangeLengthOp(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Expr start, OneElement(op, 0, DType::kF64));
+  AOTC_ASSIGN_OR_RETURN(const Expr limit, OneElement(op, 1, DType::kF64));
+  AOTC_ASSIGN_OR_RETURN(const Expr delta, OneElement(op, 2, DType::kF64));
+  op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) {
+    const Expr zero = NumberConst(0, DType::kF64), none = NumberConst(kNoSize, DType::kF64);
+    const Expr length = Unary(ExprOp::kCeil, Div(limit - start, delta));
+    const Expr is_length = And(Ne(delta, zero), Lt(length, none));
+    return Cast(DType::kI64, Select(is_length, Max(length, zero), none));
+  }));
+  return absl::OkStatus();
+}
+
+constexpr size_t kLengthOfRange = 3;  // what RangeLength gives, where only a run can tell
+
 // ceil((limit - start) / delta) elements, from constants of any type or from integers over the
 // dims.
 absl::StatusOr<Expr> RangeLength(OpContext& op) {
+  if (op.HasInput(kLengthOfRange)) {
+    AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> length, op.IntElements(kLengthOfRange));
+    return Simplify(Max(length[0], 0), op.bounds());
+  }
   const Constant* constants[3] = {op.ConstInput(0), op.ConstInput(1), op.ConstInput(2)};
   if (constants[0] != nullptr && constants[1] != nullptr && constants[2] != nullptr &&
       IsFloat(constants[0]->dtype())) {
@@ -130,6 +152,11 @@ absl::StatusOr<Expr> RangeLength(OpContext& op) {
     if (!(length < INT32_MAX))
       return AOTC_REFUSAL(InvalidArgument, "the range has no finite length");
     return Expr(static_cast<int64_t>(std::max(length, 0.0)));
+  }
+  for (size_t index = 0; index < 3; ++index) {  // what is unknown, before constants of its type
+    if (op.HasInput(index) && constants[index] == nullptr) {
+      AOTC_RETURN_IF_ERROR(op.IntElements(index).status());
+    }
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> start, op.IntElements(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> limit, op.IntElements(1));
@@ -147,12 +174,14 @@ absl::StatusOr<Expr> RangeLength(OpContext& op) {
   return Simplify(Max(length, 0), op.bounds());
 }
 
-// The one element of an input: known, as the length of the range needs it to be.
-absl::StatusOr<Expr> KnownElement(const OpContext& op, size_t index, DType compute) {
+// The one element of an input: known, as the length of the range needs it to be, unless that is an
+// operand of its own.
+absl::StatusOr<Expr> ElementOfRange(OpContext& op, size_t index, DType compute) {
   if (const Constant* constant = op.ConstInput(index); constant != nullptr) {
     AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     return ElementOf(*constant, 0, compute);
   }
+  if (op.HasInput(kLengthOfRange)) return OneElement(op, index, compute);
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements, op.IntElements(index));
   return Cast(compute, elements[0]);
 }
@@ -160,8 +189,8 @@ absl::StatusOr<Expr> KnownElement(const OpContext& op, size_t index, DType compu
 absl::Status Range(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Expr length, RangeLength(op));
   DType dtype = op.InputType(0).dtype;
-  AOTC_ASSIGN_OR_RETURN(Expr start, KnownElement(op, 0, ComputeType(dtype)));
-  AOTC_ASSIGN_OR_RETURN(Expr delta, KnownElement(op, 2, ComputeType(dtype)));
+  AOTC_ASSIGN_OR_RETURN(Expr start, ElementOfRange(op, 0, ComputeType(dtype)));
+  AOTC_ASSIGN_OR_RETURN(Expr delta, ElementOfRange(op, 2, ComputeType(dtype)));
   op.SetOutput(0, op.b().Compute(dtype, {length}, [&](const Indices& i) {
     return start + Cast(ComputeType(dtype), i[0]) * delta;
   }));
@@ -176,6 +205,10 @@ constexpr OpDef kOps[] = {
      .summary = "elements of a tensor as sizes of what comes behind"},
     {.name = "Elements", .compute = Elements, .summary = "numbers over the dims, from no tensor"},
     {.name = "Range", .compute = Range, .summary = "numbers from a start to a limit by a step"},
+    {.name = "RangeLength",
+     .compute = RangeLengthOp,
+     .summary = "the number of elements of a Range",
+     .traits = kCounts},
     {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor", .traits = kReadsShapeOnly},
     {.name = "Size",
      .compute = Size,

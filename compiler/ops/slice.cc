@@ -151,15 +151,29 @@ absl::StatusOr<std::vector<AxisRange>> Ranges(OpContext& op, const Tensor& x) {
   return ranges;
 }
 
+// Where on an axis of `dim` the i-th element is that is taken. `size` is a symbol that stands for
+// range.size and does not say what that says: that none is beyond the axis. No number changes.
+Expr WithinAxis(const AxisRange& range, const Expr& size, const Expr& i, const Expr& dim) {
+  if (range.step.IsInt(1)) return Max(Min(range.start, dim - size), 0) + i;
+  return Clamp(range.start + i * range.step, 0, dim - 1);
+}
+
 absl::Status Slice(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(std::vector<AxisRange> ranges, Ranges(op, x));
-  Shape shape;
-  for (const AxisRange& range : ranges) shape.push_back(range.size);
+  Shape shape, named;  // a size that --bound limits has a symbol
+  for (const AxisRange& range : ranges) {
+    named.push_back(op.Size(range.size, 0, static_cast<int>(shape.size())));
+    shape.push_back(range.size);
+  }
   op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
     Indices indices;
-    for (size_t d = 0; d < i.size(); ++d)
-      indices.push_back(ranges[d].start + i[d] * ranges[d].step);
+    for (size_t d = 0; d < i.size(); ++d) {
+      const AxisRange& range = ranges[d];
+      const bool is_limited = named[d].IsVar() && !Simplify(range.size, op.bounds()).IsVar();
+      indices.push_back(is_limited ? WithinAxis(range, named[d], i[d], x.shape()[d])
+                                   : range.start + i[d] * range.step);
+    }
     return x.Stored(indices);
   }));
   return absl::OkStatus();

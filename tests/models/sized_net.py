@@ -15,15 +15,16 @@ class SizedNet(Net):
     def __init__(self):
         super().__init__(opset=21)
         self.ranges = {}  # of elements: input -> [(least, most)], in order
-        self.valid, self.likely = {}, {}  # by input
+        self.valid, self.likely, self.units = {}, {}, {}  # by input
         self.choices = {}  # of elements that are floats: input -> a list each
         self.bounds = {}  # of axes, where --dim is not given: tensor -> {axis: most}
 
-    def sizes(self, name, ranges, dtype=np.int64, scalar=False, valid=None, likely=None):
-        """An input of integers, each within its range. Beyond the ranges they are drawn until they
-        are `valid`, for what onnxruntime and the specification see differently, and half of the
-        time from the lists `likely`.
+    def sizes(self, name, ranges, dtype=np.int64, scalar=False, valid=None, likely=None, unit=1):
+        """An input of integers, each within its range; of floats, in units of `unit`. Beyond the
+        ranges they are drawn until they are `valid`, for what onnxruntime and the specification see
+        differently, and half of the time from the lists `likely`.
         """
+        self.units[name] = unit
         self.ranges[name], self.valid[name], self.likely[name] = ranges, valid, likely
         onnx_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return self.input(name, [] if scalar else [len(ranges)], onnx_type)
@@ -82,7 +83,8 @@ class SizedNet(Net):
                 continue
             drawn = self.draw_sizes(rng, value.name, beyond)
             dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-            arrays[value.name] = np.asarray(drawn, dtype).reshape(shape)
+            scaled = np.multiply(drawn, self.units[value.name])
+            arrays[value.name] = scaled.astype(dtype).reshape(shape)
         return arrays
 
 
@@ -123,6 +125,27 @@ def repetitions(net):
     net.output(net.bound(net.op("Range", start, limit, net.const(2)), {0: 4}), TensorProto.INT64)
     delta = net.sizes("delta", [(1, 3)], scalar=True)
     net.output(net.bound(net.op("Range", limit, start, delta), {0: 6}), TensorProto.INT64)
+
+
+def floats(net):
+    """Sizes that floats of the run give."""
+    start, limit, delta = (
+        net.sizes(f"{name}_f", ranges, np.float32, scalar=True, unit=0.25, likely=likely)
+        for name, ranges, likely in (("start", [(-6, 6)], None), ("limit", [(-9, 9)], None),
+                                     ("delta", [(-3, 3)], [[0], [1], [-2]])))
+    net.output(net.bound(net.op("Neg", net.op("Range", start, limit, delta)), {0: 18}))
+    net.output(net.bound(net.op("Range", start, limit, net.const(0.5, np.float32)), {0: 8}))
+    count = net.sizes("half_count", [(0, 9)], scalar=True)
+    half = net.op("Mul", net.op("Cast", count, to=TensorProto.FLOAT), net.const(0.5, np.float32))
+    zero, one = net.const(0, np.float32), net.const(1, np.float32)
+    net.output(net.bound(net.op("Range", zero, half, one), {0: 5}))
+    whole = net.op("Cast", net.sizes("whole", [(0, 7)], np.int32, scalar=True),
+                   to=TensorProto.FLOAT)
+    net.output(net.bound(net.op("Cos", net.op("Range", zero, whole, one)), {0: 8}))
+    depth = net.sizes("float_depth", [(2, 14)], np.float32, scalar=True, unit=0.5,
+                      valid=lambda drawn: drawn[0] > 1)
+    hot = net.op("OneHot", net.const([0, 5, -2, 1]), depth, net.const([3, 4], np.float32), axis=0)
+    net.output(net.bound(hot, {0: 6}))
 
 
 def borders(net):
@@ -176,6 +199,42 @@ def steps(net):
              (("from", [(-7, 7), (-9, 9)]), ("to", [(-7, 7), (-9, 9)]), ("at", [(-2, 1), (-2, 1)]),
               ("by", [(-3, 3), (-3, 3)]))]
     net.output(net.op("Slice", net.data(6, 8), *given))
+
+
+def limited(net):
+    """Slices with less room than they might take."""
+    given = [net.sizes(name, ranges) for name, ranges in
+             (("from_here", [(-7, 7), (-9, 9)]), ("to_there", [(-7, 7), (-9, 9)]))]
+    first = net.op("Relu", net.op("Slice", net.data(6, 8), *given))
+    net.output(net.bound(first, {0: 4, 1: 6}))
+    given = [net.sizes(f"{name}_limited", ranges, likely=likely) for name, ranges, likely in
+             (("from", [(-7, 7), (-9, 9)], None), ("to", [(-7, 7), (-9, 9)], None),
+              ("at", [(-2, 1), (-2, 1)], [[0, 1], [-1, 0], [1, -2]]),
+              ("by", [(-3, 3), (-3, 3)], [[1, -1], [2, 1], [-3, -2]]))]
+    net.output(net.bound(net.op("Slice", net.data(6, 8), *given), {0: 4, 1: 6}))
+
+
+def named_borders(net):
+    """Pads of axes that a run names."""
+    named = net.sizes("bordered", [(-3, 2), (-3, 2)],
+                      valid=lambda drawn: (drawn[0] - drawn[1]) % 3,
+                      likely=[[0, 2], [-1, 0], [1, -1]])
+    for mode in ("constant", "edge"):
+        pads = net.sizes(f"pads_{mode}", [(-1, 2), (0, 2), (0, 3), (-2, 1)])
+        padded = net.op("Pad", net.data(4, 4, 5), pads, "", named, mode=mode)
+        net.output(net.bound(padded, {0: 9, 1: 9, 2: 9}))
+
+
+def cropped(net):
+    """CenterCropPad in parts, bounded at its result alone."""
+    x, shape = net.data(4, 7), net.sizes("cropped", [(0, 8), (0, 9)])
+    dims, two = net.op("Shape", x), net.const([2])
+    more = net.op("Sub", net.op("Max", dims, shape), dims)
+    before = net.op("Div", more, two)
+    padded = net.op("Pad", x, net.op("Concat", before, net.op("Sub", more, before), axis=0))
+    first = net.op("Div", net.op("Sub", net.op("Shape", padded), shape), two)
+    net.output(net.bound(net.op("Slice", padded, first, net.op("Add", first, shape)),
+                         {0: 8, 1: 9}))
 
 
 def computed(net):
@@ -243,8 +302,8 @@ def aspects(net):
         net.output(net.bound(kept, {2: 9, 3: 12}))
 
 
-FREE_PARTS = (slices, selections, repetitions, borders, reshapes, axes, ranks, steps, computed,
-              scales, regions, aspects)
+FREE_PARTS = (slices, selections, repetitions, floats, borders, reshapes, axes, ranks, steps,
+              limited, named_borders, cropped, computed, scales, regions, aspects)
 
 
 def make_net(*parts):
