@@ -17,6 +17,7 @@ class SizedNet(Net):
         self.ranges = {}  # of elements: input -> [(least, most)], in order
         self.valid, self.likely, self.units = {}, {}, {}  # by input
         self.choices = {}  # of elements that are floats: input -> a list each
+        self.refused = []  # conditions on all inputs, of what onnxruntime gives another rank
         self.bounds = {}  # of axes, where --dim is not given: tensor -> {axis: most}
 
     def sizes(self, name, ranges, dtype=np.int64, scalar=False, valid=None, likely=None, unit=1):
@@ -225,6 +226,15 @@ def named_borders(net):
         net.output(net.bound(padded, {0: 9, 1: 9, 2: 9}))
 
 
+def squeezed(net):
+    """Without axes, where one dim is of the run: 1 is refused."""
+    rows = net.sizes("squeezed", [(0, 5)])
+    wide = net.op("Expand", net.data(1, 1, 3),
+                  net.op("Concat", rows, net.const([1, 3]), axis=0))
+    net.refused.append(lambda arrays: arrays["squeezed"][0] == 1)
+    net.output(net.bound(net.op("Squeeze", wide), {0: 5}))
+
+
 def cropped(net):
     """CenterCropPad in parts, bounded at its result alone."""
     x, shape = net.data(4, 7), net.sizes("cropped", [(0, 8), (0, 9)])
@@ -303,7 +313,7 @@ def aspects(net):
 
 
 FREE_PARTS = (slices, selections, repetitions, floats, borders, reshapes, axes, ranks, steps,
-              limited, named_borders, cropped, computed, scales, regions, aspects)
+              limited, named_borders, squeezed, cropped, computed, scales, regions, aspects)
 
 
 def make_net(*parts):
