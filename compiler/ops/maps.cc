@@ -1,5 +1,5 @@
 // Maps, of ai.onnx.ml (opset 1): ZipMap, DictVectorizer and CastMap. Their operands and results
-// are the parts of maps (ir/bundle.h), which import/map_values.cc makes of what the model has: keys,
+// are the parts of maps (ir/bundle.h), which import/map_values.cc makes of what a model has: keys,
 // and behind them the values; strings are three operands (strings.h).
 //
 // The keys of a map differ from one another; their order is any. Of equal ones, which the table
