@@ -44,7 +44,8 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("TENSOR:AXIS=N")
       ->group("Shapes");
   AddEach(app, "--max-items", texts.max_items,
-          "the most items of a sequence that is an input or that a loop carries (default 64)")
+          "the most items of a sequence that is an input or that a loop carries, or entries of a "
+          "map (default 64)")
       ->type_name("NAME=N")
       ->group("Shapes");
   app.add_option("--max-string-bytes", line.compile.import.max_string_bytes,

@@ -48,6 +48,11 @@ KindText TextOf(BundleKind kind) {
     case BundleKind::kOptional: return {"AOTC_OPTIONAL", "optional"};
     case BundleKind::kOptionalSequence: return {"AOTC_OPTIONAL", "optional_sequence"};
     case BundleKind::kStrings: return {"AOTC_TENSOR", "strings", "aotc/strings.h"};
+    case BundleKind::kMap:
+    case BundleKind::kMapFromStrings:
+    case BundleKind::kMapToStrings: return {"AOTC_MAP", "map", "aotc/maps.h"};
+    case BundleKind::kMaps:
+    case BundleKind::kMapsFromStrings: return {"AOTC_SEQUENCE", "maps", "aotc/maps.h"};
   }
   return {};
 }
@@ -59,7 +64,11 @@ class BundleWriter {
   absl::Status Run() {
     for (const bool outputs : {false, true}) {
       for (const TableValue& value : TableValuesOf(context_, outputs)) {
-        if (HasItems(value)) AOTC_RETURN_IF_ERROR(Children(value, outputs));
+        if (IsMap(value)) {
+          MapChildren(value, outputs);
+        } else if (HasChildren(value)) {
+          AOTC_RETURN_IF_ERROR(Children(value, outputs));
+        }
       }
       Infos(outputs);
     }
@@ -69,8 +78,12 @@ class BundleWriter {
   }
 
  private:
-  static bool HasItems(const TableValue& value) {
+  static bool HasChildren(const TableValue& value) {
     return value.bundle != nullptr && value.bundle->kind != BundleKind::kStrings;
+  }
+
+  static bool IsMap(const TableValue& value) {
+    return value.bundle != nullptr && MapFormOf(value.bundle->kind).has_value();
   }
 
   static std::string ChildName(const TableValue& value, bool outputs) {
@@ -111,6 +124,51 @@ class BundleWriter {
     return absl::OkStatus();
   }
 
+  // The info of the keys or of the values of a map, whose first part has the entries as last axis.
+  static std::string ColumnInfo(const TensorPort& part, bool is_strings) {
+    const Interval& entries = part.ranges.back();
+    const DType dtype = is_strings ? DType::kString : part.dtype;
+    const std::string bytes = is_strings ? StrCat(entries.max, "u * sizeof(aotc_string)")
+                                         : StrCat(entries.max * ByteWidth(dtype), "u");
+    return StrCat("{\"\", AOTC_TENSOR, 0, nullptr, 0, ", static_cast<int>(dtype), ", 1, {",
+                  entries.min, "}, {", entries.max, "}, {}, ", bytes, "},");
+  }
+
+  // The infos of keys and values, in a sequence also that of a map; of an input, its checks.
+  void MapChildren(const TableValue& value, bool outputs) {
+    const std::vector<TensorPort>& ports = PortsOf(context_, outputs);
+    const MapForm form = *MapFormOf(value.bundle->kind);
+    const std::string name = ChildName(value, outputs);
+    {
+      const auto block = w_.Block(StrCat("const aotc_value_info ", name, "entries[] = {"), "};");
+      w_.Line(ColumnInfo(ports[value.first], form.has_string_keys));
+      w_.Line(ColumnInfo(ports[value.first + form.first_value()], form.has_string_values));
+    }
+    if (form.is_sequence) {
+      w_.Line(StrCat("const aotc_value_info ", name, "item = {\"\", AOTC_MAP, 2, ", name,
+                     "entries, 0, 0, 0, {}, {}, {}, 0};"));
+    }
+    if (outputs) return;
+    const MapChecks& checks = context_.interface.map_checks.at(value.bundle->name);
+    const int room = PoolPartOf(value.bundle->kind) ? RoomCheck(value) : -1;
+    w_.Line(StrCat("const aotc_map_checks ", name, "checks = {", checks.entries, ", ", checks.keys,
+                   ", ", room, "};"));
+  }
+
+  // What the info of a value says of its children: how many, where they are, and of a sequence how
+  // many items there may be.
+  std::string ChildrenText(const TableValue& value, bool outputs) const {
+    const std::vector<TensorPort>& ports = PortsOf(context_, outputs);
+    const std::string name = ChildName(value, outputs);
+    const BundleKind kind = value.bundle->kind;
+    const std::optional<MapForm> map = MapFormOf(kind);
+    if (map && !map->is_sequence) return StrCat("2, ", name, "entries, 0");
+    if (kind == BundleKind::kOptionalSequence) return StrCat("1, &", name, "sequence, 0");
+    if (kind == BundleKind::kOptional) return StrCat("1, &", name, "item, 0");
+    const size_t of_room = value.first + (map ? map->first_value() : kElementsPart);
+    return StrCat("1, &", name, "item, ", ports[of_room].ranges[0].max);
+  }
+
   // A tensor of strings as a port of its own.
   static TensorPort StringsPort(const Bundle& bundle, const std::vector<TensorPort>& ports) {
     TensorPort strings = ports[bundle.first + kStartsPart];
@@ -128,18 +186,14 @@ class BundleWriter {
     const auto block = w_.Block(
         StrCat("const aotc_value_info ", ValuesOf(context_, outputs).infos, "[] = {"), "};\n");
     for (const TableValue& value : values) {
-      if (!HasItems(value)) {
+      if (!HasChildren(value)) {
         const TensorPort port =
             value.bundle == nullptr ? ports[value.first] : StringsPort(*value.bundle, ports);
         w_.Line(StrCat(TensorInfo(context_, port), ","));
         continue;
       }
-      const BundleKind kind = value.bundle->kind;
-      const int64_t room = ports[value.first].ranges[0].max;
-      w_.Line(StrCat("{", StringLiteral(value.bundle->name), ", ", TextOf(kind).kind, ", 1, &",
-                     ChildName(value, outputs),
-                     kind == BundleKind::kOptionalSequence ? "sequence" : "item", ", ",
-                     kind == BundleKind::kSequence ? room : 0, ", 0, 0, {}, {}, {}, 0},"));
+      w_.Line(StrCat("{", StringLiteral(value.bundle->name), ", ", TextOf(value.bundle->kind).kind,
+                     ", ", ChildrenText(value, outputs), ", 0, 0, {}, {}, {}, 0},"));
     }
   }
 
@@ -180,8 +234,7 @@ class BundleWriter {
         } else if (!outputs) {
           w_.Line(StrCat("if (status == AOTC_OK) status = aotc_pack_",
                          TextOf(value.bundle->kind).function, "(&given[", v, "], ",
-                         HasItems(value) ? "" : StrCat(InfoAt(v, outputs), RoomCheck(value), ", "),
-                         "&inputs[", value.first, "]);"));
+                         PackingArguments(value, v), "&inputs[", value.first, "]);"));
         }
       }
     }
@@ -201,10 +254,17 @@ class BundleWriter {
       } else {
         w_.Line(StrCat("if (status == AOTC_OK) status = aotc_unpack_",
                        TextOf(value.bundle->kind).function, "(&outputs[", value.first, "], ",
-                       HasItems(value) ? "" : InfoAt(v, true), "&lent[", v, "]);"));
+                       HasChildren(value) && !IsMap(value) ? "" : InfoAt(v, true), "&lent[", v,
+                       "]);"));
       }
     }
     w_.Line("return status;");
+  }
+
+  // Those of aotc_pack_... between the caller's value `index` and the parts.
+  std::string PackingArguments(const TableValue& value, size_t index) const {
+    if (IsMap(value)) return StrCat(InfoAt(index, false), "&", ChildName(value, false), "checks, ");
+    return HasChildren(value) ? "" : StrCat(InfoAt(index, false), RoomCheck(value), ", ");
   }
 
   std::string InfoAt(size_t value, bool outputs) const {

@@ -80,6 +80,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
     #include "aotc/check.h"
     $own$
     $items$
+    $maps$
     $math$
     #include "aotc/status.h"
     $strings$
@@ -93,6 +94,7 @@ std::string EmitHostOpening(const EmitContext& context, const HostOpening& openi
           {"system", opening.system_header},
           {"own", opening.own_header},
           {"items", IncludeOfParts(context, "aotc/items.h")},
+          {"maps", IncludeOfParts(context, "aotc/maps.h")},
           {"math", context.uses.functions ? "#include \"aotc/scalar_math.h\"" : ""},
           {"strings", IncludeOfParts(context, "aotc/strings.h")},
           {"weights", context.HasWeights() ? "#include \"aotc/weights.h\"" : ""}});

@@ -114,12 +114,23 @@ class Describer {
 
   void AddRoomChecks() {
     for (const Bundle& bundle : bundles_) {
-      if (bundle.is_output || bundle.kind != BundleKind::kStrings) continue;
-      const int64_t room = interface_.inputs[bundle.first + kPoolPart].ranges[0].max;
+      if (bundle.is_output) continue;
+      if (MapFormOf(bundle.kind)) AddMapChecks(bundle);
+      const std::optional<size_t> pool = PoolPartOf(bundle.kind);
+      if (!pool) continue;
+      const int64_t room = interface_.inputs[bundle.first + *pool].ranges[0].max;
       interface_.room_checks[bundle.name] =
           AddCheck(StrCat("the strings of '", bundle.name, "' have more than ", room,
                           " bytes together; hint: --max-string-bytes"));
     }
+  }
+
+  void AddMapChecks(const Bundle& map) {
+    const int64_t room = interface_.inputs[map.first].ranges[0].max;
+    MapChecks& checks = interface_.map_checks[map.name];
+    checks.entries = AddCheck(StrCat("'", map.name, "' has more than ", room,
+                                     " entries; hint: --max-items ", map.name, "=N"));
+    checks.keys = AddCheck(StrCat("'", map.name, "' has a key twice"));
   }
 
   // Its value is worked out where it is known, each check once all that it names is.

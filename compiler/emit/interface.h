@@ -75,6 +75,12 @@ struct AliasPort {
   std::string text = {};              // "786432, 65536, 64, 1"
 };
 
+// Of a map that is an input: that its entries have room, that no key is there twice.
+struct MapChecks {
+  int entries = -1;
+  int keys = -1;
+};
+
 struct ModelInterface {
   std::string prefix = {};  // "mobilenet"
   std::string macro = {};   // "MOBILENET"
@@ -86,8 +92,9 @@ struct ModelInterface {
   std::vector<AliasPort> aliases = {};
   std::vector<SizeStep> sizes = {};      // in the order of the symbols
   std::vector<std::string> checks = {};  // what each says where it fails
-  // By the name of an input of strings: the check that its bytes have room.
+  // By the name of an input that has strings: the check that their bytes have room.
   std::map<std::string, int> room_checks = {};
+  std::map<std::string, MapChecks> map_checks = {};  // by the name of an input
 
   bool has_late_symbols = false;  // some are known in the middle of a run
 

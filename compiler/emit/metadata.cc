@@ -33,6 +33,27 @@ Json Dims(const Shape& shape, const std::vector<Symbol>& symbols) {
   return dims;
 }
 
+// A map, or a sequence of maps: `dims` are those of keys and values.
+Json MapPort(const EmitContext& context, const Bundle& bundle, const std::vector<TensorPort>& ports,
+             Json members) {
+  const MapForm form = *MapFormOf(bundle.kind);
+  const Buffer& keys = context.program.buffers[ports[bundle.first].id];
+  const Buffer& values = context.program.buffers[ports[bundle.first + form.first_value()].id];
+  const auto type = [](const Buffer& column, bool is_strings) {
+    return std::string(DTypeName(is_strings ? DType::kString : column.dtype));
+  };
+  Json port = {{"name", bundle.name},
+               {"kind", form.is_sequence ? "sequence" : "map"},
+               {"key_dtype", type(keys, form.has_string_keys)},
+               {"dtype", type(values, form.has_string_values)},
+               {"dims", Dims({values.shape.back()}, context.program.symbols)}};
+  if (form.is_sequence) {
+    port["max_items"] = ports[bundle.first + form.first_value()].ranges[0].max;
+  }
+  port["members"] = std::move(members);
+  return port;
+}
+
 // A value of several tensors. Where it has items, dims are those of an item, each the most; of any
 // rank, where they are none.
 Json BundlePort(const EmitContext& context, const Bundle& bundle,
@@ -42,6 +63,7 @@ Json BundlePort(const EmitContext& context, const Bundle& bundle,
   for (size_t p = 0; p < PartNames(bundle.kind).size(); ++p) {
     members.push_back(ports[bundle.first + p].member);
   }
+  if (MapFormOf(bundle.kind)) return MapPort(context, bundle, ports, std::move(members));
   if (bundle.kind == BundleKind::kStrings) {
     return {{"name", bundle.name},
             {"kind", "tensor"},

@@ -104,6 +104,9 @@ Composite CompositeBuilder::Empty(BundleKind kind, DType dtype) {
 absl::StatusOr<Composite> CompositeBuilder::As(BundleKind kind, const Composite& from) {
   if (kind == from.kind) return from;
   if (from.kind == BundleKind::kStrings) return NoItemsOfStrings();
+  if (MapFormOf(from.kind) || MapFormOf(kind)) {
+    return AOTC_REFUSAL(InvalidArgument, "is a map, or a sequence of maps, of another type");
+  }
   Composite result = from;
   result.kind = kind;
   if (kind == BundleKind::kOptionalSequence && from.kind == BundleKind::kSequence) {

@@ -1,6 +1,6 @@
-// Values that are no plain tensors, on their way into a graph: sequences, optionals, tensors of
-// strings. Names of a model mean ids of values, for these too; such an id is only a handle, which
-// no node reads, and the parts that stand for it (ir/bundle.h) are plain tensors.
+// Values that are no plain tensors, on their way into a graph: sequences, optionals, maps and
+// tensors of strings. Names of a model mean ids of values, for these too; such an id is only a
+// handle, which no node reads, and the parts that stand for it (ir/bundle.h) are plain tensors.
 //
 //   CompositeTable composites(graph);
 //   composites.Define(id, builder.OfTensors(tensors));
@@ -52,9 +52,15 @@ class CompositeTable {
     const Composite* found = Find(value);
     return found != nullptr && found->kind == BundleKind::kStrings ? found : nullptr;
   }
-  // Null where it is no sequence and no optional.
+  // Null where it is no map and no sequence of maps.
+  const Composite* FindMap(ValueId value) const {
+    const Composite* found = Find(value);
+    return found != nullptr && MapFormOf(found->kind) ? found : nullptr;
+  }
+  // Null where it is no sequence of tensors and no optional.
   const Composite* FindItems(ValueId value) const {
-    return FindStrings(value) == nullptr ? Find(value) : nullptr;
+    const bool has_no_items = FindStrings(value) != nullptr || FindMap(value) != nullptr;
+    return has_no_items ? nullptr : Find(value);
   }
   // Bounds of the axes of a tensor of strings are those of its starts and sizes.
   void ShareLimits(Graph& graph) const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/import/graph_importer.h"
+#include "compiler/import/map_values.h"
 #include "compiler/import/sequence_ops.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -85,6 +86,7 @@ absl::StatusOr<ValueId> GraphImporter::AddRegionInput(const pb::ValueInfoProto& 
   const bool is_state = node.op == "Loop" && index < node.inputs.size();
   const Composite* given = is_state ? composites_.Find(node.inputs[index]) : nullptr;
   AOTC_ASSIGN_OR_RETURN(const std::optional<CompositeType> declared, CompositeTypeOf(input.type()));
+  if (declared && MapFormOf(declared->kind)) return NoMapHere();
   const ValueId id = graph_.AddValue(name, DeclaredType(input, symbols_));
   region_inputs_[region].push_back(id);
   const bool is_strings = (given != nullptr && given->kind == BundleKind::kStrings) ||

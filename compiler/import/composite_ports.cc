@@ -43,12 +43,29 @@ Expr GraphImporter::PartSymbol(const std::string& name, int64_t least, int64_t m
   return symbols_.Symbol(name);
 }
 
+// The entries are a dim, which a run states, and so are the bytes of strings among them.
+void GraphImporter::TypeMapParts(const std::string& name, const CompositeInput& input,
+                                 const Composite& composite) {
+  const MapForm form = *MapFormOf(input.kind);
+  const Expr entries = PartSymbol(name + ".length", 0, input.room);
+  for (size_t part = 0; part < composite.parts.size(); ++part) {
+    const bool is_number = part >= form.first_value() && !form.has_string_values;
+    graph_.values[composite.parts[part]].type =
+        TensorType(is_number ? input.dtype : DType::kI64, {entries});
+  }
+  if (const std::optional<size_t> pool = PoolPartOf(input.kind)) {
+    const Expr bytes = PartSymbol(name + ".bytes", 1, options_.max_string_bytes);
+    graph_.values[composite.parts[*pool]].type = TensorType(DType::kU8, {bytes});
+  }
+}
+
 void GraphImporter::ImportCompositeInput(const std::string& name, const CompositeInput& input,
                                          ValueId handle) {
   std::vector<ValueId>& inputs = graph_.main_region().inputs;
   bundles_.push_back({.name = DisplayName(name), .kind = input.kind, .first = inputs.size()});
   AddParts(handle, input.kind, inputs);
   const Composite& composite = *composites_.Find(handle);
+  if (MapFormOf(input.kind)) return TypeMapParts(name, input, composite);
   for (size_t part = 0; part < composite.parts.size(); ++part) {
     graph_.values[composite.parts[part]].type = PartType(input, part);
   }

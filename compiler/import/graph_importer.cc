@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/import/map_values.h"
 #include "compiler/import/opset.h"
 #include "compiler/import/schema_check.h"
 #include "compiler/import/size_limits.h"
@@ -204,7 +205,8 @@ absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body
   result.locations = {LocationOf(node, body)};
   AOTC_ASSIGN_OR_RETURN(result.inputs, ImportOperands(node, body));
   const bool standard = CanonicalDomain(node.domain()).empty();
-  if (standard) {
+  AOTC_ASSIGN_OR_RETURN(const bool uses_maps, UsesMaps(result, composites_));
+  if (standard && !uses_maps) {
     AOTC_ASSIGN_OR_RETURN(const bool is_done, ImportComposite(node, attributes, result, body));
     if (is_done) return absl::OkStatus();
   }
@@ -215,6 +217,7 @@ absl::Status GraphImporter::ImportOp(const pb::NodeProto& node, const Body& body
     AOTC_RETURN_IF_ERROR(AddNamedTensors(*named, body, result));
   }
   AOTC_RETURN_IF_ERROR(DefineOutputs(node, body, result));
+  if (uses_maps) return ImportMapNode(graph_, body.region, result, composites_);
   AOTC_RETURN_IF_ERROR(FlattenControl(result, body));
   if (UsesStrings(result, composites_)) {
     const StringNodeOptions how = {opset, standard, options_.max_string_bytes};
@@ -284,6 +287,7 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
       return AOTC_REFUSAL(InvalidArgument, StrCat("output '", DisplayName(output.name()),
                                                   "' of its subgraph is not defined"));
     }
+    if (composites_.FindMap(id) != nullptr) return NoMapHere();
     if (composites_.FindStrings(id) != nullptr) {
       return AOTC_REFUSAL(
           Unimplemented,

@@ -107,6 +107,8 @@ class GraphImporter {
 
   // Inputs and outputs of the model that are several of the graph (composite_ports.cc).
   void ImportCompositeInput(const std::string& name, const CompositeInput& input, ValueId handle);
+  void TypeMapParts(const std::string& name, const CompositeInput& input,
+                    const Composite& composite);
   void ImportStringInput(const std::string& name, const ValueType& type, ValueId handle);
   // An input of the graph in 0 .. most that a run states.
   Expr PartSymbol(const std::string& name, int64_t least, int64_t most);

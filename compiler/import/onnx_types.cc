@@ -1,6 +1,5 @@
 #include "compiler/import/onnx_types.h"
 
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -60,7 +59,7 @@ class InputTypes {
     const pb::TypeProto::Tensor* tensor = &info.type().tensor_type();
     if (!info.type().has_tensor_type()) {
       const auto type = CompositeTypeOf(info.type());
-      if (!type.ok() || !*type) return nullptr;
+      if (!type.ok() || !*type || MapFormOf((*type)->kind)) return nullptr;
       tensor = (*type)->item;
     }
     return tensor->has_shape() ? &tensor->shape() : nullptr;
@@ -241,6 +240,12 @@ class InputTypes {
     AOTC_ASSIGN_OR_RETURN(parts.dtype, DTypeFromOnnx(type.item->elem_type()));
     const auto given = options_.max_items_of.find(input.name());
     parts.room = given == options_.max_items_of.end() ? options_.max_items : given->second;
+    if (const std::optional<MapForm> map = MapFormOf(type.kind)) {
+      if (!map->is_sequence && !unranked_.contains(input.name())) return parts;
+      return AOTC_REFUSAL(Unimplemented,
+                          "sequences of maps are not supported as inputs, and a "
+                          "map has no --shape; hint: --max-items bounds its entries");
+    }
     if (type.kind == BundleKind::kOptional) parts.room = 1;
     AOTC_ASSIGN_OR_RETURN(const std::vector<DimBound> bounds, ItemBounds(input));
     if (bounds.size() >= kMaxRank) {
@@ -327,15 +332,10 @@ class InputTypes {
   }
 
   absl::StatusOr<ValueType> TypeOf(const pb::ValueInfoProto& input) {
-    if (input.type().has_tensor_type()) return TensorTypeOf(input, input.type().tensor_type());
-    if (input.type().has_map_type()) {
-      return AOTC_REFUSAL(Unimplemented, "maps are not supported as inputs");
+    if (!input.type().has_tensor_type()) {
+      return AOTC_REFUSAL(InvalidArgument, "has no type, or one that is not supported");
     }
-    return AOTC_REFUSAL(InvalidArgument, "has no type, or one that is not supported");
-  }
-
-  absl::StatusOr<ValueType> TensorTypeOf(const pb::ValueInfoProto& input,
-                                         const pb::TypeProto::Tensor& tensor) {
+    const pb::TypeProto::Tensor& tensor = input.type().tensor_type();
     AOTC_ASSIGN_OR_RETURN(DType dtype, DTypeFromOnnx(tensor.elem_type()));
     ValueType type = TensorType(dtype, {});
     type.ranked = tensor.has_shape();

@@ -26,13 +26,13 @@ struct MainInputs {
   std::vector<BoundInput> bound;
 };
 
-// An input that is a sequence or an optional: how large its parts are (ir/bundle.h).
+// An input that is a sequence, an optional or a map: how large its parts are (ir/bundle.h).
 struct CompositeInput {
   BundleKind kind = BundleKind::kSequence;
-  DType dtype = DType::kUndefined;
-  int64_t room = 0;                // in items
-  std::vector<int64_t> most = {};  // per axis of an item
-  bool varies = false;             // items may have other dims
+  DType dtype = DType::kUndefined;  // of a map, of its values
+  int64_t room = 0;                 // in items or entries
+  std::vector<int64_t> most = {};   // per axis of an item
+  bool varies = false;              // items may have other dims
 };
 
 struct InputValue {

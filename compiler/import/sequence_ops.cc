@@ -262,6 +262,31 @@ CompositeOp FindCompositeOp(std::string_view op) {
   return found == ops.end() ? nullptr : found->second;
 }
 
+namespace {
+
+// Keys and values that operators of ai.onnx.ml have.
+absl::StatusOr<CompositeType> MapTypeOf(const pb::TypeProto::Map& map, bool is_sequence) {
+  using Tensor = pb::TensorProto;
+  const int value = map.value_type().tensor_type().elem_type();
+  const bool is_number =
+      value == Tensor::FLOAT || value == Tensor::DOUBLE || value == Tensor::INT64;
+  std::optional<BundleKind> kind;
+  if (map.key_type() == Tensor::STRING && is_number) {
+    kind = is_sequence ? BundleKind::kMapsFromStrings : BundleKind::kMapFromStrings;
+  } else if (map.key_type() == Tensor::INT64 && is_number) {
+    kind = is_sequence ? BundleKind::kMaps : BundleKind::kMap;
+  } else if (map.key_type() == Tensor::INT64 && value == Tensor::STRING && !is_sequence) {
+    kind = BundleKind::kMapToStrings;
+  }
+  if (kind) return CompositeType{.kind = *kind, .item = &map.value_type().tensor_type()};
+  return AOTC_REFUSAL(
+      Unimplemented,
+      "maps of that kind are not supported; hint: those from int64 or string to float, double or "
+      "int64 are, and from int64 to string");
+}
+
+}  // namespace
+
 absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto& type) {
   const auto is_strings = [](const pb::TypeProto& item) {
     return item.tensor_type().elem_type() == pb::TensorProto::STRING;
@@ -269,6 +294,7 @@ absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto
   const pb::TypeProto* inner = &type;
   const bool optional = type.has_optional_type();
   if (optional) inner = &type.optional_type().elem_type();
+  if (type.has_map_type()) return MapTypeOf(type.map_type(), /*is_sequence=*/false);
   if (inner->has_sequence_type()) {
     const pb::TypeProto& item = inner->sequence_type().elem_type();
     if (is_strings(item)) return NoItemsOfStrings();
@@ -276,6 +302,7 @@ absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto
       return CompositeType{.kind = optional ? BundleKind::kOptionalSequence : BundleKind::kSequence,
                            .item = &item.tensor_type()};
     }
+    if (item.has_map_type() && !optional) return MapTypeOf(item.map_type(), /*is_sequence=*/true);
     return AOTC_REFUSAL(
         Unimplemented,
         "sequences of anything but tensors are not supported; hint: use one sequence of tensors "

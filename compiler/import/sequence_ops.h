@@ -37,7 +37,7 @@ CompositeOp FindCompositeOp(std::string_view op);
 // How a type is held; nothing for a plain tensor. Error: a nesting that nothing supports.
 struct CompositeType {
   BundleKind kind = BundleKind::kSequence;
-  const pb::TypeProto::Tensor* item = nullptr;
+  const pb::TypeProto::Tensor* item = nullptr;  // of a map, a value
 };
 absl::StatusOr<std::optional<CompositeType>> CompositeTypeOf(const pb::TypeProto& type);
 

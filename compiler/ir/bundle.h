@@ -14,6 +14,7 @@
 #define AOTC_COMPILER_IR_BUNDLE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,42 @@ namespace aotc {
 //   starts    i64[dims...]      where the bytes of each string begin in the pool
 //   sizes     i64[dims...]      how many they are
 //   pool      u8[bytes]         one byte at least; those of no string are any
-enum class BundleKind { kSequence, kOptional, kOptionalSequence, kStrings };
+// kMap: from integers to numbers. Keys differ from one another and are in any order. Its parts:
+//   keys      i64[entries]
+//   values    [entries]
+// kMapFromStrings: the keys are three parts, those of strings. kMapToStrings: the values are.
+// kMaps, kMapsFromStrings: a sequence of maps, all of which have the same keys. Its parts:
+//   keys      i64[entries], or the three of strings
+//   values    [maps, entries]
+enum class BundleKind {
+  kSequence,
+  kOptional,
+  kOptionalSequence,
+  kStrings,
+  kMap,
+  kMapFromStrings,
+  kMapToStrings,
+  kMaps,
+  kMapsFromStrings
+};
 
 inline constexpr size_t kElementsPart = 0, kDimsPart = 1, kLengthPart = 2, kHasPart = 3;
 inline constexpr size_t kStartsPart = 0, kSizesPart = 1, kPoolPart = 2;
 // Of `dims`, where ranks vary: the column of the rank, behind one for each axis.
 inline constexpr int kRankColumn = 8;
+
+// What kinds of maps differ in.
+struct MapForm {
+  bool is_sequence = false;
+  bool has_string_keys = false;
+  bool has_string_values = false;
+
+  size_t first_value() const { return has_string_keys ? kPoolPart + 1 : 1; }  // of its parts
+};
+// Nothing for other kinds.
+std::optional<MapForm> MapFormOf(BundleKind kind);
+// The part that holds the bytes of its strings; nothing where it has none.
+std::optional<size_t> PoolPartOf(BundleKind kind);
 
 // "elements", "dims", "length" ...
 const std::vector<std::string_view>& PartNames(BundleKind kind);

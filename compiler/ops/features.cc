@@ -1,5 +1,5 @@
 // Preparation of features, of ai.onnx.ml (opset 1): Scaler, Normalizer, Imputer, Binarizer,
-// ArrayFeatureExtractor, FeatureVectorizer; and ZipMap, which is refused.
+// ArrayFeatureExtractor, FeatureVectorizer.
 #include <cmath>
 
 #include "compiler/ops/expansion.h"
@@ -199,13 +199,6 @@ absl::Status FeatureVectorizer(OpContext& op) {
   return absl::OkStatus();
 }
 
-absl::Status ZipMap(Rebuilder&, const Node&) {
-  return AOTC_REFUSAL(
-      Unimplemented,
-      "its output is a sequence of maps, which no output of a compiled model can be; hint: take "
-      "the tensor of probabilities that it reads as the output (skl2onnx: zipmap=False)");
-}
-
 constexpr OpDef kOps[] = {
     {.name = "ImputedFeatures",
      .compute = ImputedFeatures,
@@ -229,7 +222,6 @@ constexpr OpDef kOps[] = {
      .compute = Normalizer,
      .summary = "rows divided by their maximum or norm"},
     {.name = "ai.onnx.ml.Scaler", .expand = Scaler, .summary = "(x - offset) * scale"},
-    {.name = "ai.onnx.ml.ZipMap", .expand = ZipMap, .summary = "refused: gives a sequence of maps"},
 };
 
 }  // namespace

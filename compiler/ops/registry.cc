@@ -49,6 +49,7 @@ constexpr OpFamily kFamilies[] = {
     LinearModelOps,
     LogicOps,
     LossOps,
+    MapOps,
     MatMulOps,
     MelWeightMatrixOps,
     NonMaxSuppressionOps,

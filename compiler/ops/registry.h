@@ -50,6 +50,7 @@ std::span<const OpDef> LinearAttentionOps();
 std::span<const OpDef> LinearModelOps();
 std::span<const OpDef> LogicOps();
 std::span<const OpDef> LossOps();
+std::span<const OpDef> MapOps();
 std::span<const OpDef> MatMulOps();
 std::span<const OpDef> MelWeightMatrixOps();
 std::span<const OpDef> NonMaxSuppressionOps();

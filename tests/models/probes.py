@@ -29,9 +29,10 @@ def compiled(path, target, flags):
     return outdir, CompiledModel(library, model_name(outdir))
 
 
-def status_of(model, arrays, room=1 << 40):
-    """That of a run whose outputs have room for so many bytes at most."""
+def status_of(model, arrays, room=1 << 40, change=lambda run: None):
+    """That of a run that `change` changes, whose outputs have room for so many bytes at most."""
     run = Run(model, arrays, fill=FILL)
+    change(run)
     for value in run.lent[:len(model.outputs)]:
         value.tensor.capacity_bytes = min(value.tensor.capacity_bytes, room)
     status = model.table.run(model.instance.address, run.given, run.lent,
