@@ -319,7 +319,7 @@ bool NarrowStatedSizes(Graph& graph, const std::vector<Symbol>& others, bool com
   bool changed = false;
   for (const Symbol& other : others) {
     if (!other.value.valid() || other.max >= kMostSize) continue;  // no bound at all
-    if (other.computed && !computed) continue;  // of a branch, which a run may not take
+    if (other.computed) continue;  // of a branch, which a run may not take
     for (const std::string& var : FreeVars(values[other.var])) {
       const auto symbol = std::ranges::find(graph.symbols, var, &Symbol::var);
       if (symbol == graph.symbols.end() || !IsStated(graph, *symbol)) continue;

@@ -81,7 +81,7 @@ TEST(RunSizes, OneSizeHasOneSymbol) {
       %a limits(0: 8) = Expand(%x, %s)
       %b = Expand(%x, %s)
       %y = Add(%a, %b) })air");
-  EXPECT_EQ(OutputType(graph), "f32[a_0, 3]");
+  EXPECT_EQ(OutputType(graph), "f32[s_0, 3]");
 }
 
 TEST(RunSizes, ABoundIsGivenOrDeclaredWhereNoneIsDerived) {
