@@ -342,12 +342,10 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();
     bool named = false;
-    for (const auto& [name, source] : inference.sizes().wanted) {
+    for (const auto& [name, source] : inference.sizes().wanted)
       named |= NameElements(graph, name, source);
-    }
-    for (const std::string& output : inference.sizes().without_sizes) {
+    for (const std::string& output : inference.sizes().without_sizes)
       named |= AddSizeOperand(graph, output);
-    }
     // Items that grow with each iteration have no form that is large enough.
     if (forms < kMostForms && inference.sizes().rooms.Apply(graph)) {
       ++forms;
