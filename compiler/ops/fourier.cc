@@ -84,7 +84,8 @@ struct MovedAxis {
   }
   // [.., 1, .., n, 1 or 2]
   Tensor ToEnd(TensorBuilder& b, const Tensor& x) const;
-  // From [.., 1, .., m, 2] to the output, [.., m, .., 2].
+  // From [.., 1, .., m, 2] to the output, [.., m, .., 2], whose dims are symbols of their own: what
+  // lies behind these is not read.
   Tensor Back(TensorBuilder& b, const Tensor& y) const;
 };
 
@@ -112,9 +113,9 @@ Tensor MovedAxis::Back(TensorBuilder& b, const Tensor& y) const {
   return b.Compute(y.dtype(), shape, [&](const Indices& i) {
     Indices indices;
     for (size_t d = 0; d + 1 < dims.size(); ++d) {
-      indices.push_back(Select(names[d], Expr(0), i[d]));
+      indices.push_back(Select(names[d], Expr(0), Min(i[d], dims[d] - 1)));
     }
-    indices.push_back(Named(i));
+    indices.push_back(Min(Named(i), y.dim(-2) - 1));
     indices.push_back(i.back());
     return y.Stored(indices);
   });

@@ -97,11 +97,12 @@ def compiler_cache():
 
 def object_command(source, outdir, target, compiler=("g++", "-std=c++17", "-O2")):
     """Words that compile one generated file, without -o."""
-    if target in NVCC_TARGETS and source.suffix != ".S":
+    if source.suffix == ".S":
+        return [*compiler, "-fPIC", "-I", outdir, "-c", source]
+    if target in NVCC_TARGETS:
         return [cuda_tools.find("nvcc"), *NVCC_OPTIONS, *TARGET_OPTIONS[target], "-I", outdir, "-c",
                 source]
-    language = [] if source.suffix == ".S" else ["-x", "c++"]
-    return [*compiler, *TARGET_OPTIONS[target], "-fPIC", "-I", outdir, "-c", *language, source]
+    return [*compiler, *TARGET_OPTIONS[target], "-fPIC", "-I", outdir, "-c", "-x", "c++", source]
 
 
 def sources(outdir):
