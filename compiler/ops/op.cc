@@ -121,8 +121,7 @@ absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(size_t index) const {
   for (const Expr& element : *elements) {
     std::optional<int64_t> value = Simplify(element, bounds()).AsInt();
     if (!value) {
-      return AOTC_REFUSAL(Unimplemented,
-                          StrCat(DescribeInput(index), " must not depend on symbolic dims"));
+      return absl::InternalError(StrCat(DescribeInput(index), " is no number"));
     }
     values.push_back(*value);
   }
