@@ -214,18 +214,16 @@ def check_names(aotc, root):
 
 def check_hints(aotc, root):
     """What has to be known at compile time, and is an input or computed from one: the flag."""
-    block = helper.make_node("Cast", ["sides"], ["block"], to=TensorProto.INT64)
-    given = helper.make_tensor_value_info("sides", TensorProto.FLOAT, [2])
-    plain = helper.make_tensor_value_info("block", TensorProto.INT64, [2])
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 9])
+    size = helper.make_node("Cast", ["side"], ["size"], to=TensorProto.INT8)
+    given = helper.make_tensor_value_info("side", TensorProto.FLOAT, [])
+    plain = helper.make_tensor_value_info("size", TensorProto.INT8, [])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    zero = numpy_helper.from_array(np.array([4, 4], np.int64), "image")
-    columns = helper.make_node("Col2Im", ["x", "image", "block"], ["y"])
-    cases = {"sides": ([block, columns], given, np.array([2, 2], np.float32)),
-             "block": ([columns], plain, np.array([2, 2], np.int64))}
+    window = helper.make_node("HannWindow", ["size"], ["y"])
+    cases = {"side": ([size, window], given, np.array(4, np.float32)),
+             "size": ([window], plain, np.array(4, np.int8))}
     for name, (nodes, info, value) in cases.items():
         run = Run(aotc, root / f"hint_{name}")
-        graph = helper.make_graph(nodes, "g", [x, info], [y], [zero])
+        graph = helper.make_graph(nodes, "g", [info], [y])
         run.write(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]))
         code, _, errors = run.compile()
         assert code == 1 and f"; hint: --bind {name}=FILE gives" in errors, errors
