@@ -304,22 +304,28 @@ absl::Status GatherBlockQuantized(Rebuilder& rebuilder, const Node& node) {
     return axis < 0 ? axis + rank : axis;
   };
   const int64_t gathered = axis_of("gather_axis", 0), blocked = axis_of("quantize_axis", 1);
-  if (gathered == blocked) {
-    return AOTC_REFUSAL(Unimplemented, "gathers along another axis than that of the blocks only");
-  }
-  auto gather = [&](size_t input) {
-    if (!e.HasInput(input)) return ValueId();
-    return e.Emit("Gather", {e.Input(input), e.Input(1)}, {{"axis", gathered}});
+  auto gather = [&](ValueId x) {
+    return x.valid() ? e.Emit("Gather", {x, e.Input(1)}, {{"axis", gathered}}) : x;
   };
-  ValueId numbers = gather(0), scales = gather(2), zeros = gather(3);
+  auto floats = [&](ValueId numbers, ValueId scales, ValueId zeros, int64_t axis) {
+    return e.Emit("DequantizeLinear", {numbers, scales, zeros},
+                  {{"axis", axis}, {"block_size", e.attributes().Int("block_size", 128)}});
+  };
+  if (gathered == blocked) {  // what is gathered of a block is no block
+    if (bits != 0) {
+      return AOTC_REFUSAL(Unimplemented, "gathers bytes along another axis than their blocks only");
+    }
+    e.SetOutput(0, gather(floats(e.Input(0), e.Input(2), e.Input(3), blocked)));
+    return absl::OkStatus();
+  }
+  ValueId numbers = gather(e.Input(0)), scales = gather(e.Input(2)), zeros = gather(e.Input(3));
   if (bits != 0) {
     if (bits != kBitsOfByte) numbers = Unpacked(e, numbers, bits);
     zeros = ZeroPoints(e, zeros, scales, bits);
   }
   // From the end, where that of the indices comes before it.
   const int64_t axis = blocked > gathered ? blocked - rank : blocked;
-  e.SetOutput(0, e.Emit("DequantizeLinear", {numbers, scales, zeros},
-                        {{"axis", axis}, {"block_size", e.attributes().Int("block_size", 128)}}));
+  e.SetOutput(0, floats(numbers, scales, zeros, axis));
   return absl::OkStatus();
 }
 

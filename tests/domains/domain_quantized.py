@@ -199,5 +199,17 @@ def gather_blocks(draw):
                    {"gather_axis": 0, "quantize_axis": 1, "block_size": block}, known=(0, 2, 3))
 
 
-FAMILIES = (lstm, gather_blocks_of_bytes, gather_blocks, few_bits, binary, unary, softmax, concat,
-            pool, matmul, gemm, linear)
+def gather_within_blocks(draw):
+    """The same along the axis of the blocks."""
+    block, blocks, columns = draw.pick([16, 32]), draw.dim(1, 3), draw.dim(1, 5)
+    rows, zeros = block * blocks, draw.chance(0.5)
+    operands = [draw.ints(0, 15, [rows, columns]).astype(ml_dtypes.uint4),
+                draw.ints(-rows, rows - 1, draw.shape(0, 2)),
+                draw.positive([blocks, columns], 0.01, 0.1),
+                draw.ints(0, 15, [blocks, columns]).astype(ml_dtypes.uint4) if zeros else None]
+    return ms_node("GatherBlockQuantized", operands,
+                   {"gather_axis": 0, "quantize_axis": 0, "block_size": block}, known=(0, 2, 3))
+
+
+FAMILIES = (lstm, gather_blocks_of_bytes, gather_within_blocks, gather_blocks, few_bits, binary,
+            unary, softmax, concat, pool, matmul, gemm, linear)
