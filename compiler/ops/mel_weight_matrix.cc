@@ -10,6 +10,7 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/worked_out_sizes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -62,13 +63,8 @@ absl::StatusOr<Frequency> ReadFrequency(OpContext& op, size_t index) {
     AOTC_RETURN_IF_ERROR(RequireOneElement(constant));
     return Frequency{.known = constant->FloatAt(0), .read = {}};
   }
-  AOTC_ASSIGN_OR_RETURN(const Tensor given, op.Input(index));
-  AOTC_RETURN_IF_ERROR(RequireFloat(given));
-  if (!ElementCount(given.shape()).IsInt(1)) {
-    return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " needs one element"));
-  }
-  const Indices first(given.shape().size(), Expr(0));
-  return Frequency{.known = {}, .read = Cast(DType::kF64, given(first))};
+  AOTC_ASSIGN_OR_RETURN(const Expr read, OneElement(op, index, DType::kF64));
+  return Frequency{.known = {}, .read = read};
 }
 
 absl::StatusOr<MelBands> ReadBands(OpContext& op) {
