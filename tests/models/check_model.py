@@ -120,6 +120,18 @@ def run_checks(model, path, sizes, scale):
     return line + (", 2 and 5 workers agree" if require_steady(model, inputs, actual) else "")
 
 
+def check_pinned(model, path, target, folder, sizes, options):
+    """The line to print about the program of these sizes alone, which gives the same numbers."""
+    dims = {name: str(value) for name, value in sizes.items()}
+    outdir = compile_model(path, target, folder, dims, options.flags)
+    build_library(outdir, target, folder / "model.so", options.jobs)
+    pinned = CompiledModel(folder / "model.so", model_name(outdir))
+    inputs = reference.make_inputs(path, sizes, 1, options.scale)
+    ours, theirs = model.run(inputs), pinned.run(inputs)
+    pinned.close()
+    return f"pinned: {compare(ours, theirs, dict.fromkeys(theirs, 0))}"
+
+
 def check(path, target, folder, options):
     """Prints a line per size; raises Failure."""
     start = time.monotonic()
@@ -130,10 +142,13 @@ def check(path, target, folder, options):
     built = build_library(outdir, target, folder / "model.so", options.jobs)
     print(f"  {target} aotc {compiled:.1f} s, g++ {built:.1f} s", flush=True)
     model = CompiledModel(folder / "model.so", model_name(outdir))
-    for sizes in options.sizes:
+    for number, sizes in enumerate(options.sizes):
         text = " ".join(f"{name}={value}" for name, value in sizes.items())
         text += ": " if text else ""
         print(f"  {target} {text}{run_checks(model, path, sizes, options.scale)}", flush=True)
+        if options.pinned and sizes:
+            line = check_pinned(model, path, target, folder / f"pinned_{number}", sizes, options)
+            print(f"  {target} {text}{line}", flush=True)
     model.close()
     if options.named:
         require_tiles(report, target_of_aotc(target), options.plain)
@@ -147,6 +162,8 @@ def parse_arguments():
     parser.add_argument("--size", action="append", default=[], metavar="NAME=N,NAME=N",
                         help="symbols of one run; repeat for more runs")
     parser.add_argument("--flag", action="append", default=[], help="one more argument of aotc")
+    parser.add_argument("--pinned", action="store_true",
+                        help="also compare with the program of each size alone")
     parser.add_argument("--jobs", type=int, default=2, help="host compilers at a time")
     return parser.parse_args()
 
