@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/import/opset.h"
+#include "compiler/ops/class_labels.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/strings.h"
 #include "compiler/support/refusal.h"
@@ -31,6 +32,10 @@ bool LabelsAreStrings(const Attributes& attributes, bool takes_strings) {
   return HasStrings(attributes, "values_strings") || HasStrings(attributes, "values_tensor");
 }
 
+bool ClassesAreStrings(const Attributes& attributes, bool) {
+  return !StringLabels(attributes).empty();
+}
+
 bool CategoriesAreStrings(const Attributes&, bool takes_strings) { return !takes_strings; }
 
 // An op that looks at the bytes of strings, or makes some.
@@ -51,7 +56,10 @@ constexpr TextOp kTextOps[] = {
     {"TfIdfVectorizer", "TfIdfVectorizer", Never},
     {"ai.onnx.ml.CategoryMapper", "ai.onnx.ml.CategoryMapper", CategoriesAreStrings},
     {"ai.onnx.ml.LabelEncoder", "ai.onnx.ml.LabelEncoder", LabelsAreStrings},
+    {"ai.onnx.ml.LinearClassifier", "ai.onnx.ml.LinearClassifier", ClassesAreStrings},
     {"ai.onnx.ml.OneHotEncoder", "ai.onnx.ml.OneHotEncoder", Never},
+    {"ai.onnx.ml.SVMClassifier", "ai.onnx.ml.SVMClassifier", ClassesAreStrings},
+    {"ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleClassifier", ClassesAreStrings},
 };
 
 const TextOp* FindTextOp(std::string_view name) {

@@ -1,4 +1,5 @@
 // Linear models of ai.onnx.ml (opset 1): LinearRegressor and LinearClassifier.
+#include "compiler/ops/class_labels.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/scores.h"
@@ -58,35 +59,36 @@ absl::Status LinearRegressor(Rebuilder& rebuilder, const Node& node) {
 // With one score for two classes the second one where it is above 0, and scores 1 - s and s.
 absl::Status LinearClassifier(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
-  AOTC_ASSIGN_OR_RETURN(std::vector<int64_t> labels,
-                        LabelsOf(e.attributes(), "classlabels_ints", "classlabels_strings"));
+  AOTC_ASSIGN_OR_RETURN(ClassLabels labels, ClassLabels::Of(e.attributes(), "classlabels_ints"));
   const auto targets = static_cast<int64_t>(e.attributes().Floats("intercepts").size());
   if (targets == 0) return AOTC_REFUSAL(InvalidArgument, "needs the attribute 'intercepts'");
   AOTC_ASSIGN_OR_RETURN(const ValueId products, Products(e, targets));
   AOTC_ASSIGN_OR_RETURN(const PostTransform transform, PostTransformOf(e.attributes()));
   if (targets > 1) {
-    if (labels.size() != static_cast<size_t>(targets)) {
+    if (labels.count() != targets) {
       return AOTC_REFUSAL(InvalidArgument,
-                          StrCat("has ", labels.size(), " labels for ", targets, " scores"));
+                          StrCat("has ", labels.count(), " labels for ", targets, " scores"));
     }
-    e.SetOutput(0, e.Emit("ScoreLabels", {products, e.Ints("labels", labels)}));
+    labels.Set(e, products);
     AOTC_ASSIGN_OR_RETURN(const ValueId result, Transform(e, products, targets));
-    e.SetOutput(1, result);
+    e.SetOutput(labels.scores_output(), result);
     return absl::OkStatus();
   }
-  const bool two = labels.size() == 2;
-  if (!two) labels = {0, 1};  // as in onnxruntime
+  const bool two = labels.count() == 2;
+  if (!two && labels.are_strings()) {
+    return AOTC_REFUSAL(Unimplemented, "one score for strings that are not two labels");
+  }
+  if (!two) labels = ClassLabels::OfBits();
   if (two && transform == PostTransform::kProbit) {
     return AOTC_REFUSAL(Unimplemented,
                         "post_transform PROBIT of one score for two classes is not supported");
   }
-  e.SetOutput(0, e.Emit("ScoreLabels", {products, e.Ints("labels", labels)},
-                        {{"column", int64_t{0}}, {"threshold", 0.0F}}));
+  labels.Set(e, products, {}, {{"column", int64_t{0}}, {"threshold", 0.0F}});
   AOTC_ASSIGN_OR_RETURN(const ValueId one, Transform(e, products, targets));
   const int64_t logistic = transform == PostTransform::kLogistic ? 1 : 0;
-  e.SetOutput(
-      1, two ? e.Emit("BinaryScores", {products}, {{"share", int64_t{1}}, {"logistic", logistic}})
-             : one);
+  e.SetOutput(labels.scores_output(), two ? e.Emit("BinaryScores", {products},
+                                                   {{"share", int64_t{1}}, {"logistic", logistic}})
+                                          : one);
   return absl::OkStatus();
 }
 

@@ -80,18 +80,4 @@ Tensor PlaceOfGreatest(TensorBuilder& b, const Tensor& scores, const Tensor& cou
   return b.ReduceTuple(combiner, {scores.dim(0)}, {scores.dim(1)}, body)[1];
 }
 
-absl::StatusOr<std::vector<int64_t>> LabelsOf(const Attributes& attributes, std::string_view ints,
-                                              std::string_view strings) {
-  std::vector<int64_t> labels = attributes.Ints(ints);
-  const AttributeValue* texts = attributes.Find(strings);
-  const auto* list = texts == nullptr ? nullptr : std::get_if<std::vector<std::string>>(texts);
-  if (list != nullptr && !list->empty()) {
-    return AOTC_REFUSAL(Unimplemented,
-                        "labels that are strings are not supported; hint: integer "
-                        "labels are");
-  }
-  if (!labels.empty()) return labels;
-  return AOTC_REFUSAL(InvalidArgument, StrCat("needs the attribute '", ints, "'"));
-}
-
 }  // namespace aotc

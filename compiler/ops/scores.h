@@ -26,9 +26,6 @@ Tensor Transformed(TensorBuilder& b, const Tensor& scores, PostTransform transfo
 // i64 [N]: the first place of the greatest score of each row of [N, classes], of those that count
 // where `counts`, a bool tensor of that shape, is valid.
 Tensor PlaceOfGreatest(TensorBuilder& b, const Tensor& scores, const Tensor& counts = {});
-// The integer labels of classes; error where they are strings.
-absl::StatusOr<std::vector<int64_t>> LabelsOf(const Attributes& attributes, std::string_view ints,
-                                              std::string_view strings);
 
 }  // namespace aotc
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/ops/class_labels.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/pair_ops.h"
 #include "compiler/ops/registry.h"
@@ -92,9 +93,8 @@ class SvmClassifierExpansion {
 
   absl::Status Run() {
     AOTC_RETURN_IF_ERROR(e_.RequireInputs({0}));
-    AOTC_ASSIGN_OR_RETURN(labels_,
-                          LabelsOf(e_.attributes(), "classlabels_ints", "classlabels_strings"));
-    classes_ = static_cast<int64_t>(labels_.size());
+    AOTC_ASSIGN_OR_RETURN(labels_, ClassLabels::Of(e_.attributes(), "classlabels_ints"));
+    classes_ = labels_.count();
     if (classes_ < 2) {
       return AOTC_REFUSAL(Unimplemented, "a classifier of one class is not supported");
     }
@@ -121,14 +121,14 @@ class SvmClassifierExpansion {
     }
     const ValueId scores =
         LinearScores(e_, InF32(e_), Matrix(e_, "coefficients", classes_, coefficients_), rho_[0]);
-    SetLabels(scores);
-    e_.SetOutput(1, Transformed(scores));
+    labels_.Set(e_, scores);
+    SetScores(Transformed(scores));
     return absl::OkStatus();
   }
 
   absl::Status BySupportVectors() {
     const auto pairs = static_cast<size_t>(classes_ * (classes_ - 1) / 2);
-    const bool has_counts = counts_.size() == labels_.size() &&
+    const bool has_counts = static_cast<int64_t>(counts_.size()) == classes_ &&
                             std::ranges::all_of(counts_, [](int64_t count) { return count >= 0; });
     if (!has_counts || rho_.size() < pairs ||
         coefficients_.size() != static_cast<size_t>((classes_ - 1) * vectors_)) {
@@ -142,7 +142,7 @@ class SvmClassifierExpansion {
     const ValueId scores =
         e_.Emit("Gemm", {kernels, Matrix(e_, "pairs", vectors_, PairCoefficients()),
                          e_.Numbers("rho", DType::kF32, {width}, rho_)});
-    SetLabels(e_.Emit("PairVotes", {scores}, {{"classes", classes_}}));
+    labels_.Set(e_, e_.Emit("PairVotes", {scores}, {{"classes", classes_}}));
     const std::vector<double> a = Numbers(e_, "prob_a"), b = Numbers(e_, "prob_b");
     if (a.size() != b.size() || (!a.empty() && a.size() < pairs)) {
       return AOTC_REFUSAL(InvalidArgument,
@@ -150,16 +150,16 @@ class SvmClassifierExpansion {
     }
     if (!a.empty()) return SetProbabilities(scores, a, b);
     if (classes_ > 2) {
-      e_.SetOutput(1, Transformed(scores));
+      SetScores(Transformed(scores));
       return absl::OkStatus();
     }
     if (transform_ == "PROBIT") {
       return AOTC_REFUSAL(Unimplemented,
                           "post_transform PROBIT of one score for two classes is not supported");
     }
-    e_.SetOutput(1, e_.Emit("BinaryScores", {scores},
-                            {{"logistic", int64_t{transform_ == "LOGISTIC"}},
-                             {"share", int64_t{transform_ != "NONE"}}}));
+    SetScores(e_.Emit("BinaryScores", {scores},
+                      {{"logistic", int64_t{transform_ == "LOGISTIC"}},
+                       {"share", int64_t{transform_ != "NONE"}}}));
     return absl::OkStatus();
   }
 
@@ -206,13 +206,11 @@ class SvmClassifierExpansion {
                                       [&](ValueId, ValueId state) {
                                         return e_.Emit("PairCoupling", {state, of_pairs});
                                       }));
-    e_.SetOutput(1, Transformed(coupled));
+    SetScores(Transformed(coupled));
     return absl::OkStatus();
   }
 
-  void SetLabels(ValueId scores) {
-    e_.SetOutput(0, e_.Emit("ScoreLabels", {scores, e_.Ints("labels", labels_)}));
-  }
+  void SetScores(ValueId scores) { e_.SetOutput(labels_.scores_output(), scores); }
   ValueId Transformed(ValueId scores) {
     if (transform_ == "NONE") return scores;
     return e_.Emit("ScoreTransform", {scores}, {{"post_transform", transform_}});
@@ -220,7 +218,8 @@ class SvmClassifierExpansion {
 
   static constexpr int64_t kCouplingSteps = 100;
   Expansion& e_;
-  std::vector<int64_t> labels_, counts_;
+  ClassLabels labels_;
+  std::vector<int64_t> counts_;
   std::vector<double> coefficients_, rho_;
   std::string transform_;
   int64_t classes_ = 0, vectors_ = 0;
@@ -234,14 +233,24 @@ absl::Status SvmClassifier(Rebuilder& rebuilder, const Node& node) {
 constexpr OpDef kOps[] = {
     {.name = "PairCoupling",
      .compute = PairCoupling,
-     .summary = "a step from probabilities of pairs to those of classes"},
+     .summary = "a step from probabilities of pairs to those of classes",
+     .traits = kOwn},
     {.name = "PairProbabilities",
      .compute = PairProbabilities,
      .summary = "probabilities from scores of pairs",
-     .traits = kElementwise | kBroadcasts},
-    {.name = "PairStart", .compute = PairStart, .summary = "equal probabilities of classes"},
-    {.name = "PairVotes", .compute = PairVotes, .summary = "how many pairs decide for a class"},
-    {.name = "RbfKernel", .compute = RbfKernel, .summary = "exp(-gamma * squared distance)"},
+     .traits = kOwn | kElementwise | kBroadcasts},
+    {.name = "PairStart",
+     .compute = PairStart,
+     .summary = "equal probabilities of classes",
+     .traits = kOwn},
+    {.name = "PairVotes",
+     .compute = PairVotes,
+     .summary = "how many pairs decide for a class",
+     .traits = kOwn},
+    {.name = "RbfKernel",
+     .compute = RbfKernel,
+     .summary = "exp(-gamma * squared distance)",
+     .traits = kOwn},
     {.name = "ai.onnx.ml.SVMClassifier",
      .expand = SvmClassifier,
      .summary = "the class that most pairs of classes vote for, and scores"},

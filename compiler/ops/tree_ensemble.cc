@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/ops/class_labels.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/scores.h"
@@ -206,7 +207,7 @@ class BinaryTrees {
       : e_(e), trees_(std::move(trees)), voted_(voted) {}
 
   // Scores [N, 2], and what the label goes by.
-  absl::Status Run(ValueId labels) {
+  absl::Status Run(const ClassLabels& labels) {
     const std::string transform = e_.attributes().String("post_transform", "NONE");
     const std::vector<double> base = BaseValues(e_.attributes());
     if (base.size() > (voted_ == 0 ? 1 : 0)) {
@@ -222,13 +223,12 @@ class BinaryTrees {
     const float threshold = positive ? 0.5F : 0.0F;
     TreeExpansion expansion(e_, trees_, voted_ + 1);
     AOTC_ASSIGN_OR_RETURN(const auto sums, expansion.Sums("SUM", base));
-    e_.SetOutput(0, e_.Emit("ScoreLabels", {sums[0], labels},
-                            {{"column", voted_}, {"threshold", threshold}}));
+    labels.Set(e_, sums[0], {}, {{"column", voted_}, {"threshold", threshold}});
     ValueId scores = voted_ == 0 ? e_.Emit("BinaryScores", {sums[0]},
                                            {{"logistic", int64_t{transform == "LOGISTIC"}},
                                             {"share", int64_t{positive}}})
                                  : EmitTransform(e_, sums[0], transform);
-    e_.SetOutput(1, EmitCastToF32(e_, scores, trees_.wide));
+    e_.SetOutput(labels.scores_output(), EmitCastToF32(e_, scores, trees_.wide));
     return absl::OkStatus();
   }
 
@@ -242,23 +242,22 @@ class BinaryTrees {
 // says; onnxruntime takes 1, whatever the labels are, wherever the second score is above 0.
 absl::Status TreeEnsembleClassifier(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
-  AOTC_ASSIGN_OR_RETURN(const std::vector<int64_t> labels,
-                        LabelsOf(e.attributes(), "classlabels_int64s", "classlabels_strings"));
-  const auto classes = static_cast<int64_t>(labels.size());
+  AOTC_ASSIGN_OR_RETURN(const ClassLabels labels,
+                        ClassLabels::Of(e.attributes(), "classlabels_int64s"));
+  const int64_t classes = labels.count();
   if (classes < 2) return AOTC_REFUSAL(Unimplemented, "a classifier of one class is not supported");
   AOTC_ASSIGN_OR_RETURN(TreeNodes trees, TreesOfLists(e.attributes(), "class", classes));
   const std::string transform = e.attributes().String("post_transform", "NONE");
   AOTC_RETURN_IF_ERROR(PostTransformNamed(transform).status());
-  const ValueId label_values = e.Ints("labels", labels);
   const std::optional<int64_t> only = OnlyClass(e.attributes());
-  if (classes == 2 && only) return BinaryTrees(e, std::move(trees), *only).Run(label_values);
+  if (classes == 2 && only) return BinaryTrees(e, std::move(trees), *only).Run(labels);
   const std::vector<double> base = BaseValues(e.attributes());
   TreeExpansion expansion(e, trees, classes);
   AOTC_ASSIGN_OR_RETURN(const auto sums, expansion.Sums("SUM", base));
   // With base values every class has a score, else those that leaves vote for.
-  e.SetOutput(0,
-              e.Emit("ScoreLabels", {sums[0], label_values, base.empty() ? sums[1] : ValueId()}));
-  e.SetOutput(1, EmitCastToF32(e, EmitTransform(e, sums[0], transform), trees.wide));
+  labels.Set(e, sums[0], base.empty() ? sums[1] : ValueId());
+  e.SetOutput(labels.scores_output(),
+              EmitCastToF32(e, EmitTransform(e, sums[0], transform), trees.wide));
   return absl::OkStatus();
 }
 

@@ -28,11 +28,18 @@ def linear_regressor(draw):
     return ml_node("LinearRegressor", [matrix(draw, features)], attributes)
 
 
+def class_labels(draw, count, ints="classlabels_ints"):
+    """Integers, or strings, which may be empty and of several bytes a character."""
+    if draw.chance(0.3):
+        words = ["cat", "", "größer", "a dog", "x" * 40, "7", "Cat"]
+        return {"classlabels_strings": [words[k] for k in draw.rng.permutation(len(words))[:count]]}
+    return {ints: draw.rng.permutation(20)[:count].tolist()}
+
+
 def linear_classifier(draw):
     features, targets = draw.dim(1, 6), draw.dim(1, 4)
-    labels = draw.rng.permutation(20)[:max(targets, 2)].tolist()
     attributes = {"coefficients": floats(draw, features * targets),
-                  "intercepts": floats(draw, targets), "classlabels_ints": labels,
+                  "intercepts": floats(draw, targets), **class_labels(draw, max(targets, 2)),
                   "post_transform": draw.pick(TRANSFORMS)}
     return ml_node("LinearClassifier", [matrix(draw, features, ("f4", "f8", "i8", "i4"))],
                    attributes, outputs=2)
@@ -135,8 +142,7 @@ def svm_regressor(draw):
 def svm_classifier(draw):
     """With probabilities or votes, or linear scores of three classes and more."""
     features, classes = draw.dim(1, 5), draw.dim(2, 4)
-    labels = draw.rng.permutation(20)[:classes].tolist()
-    attributes = {"classlabels_ints": labels, "post_transform": draw.pick(TRANSFORMS)}
+    attributes = {**class_labels(draw, classes), "post_transform": draw.pick(TRANSFORMS)}
     x = matrix(draw, features, ("f4", "f8", "i8", "i4"))
     if classes > 2 and draw.chance(0.25):
         attributes.update(coefficients=floats(draw, classes * features), rho=floats(draw, 1))
