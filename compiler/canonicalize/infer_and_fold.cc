@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/canonicalize/continue_in_branches.h"
 #include "compiler/canonicalize/declared_type.h"
 #include "compiler/canonicalize/expand_ops.h"
 #include "compiler/canonicalize/fold_cap.h"
@@ -15,7 +16,6 @@
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/run_sizes.h"
 #include "compiler/canonicalize/scaled_weights.h"
-#include "compiler/canonicalize/size_operand.h"
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/canonicalize/whole_range.h"
 #include "compiler/eval/evaluate.h"
@@ -35,22 +35,9 @@ namespace {
 
 constexpr int64_t kMostDimTerms = 256;  // longer ones take minutes to reason about
 constexpr int kMostForms = 24;          // in turn, of the sequences of a graph
+constexpr int kMostContinued = 12;      // Ifs whose branches are continued apart
 
 bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
-
-// Weights that stay as they are stored: the contraction's other operand is dequantised too, so that
-// the two may be multiplied as integers (optimize/integer_contractions.h).
-std::set<ValueId> QuantizedWeights(const Graph& graph) {
-  std::set<ValueId> dequantized, weights;
-  for (const Node& node : graph.nodes) {
-    if (node.op == "DequantizeLinear") dequantized.insert(node.outputs[0]);
-    if (node.op != "Conv" && node.op != "MatMul" && node.op != "Gemm") continue;
-    if (dequantized.contains(node.inputs[0]) && dequantized.contains(node.inputs[1])) {
-      weights.insert(node.inputs[1]);
-    }
-  }
-  return weights;
-}
 
 class Inference {
  public:
@@ -86,7 +73,7 @@ class Inference {
   bool KeepsScaled(Graph& graph, const Node& old_node, const std::vector<Constant>& inputs) const;
   bool NameElements(Graph& graph, NodeId id, const NodeKernel& kernel);
 
-  void NoteUnknown(const Graph& graph, const Node& node, ValueId unknown);
+  bool WantSizes(const Graph& graph, ValueId unknown);
   absl::Status CheckSizes(const Graph& graph, const Kernel& kernel) const;
   absl::StatusOr<NodeKernel> BuildKernel(Graph& graph, NodeId node, RegionId region);
   absl::StatusOr<NodeKernel> CheckedKernel(Rebuilder& rebuilder, NodeId id);
@@ -180,13 +167,12 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   }
 }
 
-// A value that the node has to know, and does not.
-void Inference::NoteUnknown(const Graph& graph, const Node& node, ValueId unknown) {
+// A value that a node has to know, and does not. False where no symbols would make it known.
+bool Inference::WantSizes(const Graph& graph, ValueId unknown) {
   SizeSources sources = SizeSourcesBehind(graph, unknown);
-  if (sources.empty() && LacksSizeOperand(graph, node, unknown)) {
-    sizes_.without_sizes.insert(graph.values[node.outputs[0]].name);
-  }
+  const bool is_any = !sources.empty();
   sizes_.wanted.merge(sources);
+  return is_any;
 }
 
 // The kernel of a node, once the graph has the symbols and checks for it.
@@ -196,8 +182,9 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, Reg
     ValueId unknown;
     absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(graph, graph.nodes[node], &unknown);
     if (!kernel.ok()) {
-      if (unknown.valid()) NoteUnknown(graph, graph.nodes[node], unknown);
-      return kernel;
+      if (!unknown.valid() || !WantSizes(graph, unknown)) return kernel;
+      // It may need no expansion.
+      return absl::Status(absl::StatusCode::kUnimplemented, kernel.status().message());
     }
     AOTC_ASSIGN_OR_RETURN(const bool is_new,
                           SettleSizes(graph, node, *kernel,
@@ -337,15 +324,19 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
   if (std::ranges::any_of(graph.nodes, IsRepeat)) graph = DropDead(graph);
   BoundOperands(graph);
   int forms = 0;  // of sequences, that have been changed
+  int continued = 0;
   for (bool narrowed = !bounded || !HasBounds(graph);;) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();
+    if (inference.sizes().of_two_ranks.valid() && continued++ < kMostContinued) {
+      AOTC_ASSIGN_OR_RETURN(const bool is_apart,
+                            ContinueInBranches(graph, inference.sizes().of_two_ranks));
+      if (is_apart) continue;
+    }
     bool named = false;
     for (const auto& [name, source] : inference.sizes().wanted)
       named |= NameElements(graph, name, source);
-    for (const std::string& output : inference.sizes().without_sizes)
-      named |= AddSizeOperand(graph, output);
     // Items that grow with each iteration have no form that is large enough.
     if (forms < kMostForms && inference.sizes().rooms.Apply(graph)) {
       ++forms;

@@ -170,6 +170,12 @@ void ControlInference::DropImpossible(Graph& graph, NodeId node, const Node& old
   }
 }
 
+void ControlInference::NoteTwoRanks(const Node& old_node) const {
+  for (NodeId id : old_.nodes.ids()) {
+    if (&old_.nodes[id] == &old_node) sizes_.of_two_ranks = id;
+  }
+}
+
 // Results of different sizes have those of the branch that is taken.
 void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const {
   Graph& graph = rebuilder.graph();
@@ -191,6 +197,7 @@ void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old
     const bool same = IsSameType(taken, other, BoundsOf(graph.symbols));
     const bool joins = taken.dtype == other.dtype && taken.dims.size() == other.dims.size();
     if (!same && !joins) {
+      if (taken.kind == other.kind && taken.dtype == other.dtype) NoteTwoRanks(old_node);
       Complain(old_node,
                StrCat("output '", graph.values[id].name, "' is ", PrintType(taken),
                       " where the condition holds and ", PrintType(other), " where it does not"),

@@ -44,6 +44,7 @@ class ControlInference {
   // `impossible`: why no run can take a branch of the new node.
   void DropImpossible(Graph& graph, NodeId node, const Node& old_node,
                       const std::map<RegionId, std::string>& impossible) const;
+  void NoteTwoRanks(const Node& old_node) const;
   void TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const;
 
   const Graph& old_;

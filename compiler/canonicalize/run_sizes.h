@@ -56,12 +56,12 @@ absl::StatusOr<Expr> SettledSize(Graph& graph, NodeId node, OpenSize open, SizeS
 struct SizeWalk {
   bool bounded = true;      // as in SizeScope
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
-  // Nodes, by their first output, that have to have their sizes as an operand: walk again then.
-  std::set<std::string> without_sizes = {};
   // Per Repeat of the old graph how sizes change in its rounds (infer_repeat.h): walk again then.
   std::map<NodeId, std::vector<int64_t>> growth = {};
   // Results of nodes that have to be written as others, as a run gives what they ask for: then too.
   std::set<ValueId> expanded = {};
+  // An If whose branches give results of two ranks (continue_in_branches.h): then too.
+  NodeId of_two_ranks = {};
   // Of each branch that is being walked, the innermost last: why no run can take it, or "".
   std::vector<std::string> branches = {};
   ItemRooms rooms = {};  // of sequences

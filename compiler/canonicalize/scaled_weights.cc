@@ -1,7 +1,6 @@
 #include "compiler/canonicalize/scaled_weights.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace aotc {
@@ -26,6 +25,18 @@ bool IsZero(const Constant& zero) {
 }
 
 }  // namespace
+
+std::set<ValueId> QuantizedWeights(const Graph& graph) {
+  std::set<ValueId> dequantized, weights;
+  for (const Node& node : graph.nodes) {
+    if (node.op == "DequantizeLinear") dequantized.insert(node.outputs[0]);
+    if (node.op != "Conv" && node.op != "MatMul" && node.op != "Gemm") continue;
+    if (dequantized.contains(node.inputs[0]) && dequantized.contains(node.inputs[1])) {
+      weights.insert(node.inputs[1]);
+    }
+  }
+  return weights;
+}
 
 std::optional<ScaledWeights::Reading> ScaledWeights::ReadingOf(const Node& node) {
   if (node.op == "MatMul") return Reading{.rank = 2, .column = 1, .reduced = 0, .readers = 1};

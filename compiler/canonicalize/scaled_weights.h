@@ -10,6 +10,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct StoredScales {
   std::vector<Constant> params = {};  // the scale, and the zero point where there is one
   int64_t axis = 0;
 };
+
+// Weights that stay as they are stored for another reason: the contraction's other operand is
+// dequantised too, so that the two may be multiplied as integers (optimize/integer_contractions.h).
+std::set<ValueId> QuantizedWeights(const Graph& graph);
 
 class ScaledWeights {
  public:

@@ -235,9 +235,10 @@ bool Rebuilder::IsDefined(ValueId old_value) const {
          outputs_.contains(old_value);
 }
 
-absl::Status Rebuilder::Splice(RegionId old_region) {
-  for (NodeId id : old_.regions[old_region].nodes) {
-    const Node& node = old_.nodes[id];
+absl::Status Rebuilder::Splice(RegionId old_region, size_t first) {
+  const std::vector<NodeId>& nodes = old_.regions[old_region].nodes;
+  for (size_t i = first; i < nodes.size(); ++i) {
+    const Node& node = old_.nodes[nodes[i]];
     if (!AnyNeeded(node.outputs, needed_)) continue;
     bool replaced = false;
     if (visit_) {

@@ -9,6 +9,7 @@
 #ifndef AOTC_COMPILER_IR_GRAPH_REBUILD_H_
 #define AOTC_COMPILER_IR_GRAPH_REBUILD_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
@@ -66,9 +67,9 @@ class Rebuilder {
   absl::Status Copy(const Node& node, const RegionHooks& hooks = {});
   // A new region that `fill` gives inputs, nodes and outputs: Emit, Copy and Splice go there.
   absl::StatusOr<RegionId> BuildRegion(const std::function<absl::Status(RegionId)>& fill);
-  // Walks the nodes of a region of the old graph as if they stood here: for a branch that is always
-  // taken, whose outputs are Mapped afterwards.
-  absl::Status Splice(RegionId old_region);
+  // Walks the nodes of a region of the old graph, from that position on, as if they stood here: for
+  // a branch that is always taken, whose outputs are Mapped afterwards.
+  absl::Status Splice(RegionId old_region, size_t first = 0);
   // Adds a node with one output of the given type and returns that.
   ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
                ValueType type, const Node& origin);

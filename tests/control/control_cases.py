@@ -111,6 +111,34 @@ IFS = [
   y = If (c) <
     then_branch = t () => (float[3] a) { s = Neg (x)  a = Exp (s) },
     else_branch = e () => (float[3] a) { s = Sin (x)  a = Abs (s) }> }"""),
+    ("if_of_two_ranks", "g (float[n,3] x, bool c) => (float z, int64 k, float[n,3] w)", """{
+  y = If (c) <then_branch = t () => (float[n,3] a) { a = Neg (x) },
+              else_branch = e () => (float[3] b) { b = ReduceMax <axes = [0], keepdims = 0> (x) }>
+  s = Exp (y)  z = ReduceSum <keepdims = 0> (s)  k = Size (y)
+  apart = Sin (x)  w = Add (apart, y) }"""),
+    ("if_of_two_ranks_twice", "g (float[n,3] x, bool c, bool d) => (float[n,3] w)", """{
+  y = If (c) <then_branch = t () => (float[n,3] a) { a = Neg (x) },
+              else_branch = e () => (float[3] b) { b = ReduceMax <axes = [0], keepdims = 0> (x) }>
+  s = Exp (y)
+  v = If (d) <then_branch = tt () => (float aa) { aa = ReduceSum <keepdims = 0> (s) },
+              else_branch = te () => (float[n,3] ab) { ab = Add (s, x) }>
+  w = Mul (v, x) }"""),
+    ("if_of_two_ranks_in_a_branch", "g (float[n,3] x, bool c, bool d) => (float[n,3] w)", """{
+  y = If (c) <
+    then_branch = t () => (float[n,3] a) {
+      u = Neg (x)
+      a = If (d) <then_branch = tt () => (float[n,3] aa) { aa = Add (u, x) },
+                  else_branch = te () => (float[3] ab) {
+                    ab = ReduceMax <axes = [0], keepdims = 0> (u) }> },
+    else_branch = e () => (float[n,3] b) { b = Sin (x) }>
+  w = Mul (y, x) }"""),
+    ("if_squeezed_where_it_can_be", "g (float[n,3] x) => (float m)", """{
+  k = Shape (x)  one = Constant <value = int64[1] {1}> ()  zero = Constant <value = int64[1] {0}> ()
+  rows = Gather (k, zero)
+  c = Equal (rows, one)
+  y = If (c) <then_branch = t () => (float[3] a) { a = Squeeze (x, zero) },
+              else_branch = e () => (float[n,3] b) { b = Identity (x) }>
+  m = ReduceMean <keepdims = 0> (y) }"""),
     ("if_matrix_products", "g (float[n,8] x, bool c) => (float[n,8] y)", """{
   y = If (c) <
     then_branch = t () => (float[n,8] a) { k = Transpose <perm = [1, 0]> (x)  m = MatMul (x, k)
@@ -131,6 +159,14 @@ LOOPS = [
   y = Loop (m, go, x) <body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w) {
     q = Identity (p)  half = Constant <value = float {0.5}> ()
     u = Mul (v, half)  w = Add (u, x) }> }"""),
+    ("loop_with_an_if_of_two_ranks", "g (float[n,3] x, bool c) => (float[n,3] y)", """{
+  m = Constant <value = int64 {3}> ()  go = Constant <value = bool {1}> ()
+  y = Loop (m, go, x) <body = b (int64 i, bool p, float[n,3] v) => (bool q, float[n,3] w) {
+    q = Identity (p)  one = Constant <value = int64 {1}> ()  odd = Equal (i, one)
+    r = If (odd) <
+      then_branch = t () => (float[n,3] a) { a = Neg (v) },
+      else_branch = e () => (float[3] d) { d = ReduceMax <axes = [0], keepdims = 0> (v) }>
+    w = Add (r, x) }> }"""),
     ("loop_constant_count_once", "g (float[3] x) => (float[3] y, float[1,3] z)", """{
   m = Constant <value = int64 {1}> ()
   y, z = Loop (m, , x) <body = b (int64 i, bool p, float[3] v) => (bool q, float[3] w, float[3] s) {

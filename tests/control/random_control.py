@@ -25,6 +25,7 @@ class Writer:
         self.count = 0
         self.flags = ["c0", "c1", "c2"]
         self.counts = ["m0", "m1"]
+        self.of_two_ranks = 0  # Ifs so far, what follows which is compiled twice
 
     def name(self):
         self.count += 1
@@ -49,6 +50,8 @@ class Writer:
             if depth < MOST_DEPTH and self.chance(0.35):
                 make = self.pick((self.branch, self.branch, self.loop, self.loop, self.scan))
                 values += make(known, nodes, depth)
+            elif self.of_two_ranks < 2 and self.chance(0.05):
+                values += self.two_ranks(known, nodes)
             elif self.chance(0.3):
                 values += self.pattern(self.pick(known), nodes)
             elif self.chance(0.5):
@@ -77,6 +80,22 @@ class Writer:
         spread = self.node("ReduceMean", [square], nodes, axes=[1], keepdims=1)[0]
         root = self.node("Sqrt", self.node("Add", [spread, "little"], nodes), nodes)[0]
         return self.node("Div", [rest, root], nodes)
+
+    def two_ranks(self, known, nodes):
+        """A value, or its greatest row or element, added to another value."""
+        self.of_two_ranks += 1
+        value, row = self.pick(known), self.chance(0.5)
+        greatest, kept = [], []
+        axes = {"axes": [0]} if row else {}
+        small = self.node("ReduceMax", [value], greatest, keepdims=0, **axes)
+        whole = self.node("Neg", [value], kept)
+        graphs = [helper.make_graph(greatest, f"graph{self.count}", [],
+                                    [info(small[0], dims=[4] if row else [])]),
+                  helper.make_graph(kept, f"graph{self.count}_whole", [], [info(whole[0])])]
+        then, other = graphs if self.chance(0.5) else reversed(graphs)
+        chosen = self.node("If", [self.condition(known, nodes)], nodes, then_branch=then,
+                           else_branch=other)
+        return self.node("Add", [*chosen, self.pick(known)], nodes)
 
     def condition(self, known, nodes):
         """A bool that an input gives, or one that data gives."""
