@@ -152,7 +152,7 @@ class AttentionBuilder {
     if (!op_.HasInput(3)) return absl::OkStatus();
     AOTC_ASSIGN_OR_RETURN(mask_, op_.Input(3));
     AOTC_RETURN_IF_ERROR(RequireRank(mask_, 2, 4));
-    if (mask_.dtype() != DType::kBool) AOTC_RETURN_IF_ERROR(RequireFloat(mask_));
+    if (mask_.dtype() != DType::kBool) AOTC_RETURN_IF_ERROR(RequireNumber(mask_));
     const Shape rows = {query_.Batch(), Expr(query_.heads), query_.Length()};
     const Shape given(mask_.shape().begin(), mask_.shape().end() - 1);
     AOTC_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes({rows, given}));

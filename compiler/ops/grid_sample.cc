@@ -29,7 +29,6 @@ absl::StatusOr<Sampling> SamplingOf(OpContext& op) {
   Sampling s;
   AOTC_ASSIGN_OR_RETURN(s.x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(s.grid, op.Input(1));
-  AOTC_RETURN_IF_ERROR(RequireFloat(s.x));
   AOTC_RETURN_IF_ERROR(RequireFloat(s.grid));
   AOTC_RETURN_IF_ERROR(RequireRank(s.x, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(s.grid, s.x.rank(), s.x.rank()));
@@ -43,6 +42,7 @@ absl::StatusOr<Sampling> SamplingOf(OpContext& op) {
   if (s.mode != "linear" && s.mode != "nearest" && s.mode != "cubic") {
     return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", s.mode, "'"));
   }
+  AOTC_RETURN_IF_ERROR(s.mode == "nearest" ? RequireNumber(s.x) : RequireFloat(s.x));
   const std::string outside = op.attributes().String("padding_mode", "zeros");
   if (outside == "border") s.outside = Outside::kBorder;
   if (outside == "reflection") s.outside = Outside::kReflection;

@@ -45,7 +45,6 @@ absl::Status CheckBlocks(const OpContext& op, const Grid& grid, const Tensor& x,
 
 absl::StatusOr<Grid> GridOf(const OpContext& op, const Tensor& x, const Tensor& scale) {
   Grid grid = {.block = op.attributes().Int("block_size")};
-  AOTC_RETURN_IF_ERROR(RequireFloat(scale));
   if (grid.block == 0 && Grid::IsOne(scale)) return grid;
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 1, x.rank()));
   grid.axis = static_cast<size_t>(axis);
@@ -86,13 +85,16 @@ absl::Status QuantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Tensor scale, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireNumber(x));
+  const bool whole = scale.dtype() == DType::kI32;  // of opset 19 on
+  if (!whole) AOTC_RETURN_IF_ERROR(RequireFloat(scale));
   AOTC_ASSIGN_OR_RETURN(const Grid grid, GridOf(op, x, scale));
   AOTC_ASSIGN_OR_RETURN(std::optional<Tensor> zero, ZeroOf(op, scale));
   AOTC_ASSIGN_OR_RETURN(DType type, NamedType(op, "output_dtype", DType::kU8));
   if (zero) type = zero->dtype();
   const bool is_float = IsFloat8(type) || type == DType::kF4E2M1;
   if (!is_float) AOTC_RETURN_IF_ERROR(RequireQuantized(type));
-  AOTC_ASSIGN_OR_RETURN(const DType precision, NamedType(op, "precision", scale.dtype()));
+  AOTC_ASSIGN_OR_RETURN(const DType precision,
+                        NamedType(op, "precision", whole ? DType::kF32 : scale.dtype()));
   if (!IsFloat(precision)) return AOTC_REFUSAL(InvalidArgument, "precision must be a float type");
   const DType compute = ComputeType(precision);
   const bool saturate = op.attributes().Int("saturate", 1) != 0;
@@ -115,6 +117,7 @@ absl::Status DequantizeLinear(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(Tensor scale, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireNumber(x));
+  AOTC_RETURN_IF_ERROR(RequireFloat(scale));
   AOTC_ASSIGN_OR_RETURN(const Grid grid, GridOf(op, x, scale));
   AOTC_ASSIGN_OR_RETURN(std::optional<Tensor> zero, ZeroOf(op, scale));
   if (zero) AOTC_RETURN_IF_ERROR(RequireSameType({x, *zero}));

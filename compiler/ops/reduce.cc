@@ -135,11 +135,14 @@ absl::Status ReduceExtreme(OpContext& op) {
   return absl::OkStatus();
 }
 
-// top + log(sum(exp(x - top))) with top = max(x), or 0 where that is infinite.
+// top + log(sum(exp(x - top))) with top = max(x), or 0 where that is infinite. Of integers it is cut
+// off.
 absl::Status ReduceLogSumExp(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
-  AOTC_RETURN_IF_ERROR(RequireFloat(r.x));
+  AOTC_RETURN_IF_ERROR(RequireNumber(r.x));
   TensorBuilder& b = op.b();
+  const DType type = r.x.dtype();
+  if (!IsFloat(type)) r.x = b.Convert(r.x, DType::kF64);
   Tensor largest = b.ReduceAxes("max", r.x, r.axes, /*keep_dims=*/true);
   Tensor top = b.Map({largest}, [](const auto& v) {
     return Select(Unary(ExprOp::kIsInf, v[0]), Number(0, v[0]), v[0]);
@@ -155,14 +158,14 @@ absl::Status ReduceLogSumExp(OpContext& op) {
       kept.push_back(reduced ? Expr(0) : i[next]);
       if (!reduced || r.keep_dims) ++next;
     }
-    return top(kept) + Logarithm(total(kept));
+    return Cast(type, top(kept) + Logarithm(total(kept)));
   };
   Shape shape;
   for (int d = 0; d < r.x.rank(); ++d) {
     bool reduced = std::binary_search(r.axes.begin(), r.axes.end(), d);
     if (!reduced || r.keep_dims) shape.push_back(reduced ? Expr(1) : r.x.dim(d));
   }
-  op.SetOutput(0, b.Compute(r.x.dtype(), shape, logarithm));
+  op.SetOutput(0, b.Compute(type, shape, logarithm));
   return absl::OkStatus();
 }
 

@@ -90,7 +90,7 @@ absl::Status LayerNormalization(OpContext& op) {
   return absl::OkStatus();
 }
 
-// x / sqrt(mean(x * x) + epsilon) * scale
+// x / sqrt(mean(x * x) + epsilon) * scale, of the type of the scale
 absl::Status RmsNormalization(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
@@ -101,7 +101,7 @@ absl::Status RmsNormalization(OpContext& op) {
   Tensor squares = b.Map({x}, square, ComputeType(x.dtype()));
   Tensor inverse = InverseRoot(op, MeanAlong(b, squares, AxesFrom(axis, x.rank())));
   auto body = [](const auto& v) { return v[0] * v[1] * Cast(v[0].dtype(), v[2]); };
-  op.SetOutput(0, b.Map({x, inverse, scale}, body, x.dtype()));
+  op.SetOutput(0, b.Map({x, inverse, scale}, body, scale.dtype()));
   return absl::OkStatus();
 }
 

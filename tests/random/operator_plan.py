@@ -7,10 +7,12 @@
 import collections
 import functools
 import pathlib
+import re
 
 import numpy as np
 from onnx import defs
 
+import operator_types
 import operator_values
 from operator_case import MOODS, Draw, Dropped, make_case
 
@@ -59,9 +61,8 @@ def all_schemas():
 
 def operators_of_page():
     """The operators of docs/operators.md that models can have."""
-    rows = [line.split("|")[1].strip() for line in PAGE.read_text().splitlines()
-            if line.startswith("| ") and "| form |" not in line]
-    return [name for name in rows if not name.startswith("---") and is_public(name)]
+    table = PAGE.read_text().partition("## ")[0]
+    return re.findall(r"(?m)^\| ((?:[a-z.]+\.)?[A-Z]\w+) \|", table)
 
 
 def name_of(node):
@@ -108,15 +109,19 @@ class Plan:
         turn = number // len(self.operators) + number % len(self.operators)
         return turns[turn % len(turns)]
 
-    def draw(self, number, form):
-        """The case of a number, which follows from it and the seed alone."""
-        draw = draw_of(self.seed, number)
-        wanted, node = self.operator(number), None
+    def node(self, draw, number):
+        """A node of the operator that this number has."""
+        wanted = self.operator(number)
         for _ in range(TRIES):
             node = draw_node(draw, self.by_operator[wanted])
             if node is not None and name_of(node) == wanted:
-                return finish(draw, node, number, form)
+                return node
         raise Dropped("no node of the operator in many draws")
+
+    def draw(self, number, form):
+        """The case of a number, which follows from it and the seed alone."""
+        draw = draw_of(self.seed, number)
+        return finish(draw, self.node(draw, number), number, form)
 
 
 def draw_of(seed, number):
@@ -133,7 +138,8 @@ def draw_node(draw, families):
 
 
 def finish(draw, node, number, form):
-    return make_case(draw, operator_values.with_special(draw, node), f"n{number}", form)
+    node = operator_types.retyped(draw, operator_values.with_special(draw, node))
+    return make_case(draw, node, f"n{number}", form)
 
 
 def draw_case(seed, number, family, form, families):

@@ -13,6 +13,7 @@ Compress Neg Abs IsNaN IsInf TensorScatter""".split())
 COMPUTED = set("""Add Sub Mul Div Sqrt Exp Log Relu LeakyRelu Sigmoid Tanh Floor Ceil Round Sign
 Reciprocal Less Greater LessOrEqual GreaterOrEqual Equal Softplus Atan PRelu Elu HardSigmoid
 ThresholdedRelu Softsign Erf Sum ReduceSum ReduceMax ReduceMin CumSum""".split())
+TOLERANCES = {"Elu": 1e-4}  # exp(x) - 1 near 0
 SHARE = 0.35
 
 
@@ -37,4 +38,4 @@ def with_special(draw, node):
         return node
     operands = [a if i in node.known else sprinkled(draw, a) for i, a in enumerate(node.operands)]
     return dataclasses.replace(node, operands=operands, each=True,
-                               tolerance=0.0 if node.op in MOVED else 1e-5)
+                               tolerance=0.0 if node.op in MOVED else TOLERANCES.get(node.op, 1e-5))

@@ -1,0 +1,136 @@
+"""The operands of a node as other types that ONNX allows for them: most families draw f32 alone.
+
+    node = operator_types.retyped(draw, node)    # or the node as it is
+
+What is due for 16 bits, which few references compute, are the numbers of f32 operands of the same
+values, rounded once.
+"""
+import dataclasses
+import functools
+
+import ml_dtypes
+import numpy as np
+from onnx import defs
+
+from operator_case import OPSET, Dropped, build, difference, expect
+
+SHARE = 0.4
+DTYPES = {"tensor(float16)": np.dtype("f2"), "tensor(bfloat16)": np.dtype(ml_dtypes.bfloat16),
+          "tensor(double)": np.dtype("f8")}
+DTYPES |= {f"tensor({sign}int{bits})": np.dtype(f"{sign or 'i'}{bits // 8}")
+           for sign in ("", "u") for bits in (8, 16, 32, 64)}
+NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
+# Of which ONNX does not say how results between two integers are rounded.
+ROUNDED = {"Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm"}
+FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
+IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
+OPSET_OF_TYPES = 22  # which has added types to most operators, and nothing else
+EXACT = 1e-9  # of f64, relative to the largest element: more than f32 can give
+
+
+@functools.cache
+def schema_of(op, opset):
+    try:
+        return defs.get_schema(op, opset)
+    except defs.SchemaError:
+        return None
+
+
+def parameter(formals, index):
+    """The name of the type of an operand or result; the last one may be repeated."""
+    if index >= len(formals):
+        last = formals[-1] if formals else None
+        variadic = defs.OpSchema.FormalParameterOption.Variadic
+        return last.type_str if last is not None and last.option == variadic else ""
+    return formals[index].type_str
+
+
+def choices(schema, node):
+    """(type parameter, dtypes) of those that all its operands have in f32."""
+    found = []
+    for constraint in schema.type_constraints:
+        name, allowed = constraint.type_param_str, constraint.allowed_type_strs
+        operands = [a for i, a in enumerate(node.operands)
+                    if a is not None and parameter(schema.inputs, i) == name]
+        if operands and all(a.dtype == np.float32 for a in operands):
+            dtypes = [DTYPES[text] for text in sorted(allowed) if text in DTYPES]
+            found += [(name, dtypes)] if dtypes else []
+    return found
+
+
+def as_type(array, dtype):
+    if dtype.kind not in "iu":
+        return array.astype(dtype)
+    numbers = np.nan_to_num(np.round(array * 3), posinf=9, neginf=-9).clip(-99, 99)
+    return (abs(numbers) if dtype.kind == "u" else numbers).astype(dtype)
+
+
+def results_of(node):
+    """Its outputs in order, None for those left out."""
+    found = expect(node, "n", build(node, "n", set()), {})
+    return found and [found.get(f"n_y{i}") for i in range(node.outputs)]
+
+
+def widened(node, results, dtype, operands):
+    """What the node gives for the operands in f32, with those results rounded to the type."""
+    present = iter(operands)
+    wide = [a if a is None else next(present) for a in node.operands]
+    wide = [a if a is None or old.dtype == a.dtype else a.astype(old.dtype)
+            for a, old in zip(wide, node.operands)]
+    found = results_of(dataclasses.replace(node, operands=wide))
+    if not found:
+        raise Dropped("refused by the reference")
+    with np.errstate(over="ignore"):
+        return [array.astype(dtype) if i in results and array is not None else array
+                for i, array in enumerate(found)]
+
+
+def agree(node, some, others):
+    return some is not None and all(
+        a is None or difference(node, a, b) is None for a, b in zip(some, others))
+
+
+def results_of_type(schema, node, name):
+    """The results of the type parameter, and of one that then follows it."""
+    kinds = {i: parameter(schema.outputs, i) for i in range(node.outputs)}
+    bound = {parameter(schema.inputs, i) for i, a in enumerate(node.operands) if a is not None}
+    follows = "" if "dtype" in node.attributes else FOLLOWING.get(node.op, "")
+    return {i for i, kind in kinds.items() if kind == name or kind == follows and kind not in bound}
+
+
+def with_floats(node, made, schema, name, dtype):
+    """`made`, with what is due: by ONNX's evaluator or onnxruntime where they do what they do for
+    f32, else by the latter.
+    """
+    results = results_of_type(schema, node, name)
+    reference = functools.partial(widened, node, results, dtype)
+    if dtype in NARROW:
+        return dataclasses.replace(made, reference=reference)
+    wide = reference([a for a in made.operands if a is not None])
+    by_onnx = dataclasses.replace(made, reference="onnx")
+    if agree(node, results_of(by_onnx), wide):
+        floats = {a.dtype for a in made.operands if a is not None and a.dtype.kind == "f"}
+        exact = node.op not in IN_F32 and floats == {dtype} and len(results) == node.outputs
+        return dataclasses.replace(by_onnx, tolerance=EXACT) if exact else by_onnx
+    return dataclasses.replace(made, reference=reference)
+
+
+def retyped(draw, node):
+    """With the operands of one of ONNX's type parameters as another type, or as it is."""
+    opset = OPSET_OF_TYPES if node.opset == OPSET else node.opset
+    schema = None if node.domain else schema_of(node.op, opset)
+    if schema is None or node.holds is not None or node.stand_in or not draw.chance(SHARE):
+        return node
+    found = choices(schema, node)
+    if not found:
+        return node
+    name, dtypes = draw.pick(found)
+    dtype = draw.pick(dtypes)
+    if dtype not in NARROW and callable(node.reference) or (
+            dtype.kind in "iu" and node.op in ROUNDED):
+        return node
+    with np.errstate(over="ignore"):
+        operands = [as_type(a, dtype) if a is not None and parameter(schema.inputs, i) == name
+                    else a for i, a in enumerate(node.operands)]
+    made = dataclasses.replace(node, operands=operands, opset=opset)
+    return made if dtype.kind in "iu" else with_floats(node, made, schema, name, dtype)
