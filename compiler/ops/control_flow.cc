@@ -334,8 +334,12 @@ constexpr OpDef kOps[] = {
     {.name = "Scan", .expand = Scan, .summary = "a body run for each element along an axis"},
     {.name = "ScanItem",
      .compute = ScanItem,
-     .summary = "one element along an axis, by its number"},
-    {.name = "ScanLength", .compute = ScanLength, .summary = "how often the body of a Scan runs"},
+     .summary = "one element along an axis, by its number",
+     .traits = kOwn},
+    {.name = "ScanLength",
+     .compute = ScanLength,
+     .summary = "how often the body of a Scan runs",
+     .traits = kOwn},
 };
 
 }  // namespace

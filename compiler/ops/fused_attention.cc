@@ -199,7 +199,8 @@ absl::Status QAttention(Rebuilder& rebuilder, const Node& node) {
 constexpr OpDef kOps[] = {
     {.name = "AttentionMask",
      .compute = AttentionMask,
-     .summary = "what a mask of integers adds to scores"},
+     .summary = "what a mask of integers adds to scores",
+     .traits = kOwn},
     {.name = "com.microsoft.Attention",
      .expand = Attention,
      .summary = "projections of one input, then attention by heads"},

@@ -3,10 +3,10 @@
 // An index at run time is clamped into its axis, so that no read is out of bounds whatever the
 // data; an index that is known at compile time is checked there.
 #include "compiler/ir/expr_text.h"
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/ops/worked_out_sizes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -136,12 +136,12 @@ absl::Status OneHot(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireNumber(places));
   const Constant* float_depth = op.ConstInput(1);
   Expr depth;
-  constexpr size_t kWorkedOut = 3;  // what OneHotDepth gives, where only a run can tell
+  constexpr size_t kWorkedOut = 3;  // what OneHotDepth gives
   if (float_depth != nullptr && float_depth->element_count() == 1) {
     depth = static_cast<int64_t>(float_depth->FloatAt(0));
   } else {
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> elements,
-                          op.IntElements(op.HasInput(kWorkedOut) ? kWorkedOut : 1));
+                          SizeElements(op, op.HasInput(kWorkedOut) ? kWorkedOut : 1));
     if (elements.size() != 1) return AOTC_REFUSAL(InvalidArgument, "needs a depth of one element");
     depth = elements[0];
     AOTC_RETURN_IF_ERROR(op.Require(Le(0, depth), "the depth is negative"));
@@ -159,6 +159,16 @@ absl::Status OneHot(OpContext& op) {
     Expr hot = Eq(Select(Lt(index, 0), index + depth, index), i[static_cast<size_t>(axis)]);
     return Select(hot, values.Stored({Expr(1)}), values.Stored({Expr(0)}));
   }));
+  return absl::OkStatus();
+}
+
+// One whose depth only a run knows, and which is no size: what it is becomes one more operand.
+absl::Status ExpandOneHot(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  std::vector<ValueId> inputs = {e.Input(0), e.Input(1), e.Input(2)};
+  inputs.push_back(e.Emit("OneHotDepth", {e.Input(1)}));
+  e.SetOutput(0, rebuilder.Emit("OneHot", inputs, node.attributes, UnknownType(), node));
   return absl::OkStatus();
 }
 
@@ -181,11 +191,14 @@ constexpr OpDef kOps[] = {
      .traits = kMovesElements | kMovesOperands,
      .indices = IndexOperand{.axis = "batch_dims", .positions = true},
      .gradient = GradientOfGatherNd},
-    {.name = "OneHot", .compute = OneHot, .summary = "indices as vectors with one element on"},
+    {.name = "OneHot",
+     .compute = OneHot,
+     .expand = ExpandOneHot,
+     .summary = "indices as vectors with one element on"},
     {.name = "OneHotDepth",
      .compute = OneHotDepth,
      .summary = "the depth of a OneHot",
-     .traits = kCounts},
+     .traits = kOwn | kCounts},
 };
 
 }  // namespace

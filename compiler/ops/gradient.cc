@@ -301,6 +301,7 @@ constexpr OpDef kOps[] = {
     {.name = "SumTo",
      .compute = SumTo,
      .summary = "sums what was broadcast, to the shape of another tensor",
+     .traits = kOwn,
      .gradient = GradientOfSumTo},
     {.name = "ai.onnx.preview.training.Gradient",
      .expand = Gradient,

@@ -133,6 +133,7 @@ constexpr OpDef kOps[] = {
     {.name = "ConvGradient",
      .compute = ConvGradient,
      .summary = "the gradient of the input or of the weight of Conv",
+     .traits = kOwn,
      .gradient = GradientOfConvGradient},
 };
 

@@ -151,6 +151,7 @@ constexpr OpDef kOps[] = {
     {.name = "MatMulGradient",
      .compute = MatMulGradient,
      .summary = "the gradient of an operand of MatMul",
+     .traits = kOwn,
      .first_weight = 0,
      .gradient = GradientOfMatMulGradient},
 };

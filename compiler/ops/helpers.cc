@@ -96,6 +96,24 @@ absl::Status RequireOneElement(const Constant* constant) {
                                               constant->element_count()));
 }
 
+absl::StatusOr<Expr> OneElement(OpContext& op, size_t index, DType dtype) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
+  AOTC_RETURN_IF_ERROR(RequireNumber(x));
+  for (const Expr& dim : x.shape()) {
+    if (dim.IsInt(1)) continue;
+    return AOTC_REFUSAL(InvalidArgument, StrCat("input ", index, " has to have one element"));
+  }
+  return Cast(dtype, x(Indices(static_cast<size_t>(x.rank()), Expr(0))));
+}
+
+absl::StatusOr<std::vector<Expr>> SizeElements(const OpContext& op, size_t index) {
+  absl::StatusOr<std::vector<Expr>> elements = op.IntElements(index);
+  if (elements.ok() || !op.unknown().valid() || HoldsShape(op.InputType(index).dtype)) {
+    return elements;
+  }
+  return absl::FailedPreconditionError(elements.status().message());
+}
+
 Expr ElementOf(const Constant& constant, int64_t index, DType dtype) {
   return IsFloat(dtype) ? FloatConst(constant.FloatAt(index), dtype)
                         : IntConst(constant.IntAt(index), dtype);

@@ -45,6 +45,14 @@ Expr CastWithin(DType type, const Expr& x);
 bool IsFloat8(DType type);
 // Error where a constant has not one element; nullptr is no constant and none.
 absl::Status RequireOneElement(const Constant* constant);
+// The one element of an input, a tensor of one, as a number of that type. Error: it has another
+// number of elements.
+absl::StatusOr<Expr> OneElement(OpContext& op, size_t index, DType dtype);
+// The elements of an input that gives sizes. FailedPrecondition: they are not known, and of a type
+// whose elements are no sizes, floats say: an op of ours has to work the sizes out first.
+absl::StatusOr<std::vector<Expr>> SizeElements(const OpContext& op, size_t index);
+// Beyond every size: what such an op gives for numbers that are none, and a run then refuses.
+inline constexpr double kNoSize = double{1LL << 40};
 // The value of one element of a constant.
 Expr ElementOf(const Constant& constant, int64_t index, DType dtype);
 // The identity of max (min) for a type: minus infinity, or the least integer, or false.

@@ -65,10 +65,14 @@ constexpr OpDef kOps[] = {
     {.name = "ImageDecoder",
      .expand = ImageDecoder,
      .summary = "pixels of an image file, by a function that the user links"},
-    {.name = kImagePixels, .compute = ImagePixels, .summary = "pixels of an image, from the host"},
+    {.name = kImagePixels,
+     .compute = ImagePixels,
+     .summary = "pixels of an image, from the host",
+     .traits = kOwn},
     {.name = kImageSize,
      .compute = ImageSize,
-     .summary = "height and width of an image, from the host"},
+     .summary = "height and width of an image, from the host",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -51,7 +51,10 @@ absl::Status IndexCheck(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "IndexCheck", .compute = IndexCheck, .summary = "whether indices lie in their axes"},
+    {.name = "IndexCheck",
+     .compute = IndexCheck,
+     .summary = "whether indices lie in their axes",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -170,15 +170,16 @@ absl::Status ItemsOfSplitLength(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "ItemsOfSplit",
      .compute = ItemsOfSplit,
-     .summary = "parts along an axis as the items of a sequence"},
+     .summary = "parts along an axis as the items of a sequence",
+     .traits = kOwn},
     {.name = "ItemsOfSplitDims",
      .compute = ItemsOfSplitDims,
      .summary = "the dims of parts along an axis",
-     .traits = kReadsShapeOnly},
+     .traits = kOwn | kReadsShapeOnly},
     {.name = "ItemsOfSplitLength",
      .compute = ItemsOfSplitLength,
      .summary = "how many parts there are along an axis",
-     .traits = kReadsShapeOnly},
+     .traits = kOwn | kReadsShapeOnly},
 };
 
 }  // namespace

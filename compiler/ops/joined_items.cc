@@ -151,15 +151,19 @@ absl::Status ItemsJoined(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "ItemsAgree", .compute = ItemsAgree, .summary = "whether items can be joined"},
+    {.name = "ItemsAgree",
+     .compute = ItemsAgree,
+     .summary = "whether items can be joined",
+     .traits = kOwn},
     {.name = "ItemsJoined",
      .compute = ItemsJoined,
      .summary = "the items of a sequence along an axis",
+     .traits = kOwn,
      .indices = IndexOperand{.input = 2, .from_end = false}},
     {.name = "ItemsTotal",
      .compute = ItemsTotal,
      .summary = "how long the items of a sequence are along an axis",
-     .traits = kCounts},
+     .traits = kOwn | kCounts},
 };
 
 }  // namespace

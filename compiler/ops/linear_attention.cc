@@ -283,8 +283,12 @@ constexpr OpDef kOps[] = {
      .summary = "attention by a state that each step changes"},
     {.name = "LinearAttentionState",
      .compute = FirstState,
-     .summary = "the state before the first step of a LinearAttention"},
-    {.name = "LinearAttentionStep", .compute = Step, .summary = "one step of a LinearAttention"},
+     .summary = "the state before the first step of a LinearAttention",
+     .traits = kOwn},
+    {.name = "LinearAttentionStep",
+     .compute = Step,
+     .summary = "one step of a LinearAttention",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -155,6 +155,7 @@ constexpr OpDef kOps[] = {
     {.name = "ClassLossGradient",
      .compute = ClassLossGradient,
      .summary = "the gradient of scores by that of their loss",
+     .traits = kOwn,
      .indices = IndexOperand{.fixed_axis = 1, .from_end = false}},
     {.name = "NegativeLogLikelihoodLoss",
      .compute = NegativeLogLikelihoodLoss,

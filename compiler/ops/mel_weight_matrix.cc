@@ -10,7 +10,6 @@
 
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/ops/worked_out_sizes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"

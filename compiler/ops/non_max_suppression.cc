@@ -147,13 +147,17 @@ absl::Status NonMaxSuppression(Rebuilder& rebuilder, const Node& node) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "ChosenBoxes", .compute = ChosenBoxes, .summary = "batch, class and number of boxes"},
+    {.name = "ChosenBoxes",
+     .compute = ChosenBoxes,
+     .summary = "batch, class and number of boxes",
+     .traits = kOwn},
     {.name = "NonMaxSuppression",
      .expand = NonMaxSuppression,
      .summary = "of boxes that overlap those with the highest scores"},
     {.name = "RemoveOverlaps",
      .compute = RemoveOverlaps,
-     .summary = "what the box of a round of NonMaxSuppression leaves"},
+     .summary = "what the box of a round of NonMaxSuppression leaves",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -131,6 +131,7 @@ enum OpTrait : uint32_t {
   kMovesOperands = 1 << 9,  // elements of its results are elements of its operands: so with strings
   kNoDerivative = 1 << 10,  // where it has a derivative that is 0, or it gives no floats
   kExpandsLast = 1 << 11,   // `expand` reads the nodes behind its operands, in their final terms
+  kOwn = 1 << 12,           // the compiler makes it, trusting its operands: no model may name it
 };
 
 struct OpDef {

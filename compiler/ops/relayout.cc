@@ -15,7 +15,10 @@ absl::Status Relayout(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "Relayout", .compute = Relayout, .summary = "x in another storage layout"},
+    {.name = "Relayout",
+     .compute = Relayout,
+     .summary = "x in another storage layout",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -126,6 +126,7 @@ constexpr OpDef kOps[] = {
     {.name = "RoiMaximum",
      .compute = RoiMaximumOp,
      .summary = "MaxRoiPool, whose images are integers",
+     .traits = kOwn,
      .indices = IndexOperand{.input = 2, .from_end = false}},
 };
 

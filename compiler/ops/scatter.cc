@@ -237,6 +237,7 @@ constexpr OpDef kOps[] = {
     {.name = "GatherGradient",
      .compute = GatherGradient,
      .summary = "the gradient of the tensor that Gather reads",
+     .traits = kOwn,
      .gradient = GradientOfGatherGradient},
     {.name = "ScatterElements",
      .compute = ScatterElements,

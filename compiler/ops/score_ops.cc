@@ -63,11 +63,18 @@ absl::Status BinaryScores(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "BinaryScores", .compute = BinaryScores, .summary = "scores of two classes from one"},
-    {.name = "ScoreLabels", .compute = ScoreLabels, .summary = "the label of the greatest score"},
+    {.name = "BinaryScores",
+     .compute = BinaryScores,
+     .summary = "scores of two classes from one",
+     .traits = kOwn},
+    {.name = "ScoreLabels",
+     .compute = ScoreLabels,
+     .summary = "the label of the greatest score",
+     .traits = kOwn},
     {.name = "ScoreTransform",
      .compute = ScoreTransform,
-     .summary = "scores of classes as probabilities"},
+     .summary = "scores of classes as probabilities",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
-#include "compiler/ops/worked_out_sizes.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -134,7 +134,7 @@ absl::Status RangeLengthOp(OpContext& op) {
   return absl::OkStatus();
 }
 
-constexpr size_t kLengthOfRange = 3;  // what RangeLength gives, where only a run can tell
+constexpr size_t kLengthOfRange = 3;  // what RangeLength gives
 
 // ceil((limit - start) / delta) elements, from constants of any type or from integers over the
 // dims.
@@ -155,7 +155,7 @@ absl::StatusOr<Expr> RangeLength(OpContext& op) {
   }
   for (size_t index = 0; index < 3; ++index) {  // what is unknown, before constants of its type
     if (op.HasInput(index) && constants[index] == nullptr) {
-      AOTC_RETURN_IF_ERROR(op.IntElements(index).status());
+      AOTC_RETURN_IF_ERROR(SizeElements(op, index).status());
     }
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Expr> start, op.IntElements(0));
@@ -197,18 +197,35 @@ absl::Status Range(OpContext& op) {
   return absl::OkStatus();
 }
 
+// One of whose length only a run knows, from what is no size: it becomes one more operand.
+absl::Status ExpandRange(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  std::vector<ValueId> inputs = {e.Input(0), e.Input(1), e.Input(2)};
+  inputs.push_back(e.Emit("RangeLength", inputs));
+  e.SetOutput(0, rebuilder.Emit("Range", inputs, node.attributes, UnknownType(), node));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
     {.name = "Constant", .expand = ConstantOp, .summary = "a tensor given by an attribute"},
     {.name = "ConstantOfShape", .compute = ConstantOfShape, .summary = "one value everywhere"},
     {.name = kDefineSizes,
      .compute = Elements,
-     .summary = "elements of a tensor as sizes of what comes behind"},
-    {.name = "Elements", .compute = Elements, .summary = "numbers over the dims, from no tensor"},
-    {.name = "Range", .compute = Range, .summary = "numbers from a start to a limit by a step"},
+     .summary = "elements of a tensor as sizes of what comes behind",
+     .traits = kOwn},
+    {.name = "Elements",
+     .compute = Elements,
+     .summary = "numbers over the dims, from no tensor",
+     .traits = kOwn},
+    {.name = "Range",
+     .compute = Range,
+     .expand = ExpandRange,
+     .summary = "numbers from a start to a limit by a step"},
     {.name = "RangeLength",
      .compute = RangeLengthOp,
      .summary = "the number of elements of a Range",
-     .traits = kCounts},
+     .traits = kOwn | kCounts},
     {.name = "Shape", .compute = ShapeOp, .summary = "dims of a tensor", .traits = kReadsShapeOnly},
     {.name = "Size",
      .compute = Size,

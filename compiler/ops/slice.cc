@@ -228,6 +228,7 @@ constexpr OpDef kOps[] = {
     {.name = "SliceGradient",
      .compute = SliceGradient,
      .summary = "the gradient of the input of Slice",
+     .traits = kOwn,
      .gradient = GradientOfSliceGradient},
 };
 

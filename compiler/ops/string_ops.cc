@@ -106,15 +106,20 @@ absl::Status RegexFullMatch(Rebuilder& rebuilder, const Node& node) {
 constexpr OpDef kOps[] = {
     {.name = "EqualBytes",
      .compute = EqualBytes,
-     .summary = "which strings are equal in their next bytes"},
+     .summary = "which strings are equal in their next bytes",
+     .traits = kOwn},
     {.name = "JoinedBytes",
      .compute = JoinedBytes,
-     .summary = "the bytes of pairs of strings, one after another"},
+     .summary = "the bytes of pairs of strings, one after another",
+     .traits = kOwn},
     {.name = "RegexFullMatch",
      .expand = RegexFullMatch,
      .summary = "whether strings match a pattern as a whole"},
     {.name = "StringConcat", .expand = StringConcat, .summary = "pairs of strings made one"},
-    {.name = "StringEqual", .expand = StringEqual, .summary = "whether strings are equal"},
+    {.name = "StringEqual",
+     .expand = StringEqual,
+     .summary = "whether strings are equal",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -77,13 +77,15 @@ constexpr OpDef kOps[] = {
     {.name = "StringBytes",
      .compute = StringBytes,
      .summary = "how many bytes strings have together",
-     .traits = kCounts},
+     .traits = kOwn | kCounts},
     {.name = "StringRounds",
      .compute = StringRounds,
-     .summary = "how many steps of bytes the longest string takes"},
+     .summary = "how many steps of bytes the longest string takes",
+     .traits = kOwn},
     {.name = "WalkStrings",
      .compute = WalkStrings,
-     .summary = "an automaton's states behind the next bytes of strings"},
+     .summary = "an automaton's states behind the next bytes of strings",
+     .traits = kOwn},
 };
 
 // Longer walks are loops of rounds of `kStepsOfRound` bytes.

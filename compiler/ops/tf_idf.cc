@@ -174,7 +174,8 @@ absl::Status TfIdfVectorizer(Rebuilder& rebuilder, const Node& node) {
 constexpr OpDef kOps[] = {
     {.name = "CountTerms",
      .compute = CountTerms,
-     .summary = "how often n-grams occur in rows of tokens"},
+     .summary = "how often n-grams occur in rows of tokens",
+     .traits = kOwn},
     {.name = "TfIdfVectorizer",
      .expand = TfIdfVectorizer,
      .summary = "how often n-grams occur, weighted"},

@@ -169,10 +169,12 @@ absl::Status TreeSums(OpContext& op) { return TreeSumsBuilder(op).Run(); }
 constexpr OpDef kOps[] = {
     {.name = "TreeLeaves",
      .compute = TreeLeaves,
-     .summary = "the leaf of each decision tree that a sample reaches"},
+     .summary = "the leaf of each decision tree that a sample reaches",
+     .traits = kOwn},
     {.name = "TreeSums",
      .compute = TreeSums,
-     .summary = "what leaves of decision trees give to each target"},
+     .summary = "what leaves of decision trees give to each target",
+     .traits = kOwn},
 };
 
 }  // namespace

@@ -146,7 +146,7 @@ constexpr OpDef kOps[] = {
     {.name = "WinogradConv",
      .compute = WinogradConv,
      .summary = "a convolution with 3x3 taps and a step of 1, by Winograd's algorithm",
-     .traits = kContraction,
+     .traits = kOwn | kContraction,
      .first_weight = 1},
 };
 

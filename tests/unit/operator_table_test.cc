@@ -1,8 +1,12 @@
 // docs/operators.md is generated from the op definitions; AOTC_UPDATE=1 rewrites it.
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 #include "gtest/gtest.h"
@@ -45,33 +49,75 @@ std::string_view FormOf(const OpDef& op) {
   return op.expand == nullptr ? "compute" : "compute, expand";
 }
 
-std::string OperatorTable() {
-  std::string text =
-      "# Operators\n\n"
-      "Generated from the definitions in `compiler/ops`: `AOTC_UPDATE=1 build/tests/unit_tests\n"
-      "--gtest_filter='OperatorTable.*'` rewrites this page. Element types are f32, f64, f16, "
-      "bf16,\n"
-      "integers and bool, as far as ONNX allows them for the operator.\n\n"
-      "Form `compute` states the operator as tensor expressions, `expand` in terms of others; "
-      "where\n"
-      "there are both, the latter is for what only a run knows.\n"
-      "If needs neither: it runs one branch, whose results have the types of the other's. Loop "
-      "and\n"
-      "Scan become Repeat, which carries values from one iteration to the next. Their sizes must\n"
-      "not depend on data: carried values keep their types, and values are stacked only where the\n"
-      "number of iterations is known at compile time, over the dims.\n"
-      "The operators on sequences and optionals (SequenceConstruct, SequenceEmpty, SequenceAt,\n"
-      "SequenceInsert, SequenceErase, SequenceLength, SequenceMap, SplitToSequence, "
-      "ConcatFromSequence,\n"
-      "Optional, OptionalGetElement, OptionalHasElement) are read as nodes over tensors: those "
-      "called\n"
-      "Item and Items.\n\n"
-      "| operator | form | what it gives |\n| --- | --- | --- |\n";
-  for (const OpDef* op : AllOps()) {
-    StrAppend(&text, "| ", op->name, " | ", FormOf(*op), " | ",
-              absl::StrReplaceAll(View(op->summary), {{"|", "\\|"}}), " |\n");
+// What is known of an operator beyond its definition: the lines of tests/random/operator_facts.py.
+struct Facts {
+  std::string opsets, types, node_tests;
+};
+
+std::map<std::string, Facts, std::less<>> ReadFacts() {
+  std::map<std::string, Facts, std::less<>> facts;
+  const std::string page = ReadPage("tests/random/operator_facts.txt");
+  for (const absl::string_view line : absl::StrSplit(page, '\n')) {
+    const std::vector<std::string> words = absl::StrSplit(line, " | ");
+    if (words.size() == 4) facts[words[0]] = {words[1], words[2], words[3]};
   }
-  return text + DifferentiatedOps();
+  return facts;
+}
+
+std::string Summary(const OpDef& op) {
+  return absl::StrReplaceAll(View(op.summary), {{"|", "\\|"}});
+}
+
+std::string PublicTable() {
+  const auto facts = ReadFacts();
+  std::string text =
+      "| operator | what it gives | opsets | types | form | ONNX's tests |\n"
+      "| --- | --- | --- | --- | --- | --- |\n";
+  for (const OpDef* op : AllOps()) {
+    if (HasTrait(op->name, kOwn)) continue;
+    const auto found = facts.find(op->name);
+    const Facts of = found == facts.end() ? Facts() : found->second;
+    StrAppend(&text, "| ",
+              StrJoin(std::vector<std::string>{std::string(op->name), Summary(*op), of.opsets,
+                                               of.types, std::string(FormOf(*op)), of.node_tests},
+                      " | "),
+              " |\n");
+  }
+  return text;
+}
+
+std::string OwnTable() {
+  std::string text = "| op | form | what it gives |\n| --- | --- | --- |\n";
+  for (const OpDef* op : AllOps()) {
+    if (!HasTrait(op->name, kOwn)) continue;
+    StrAppend(&text, "| ", op->name, " | ", FormOf(*op), " | ", Summary(*op), " |\n");
+  }
+  return text;
+}
+
+std::string OperatorTable() {
+  return StrCat(
+      "# Operators\n\n",
+      Wrapped("Generated from the definitions in `compiler/ops` and from "
+              "`tests/random/operator_facts.txt`: `AOTC_UPDATE=1 build/tests/unit_tests "
+              "--gtest_filter='OperatorTable.*'` rewrites this page. All operators are for both "
+              "targets. Opsets are those that changed the operator in its domain, as far as ONNX "
+              "says; types are those of the first operand in the generated tests; the last column "
+              "counts the tests of ONNX's node suite that use it."),
+      "\n\n",
+      Wrapped("Form `compute` states the operator as tensor expressions, `expand` in terms of "
+              "others; where there are both, the latter is for what only a run knows. If needs "
+              "neither: it runs one branch, whose results have the types of the other's. Loop and "
+              "Scan become Repeat, which carries values from one iteration to the next; their "
+              "sizes may change in each iteration, within a bound."),
+      "\n\n",
+      Wrapped("The operators on sequences and optionals (SequenceConstruct, SequenceEmpty, "
+              "SequenceAt, SequenceInsert, SequenceErase, SequenceLength, SequenceMap, "
+              "SplitToSequence, ConcatFromSequence, Optional, OptionalGetElement, "
+              "OptionalHasElement) are read as nodes over tensors: those called Item and Items."),
+      "\n\n", PublicTable(), "\n## The compiler's own\n\n",
+      "What operators are expanded into; no model may name these.\n\n", OwnTable(),
+      DifferentiatedOps());
 }
 
 TEST(OperatorTable, EveryOpHasAFormAndASummary) {
