@@ -61,7 +61,8 @@ def choices(schema, node):
 def as_type(array, dtype):
     if dtype.kind not in "iu":
         return array.astype(dtype)
-    numbers = np.nan_to_num(np.round(array * 3), posinf=9, neginf=-9).clip(-99, 99)
+    finite = np.nan_to_num(array, posinf=9, neginf=-9).clip(-33, 33)
+    numbers = np.where(finite, np.sign(finite) * np.ceil(abs(finite) * 3), 0)  # 0 for 0 alone
     return (abs(numbers) if dtype.kind == "u" else numbers).astype(dtype)
 
 
