@@ -329,11 +329,6 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     Diagnostics findings;
     Inference inference(graph, context, bounded, findings);
     absl::StatusOr<Graph> result = inference.Run();
-    if (inference.sizes().of_two_ranks.valid() && continued++ < kMostContinued) {
-      AOTC_ASSIGN_OR_RETURN(const bool is_apart,
-                            ContinueInBranches(graph, inference.sizes().of_two_ranks));
-      if (is_apart) continue;
-    }
     bool named = false;
     for (const auto& [name, source] : inference.sizes().wanted)
       named |= NameElements(graph, name, source);
@@ -341,6 +336,11 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
     if (forms < kMostForms && inference.sizes().rooms.Apply(graph)) {
       ++forms;
       continue;  // what changes in a round is known once all have one
+    }
+    if (inference.sizes().of_two_ranks.valid() && continued++ < kMostContinued) {
+      AOTC_ASSIGN_OR_RETURN(const bool is_apart,
+                            ContinueInBranches(graph, inference.sizes().of_two_ranks));
+      if (is_apart) continue;
     }
     for (const auto& [node, growth] : inference.sizes().growth) {
       named = true;
