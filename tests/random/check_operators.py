@@ -54,16 +54,28 @@ def draw_of_plan(seed, turns, number):
         return number, str(reason)
 
 
+def draw_each(function, numbers, jobs):
+    """What the function gives for each; where a reference crashes the halves are tried."""
+    try:
+        with concurrent.futures.ProcessPoolExecutor(
+                jobs, mp_context=operator_batches.context()) as pool:
+            return list(pool.map(function, numbers, chunksize=20))
+    except concurrent.futures.process.BrokenProcessPool:
+        if len(numbers) == 1:
+            return [(numbers[0], "the reference crashes")]
+    half = len(numbers) // 2
+    return [pair for part in (numbers[:half], numbers[half:])
+            for pair in draw_each(function, part, jobs)]
+
+
 def draw_all(function, numbers, jobs):
     """Number -> case, and how often which reason was given for none."""
     cases, reasons = {}, collections.Counter()
-    with concurrent.futures.ProcessPoolExecutor(
-            jobs, mp_context=operator_batches.context()) as pool:
-        for number, drawn in pool.map(function, numbers, chunksize=20):
-            if isinstance(drawn, str):
-                reasons[drawn] += 1
-            else:
-                cases[number] = drawn
+    for number, drawn in draw_each(function, numbers, jobs):
+        if isinstance(drawn, str):
+            reasons[drawn] += 1
+        else:
+            cases[number] = drawn
     return cases, reasons
 
 
