@@ -18,12 +18,6 @@ constexpr const char* kZipMap = "ai.onnx.ml.ZipMap";
 constexpr const char* kDictVectorizer = "ai.onnx.ml.DictVectorizer";
 constexpr const char* kCastMap = "ai.onnx.ml.CastMap";
 
-std::vector<std::string> StringsOf(const Attributes& attributes, std::string_view name) {
-  const AttributeValue* value = attributes.Find(name);
-  const auto* strings = value == nullptr ? nullptr : std::get_if<std::vector<std::string>>(value);
-  return strings == nullptr ? std::vector<std::string>() : *strings;
-}
-
 // One of two attributes: a list of integers, and one of strings.
 struct Words {
   std::vector<int64_t> ints;
@@ -32,7 +26,7 @@ struct Words {
 
 absl::StatusOr<Words> WordsOf(const Attributes& attributes, std::string_view ints,
                               std::string_view strings) {
-  Words words = {attributes.Ints(ints), StringsOf(attributes, strings)};
+  Words words = {attributes.Ints(ints), attributes.Strings(strings)};
   if (words.ints.empty() != words.strings.empty()) return words;
   return AOTC_REFUSAL(InvalidArgument, StrCat("needs exactly one of ", ints, " and ", strings));
 }

@@ -33,7 +33,7 @@ bool LabelsAreStrings(const Attributes& attributes, bool takes_strings) {
 }
 
 bool ClassesAreStrings(const Attributes& attributes, bool) {
-  return !StringLabels(attributes).empty();
+  return !attributes.Strings(kStringLabels).empty();
 }
 
 bool CategoriesAreStrings(const Attributes&, bool takes_strings) { return !takes_strings; }

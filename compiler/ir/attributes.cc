@@ -69,6 +69,10 @@ std::vector<float> Attributes::Floats(std::string_view name) const {
   return ValueOr<std::vector<float>>(Find(name), {});
 }
 
+std::vector<std::string> Attributes::Strings(std::string_view name) const {
+  return ValueOr<std::vector<std::string>>(Find(name), {});
+}
+
 bool SameAttributes(const Attributes& a, const Attributes& b) {
   auto same = [](const auto& x, const auto& y) {
     return x.first == y.first && SameAttribute(x.second, y.second);

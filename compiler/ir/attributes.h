@@ -34,6 +34,7 @@ class Attributes {
   std::string String(std::string_view name, std::string_view fallback = "") const;
   std::vector<int64_t> Ints(std::string_view name) const;
   std::vector<float> Floats(std::string_view name) const;
+  std::vector<std::string> Strings(std::string_view name) const;
 
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }

@@ -1,7 +1,6 @@
 #include "compiler/ops/class_labels.h"
 
 #include <numeric>
-#include <variant>
 
 #include "compiler/ops/compact.h"
 #include "compiler/ops/strings.h"
@@ -10,19 +9,13 @@
 
 namespace aotc {
 
-std::vector<std::string> StringLabels(const Attributes& attributes) {
-  const AttributeValue* found = attributes.Find("classlabels_strings");
-  const auto* list = found == nullptr ? nullptr : std::get_if<std::vector<std::string>>(found);
-  return list == nullptr ? std::vector<std::string>() : *list;
-}
-
 absl::StatusOr<ClassLabels> ClassLabels::Of(const Attributes& attributes, std::string_view ints) {
-  ClassLabels labels({}, StringLabels(attributes));
+  ClassLabels labels({}, attributes.Strings(kStringLabels));
   if (labels.are_strings()) return labels;
   labels.ints_ = attributes.Ints(ints);
   if (!labels.ints_.empty()) return labels;
   return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("needs the attribute '", ints, "' or 'classlabels_strings'"));
+                      StrCat("needs the attribute '", ints, "' or '", kStringLabels, "'"));
 }
 
 int64_t ClassLabels::count() const {

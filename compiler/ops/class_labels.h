@@ -17,8 +17,8 @@
 
 namespace aotc {
 
-// Attribute classlabels_strings; empty where it is absent.
-std::vector<std::string> StringLabels(const Attributes& attributes);
+// The attribute of labels that are strings.
+inline constexpr const char kStringLabels[] = "classlabels_strings";
 
 class ClassLabels {
  public:

@@ -62,12 +62,6 @@ const Constant* TensorAttribute(const Attributes& attributes, std::string_view n
   return found == nullptr ? nullptr : std::get_if<Constant>(found);
 }
 
-const std::vector<std::string>* StringsAttribute(const Attributes& attributes,
-                                                 std::string_view name) {
-  const AttributeValue* found = attributes.Find(name);
-  return found == nullptr ? nullptr : std::get_if<std::vector<std::string>>(found);
-}
-
 Constant ListOf(const std::vector<std::string>& values) {
   return Constant::Strings({static_cast<int64_t>(values.size())}, values);
 }
@@ -78,8 +72,8 @@ absl::StatusOr<Constant> ListAttribute(const Attributes& attributes, std::string
     if (tensor->dtype() == DType::kString) return ListOf(tensor->strings());
     return tensor->Reshaped({tensor->element_count()});
   }
-  if (const auto* strings = StringsAttribute(attributes, StrCat(what, "_strings"))) {
-    return ListOf(*strings);
+  if (attributes.Has(StrCat(what, "_strings"))) {
+    return ListOf(attributes.Strings(StrCat(what, "_strings")));
   }
   if (attributes.Has(StrCat(what, "_floats"))) {
     return ListOf(attributes.Floats(StrCat(what, "_floats")));
@@ -224,8 +218,9 @@ absl::Status LabelEncoder(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   // Of opset 1: strings and their places, either way.
-  if (const auto* classes = StringsAttribute(e.attributes(), "classes_strings")) {
-    const Constant strings = ListOf(*classes), numbers = Numbered(strings.element_count());
+  if (e.attributes().Has("classes_strings")) {
+    const Constant strings = ListOf(e.attributes().Strings("classes_strings"));
+    const Constant numbers = Numbered(strings.element_count());
     return e.HasInput(1) ? Encode(e, strings, numbers) : Encode(e, numbers, strings);
   }
   AOTC_ASSIGN_OR_RETURN(const Constant keys, ListAttribute(e.attributes(), "keys"));
@@ -237,9 +232,10 @@ absl::Status LabelEncoder(Rebuilder& rebuilder, const Node& node) {
 absl::Status CategoryMapper(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
-  const auto* strings = StringsAttribute(e.attributes(), "cats_strings");
-  if (strings == nullptr) return AOTC_REFUSAL(InvalidArgument, "has no cats_strings");
-  const Constant names = ListOf(*strings);
+  if (!e.attributes().Has("cats_strings")) {
+    return AOTC_REFUSAL(InvalidArgument, "has no cats_strings");
+  }
+  const Constant names = ListOf(e.attributes().Strings("cats_strings"));
   const Constant numbers = Constant::Ints(e.attributes().Ints("cats_int64s"));
   return e.HasInput(1) ? Encode(e, names, numbers) : Encode(e, numbers, names);
 }
@@ -250,12 +246,12 @@ absl::Status OneHotEncoder(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
   const std::vector<int64_t> categories = e.attributes().Ints("cats_int64s");
-  const auto* names = StringsAttribute(e.attributes(), "cats_strings");
+  const std::vector<std::string> names = e.attributes().Strings("cats_strings");
   ValueId places;
   auto count = static_cast<int64_t>(categories.size());
-  if (names != nullptr && !names->empty()) {
-    count = static_cast<int64_t>(names->size());
-    AOTC_ASSIGN_OR_RETURN(places, Places(e, ListOf(*names)));
+  if (!names.empty()) {
+    count = static_cast<int64_t>(names.size());
+    AOTC_ASSIGN_OR_RETURN(places, Places(e, ListOf(names)));
   } else if (!categories.empty()) {
     const ValueId x = e.Emit("Cast", {e.Input(0)}, {{"to", static_cast<int64_t>(DType::kI64)}});
     const Constant keys = Constant::Ints(categories);

@@ -22,18 +22,12 @@
 namespace aotc {
 namespace {
 
-std::vector<std::string> StringsAttribute(const Attributes& attributes, std::string_view name) {
-  const AttributeValue* found = attributes.Find(name);
-  const auto* strings = found == nullptr ? nullptr : std::get_if<std::vector<std::string>>(found);
-  return strings == nullptr ? std::vector<std::string>() : *strings;
-}
-
 // x: f32 [N, labels], or [labels] for one map -> the values of N maps, [N, labels]. Their keys are
 // the labels, constants of which only the number is looked at here.
 absl::Status ZipMap(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, TypedInput(op, 0, DType::kF32, 1, 2));
   const size_t labels = op.attributes().Ints("classlabels_int64s").size() +
-                        StringsAttribute(op.attributes(), "classlabels_strings").size();
+                        op.attributes().Strings("classlabels_strings").size();
   AOTC_RETURN_IF_ERROR(op.RequireEqual(
       x.dim(-1), static_cast<int64_t>(labels),
       StrCat("its rows have not ", labels, " elements, one for ", "each of its labels")));
@@ -140,7 +134,7 @@ bool HasStrings(const Expansion& e, size_t first) { return e.HasInput(first + 2)
 absl::Status DictVectorizer(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
-  const std::vector<std::string> words = StringsAttribute(e.attributes(), "string_vocabulary");
+  const std::vector<std::string> words = e.attributes().Strings("string_vocabulary");
   const size_t first_value = words.empty() ? 1 : kStringParts;
   AOTC_RETURN_IF_ERROR(e.RequireInputs({first_value}));
   Placing how = {.keys = e.Input(0)};

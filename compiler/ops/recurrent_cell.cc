@@ -254,13 +254,7 @@ const CellForm& RnnForm() {
 
 absl::StatusOr<std::vector<Activation>> ActivationsOf(const Node& node, const CellForm& form,
                                                       size_t directions) {
-  std::vector<std::string> names;
-  const AttributeValue* given = node.attributes.Find("activations");
-  if (given != nullptr) {
-    const auto* list = std::get_if<std::vector<std::string>>(given);
-    if (list == nullptr) return absl::InternalError("'activations' are not strings");
-    names = *list;
-  }
+  std::vector<std::string> names = node.attributes.Strings("activations");
   if (names.empty()) {
     for (size_t d = 0; d < directions; ++d) {
       names.insert(names.end(), form.activations.begin(), form.activations.end());

@@ -89,8 +89,9 @@ absl::StatusOr<Reduction> ReductionOf(OpContext& op) {
 Expr Same(const Expr& x) { return x; }
 Expr Absolute(const Expr& x) { return Unary(ExprOp::kAbs, x); }
 Expr Square(const Expr& x) { return x * x; }
-Expr Logarithm(const Expr& x) { return Unary(ExprOp::kLog, x); }
-Expr Root(const Expr& x) { return IsFloat(x.dtype()) ? Sqrt(x) : Sqrt(Cast(DType::kF64, x)); }
+Expr Exact(const Expr& x) { return IsFloat(x.dtype()) ? x : Cast(DType::kF64, x); }
+Expr Logarithm(const Expr& x) { return Unary(ExprOp::kLog, Exact(x)); }
+Expr Root(const Expr& x) { return Sqrt(Exact(x)); }
 
 // finish(sum of lift(x))
 template <Expr (*kLift)(const Expr&), Expr (*kFinish)(const Expr&)>

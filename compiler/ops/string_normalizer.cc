@@ -171,13 +171,6 @@ absl::StatusOr<StringValues> EmitWithoutStopWords(Expansion& e, const StringValu
   return StringValues{chosen(x.starts), chosen(x.sizes), x.pool};
 }
 
-absl::StatusOr<std::vector<std::string>> StopWords(const Attributes& attributes) {
-  const AttributeValue* words = attributes.Find("stopwords");
-  if (words == nullptr) return std::vector<std::string>();
-  if (const auto* list = std::get_if<std::vector<std::string>>(words)) return *list;
-  return absl::InternalError("stopwords are no strings");
-}
-
 absl::Status StringNormalizer(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
@@ -186,7 +179,7 @@ absl::Status StringNormalizer(Rebuilder& rebuilder, const Node& node) {
   if (action != "NONE" && action != "LOWER" && action != "UPPER") {
     return AOTC_REFUSAL(InvalidArgument, "case_change_action is not NONE, LOWER or UPPER");
   }
-  AOTC_ASSIGN_OR_RETURN(std::vector<std::string> words, StopWords(e.attributes()));
+  std::vector<std::string> words = e.attributes().Strings("stopwords");
   const bool by_case = e.attributes().Int("is_case_sensitive") != 0;
   const bool changes = action != "NONE";
   const CaseTable table(action == "UPPER" ? Case::kUpper : Case::kLower);

@@ -128,15 +128,14 @@ struct Tokens {
 };
 
 absl::StatusOr<Tokens> TokensOf(Expansion& e) {
-  const AttributeValue* strings = e.attributes().Find("pool_strings");
-  if (strings == nullptr) return Tokens{e.Input(0), e.attributes().Ints("pool_int64s")};
-  const auto* pool = std::get_if<std::vector<std::string>>(strings);
-  if (pool == nullptr) return absl::InternalError("pool_strings are no strings");
+  if (!e.attributes().Has("pool_strings")) {
+    return Tokens{e.Input(0), e.attributes().Ints("pool_int64s")};
+  }
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
   std::vector<std::string> words;
   std::map<std::string, int64_t> places;
   Tokens tokens;
-  for (const std::string& word : *pool) {
+  for (const std::string& word : e.attributes().Strings("pool_strings")) {
     const auto [found, is_new] = places.emplace(word, static_cast<int64_t>(words.size()));
     if (is_new) words.push_back(word);
     tokens.pool.push_back(found->second);

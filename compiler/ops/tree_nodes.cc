@@ -183,23 +183,20 @@ class ListReader {
     const size_t count = trees_.nodes.size();
     AOTC_ASSIGN_OR_RETURN(const auto yes, IntsOf(attributes_, "nodes_truenodeids", count));
     AOTC_ASSIGN_OR_RETURN(const auto no, IntsOf(attributes_, "nodes_falsenodeids", count));
-    const AttributeValue* found = attributes_.Find("nodes_modes");
-    const auto* modes = found == nullptr ? nullptr : std::get_if<std::vector<std::string>>(found);
-    if (modes == nullptr || modes->size() != count) {
-      return WrongLength("nodes_modes", modes == nullptr ? 0 : modes->size(), count);
-    }
+    const std::vector<std::string> modes = attributes_.Strings("nodes_modes");
+    if (modes.size() != count) return WrongLength("nodes_modes", modes.size(), count);
     leaf_.assign(count, -1);
     for (size_t i = 0; i < count; ++i) {
       TreeNode& node = trees_.nodes[i];
-      if ((*modes)[i] == "LEAF") {
+      if (modes[i] == "LEAF") {
         leaf_[i] = static_cast<int64_t>(leaves_.size());
         leaves_.push_back(static_cast<int64_t>(i));
         node = {.yes = static_cast<int64_t>(i), .no = static_cast<int64_t>(i)};
         continue;
       }
-      const auto* mode = std::ranges::find(kModeNames, (*modes)[i]);
+      const auto* mode = std::ranges::find(kModeNames, modes[i]);
       if (mode == std::end(kModeNames)) {
-        return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", (*modes)[i], "' of a node"));
+        return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", modes[i], "' of a node"));
       }
       node.cases |= kCasesOfMode[mode - kModeNames];
       AOTC_ASSIGN_OR_RETURN(node.yes, Place(tree_ids_[i], yes[i]));

@@ -37,6 +37,8 @@ class Reader {
       if (stage(s).results.size() != 1 || stage(s).reduce_axes.size() != (reduces ? 1U : 0U))
         return false;
       if (s >= anchor_.scores && !SharesAxes(stage(s))) return false;
+      // Values of one column may have no axis for it: the last one is then one of the rows.
+      if (s >= anchor_.values && stage(s).axes.size() != Leading() + 1) return false;
     }
     return true;
   }

@@ -16,8 +16,11 @@ def top_k(draw):
 
 def arg(draw):
     shape = draw.shape(1, 4)
+    axis = draw.axis(len(shape))
+    if shape[axis] == 0:
+        raise ValueError("the place of none is not defined")
     return Node(draw.pick(["ArgMax", "ArgMin"]), [draw.with_ties(shape)],
-                {"axis": draw.axis(len(shape)), "keepdims": draw.dim(0, 1),
+                {"axis": axis, "keepdims": draw.dim(0, 1),
                  "select_last_index": draw.dim(0, 1)})
 
 

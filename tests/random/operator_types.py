@@ -20,8 +20,8 @@ DTYPES = {"tensor(float16)": np.dtype("f2"), "tensor(bfloat16)": np.dtype(ml_dty
 DTYPES |= {f"tensor({sign}int{bits})": np.dtype(f"{sign or 'i'}{bits // 8}")
            for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
-# Of which ONNX does not say how results between two integers are rounded.
-ROUNDED = {"Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm"}
+# Of which ONNX does not say how results between two integers are rounded, or its evaluator is wrong.
+NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm"}
 FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
 IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
 OPSET_OF_TYPES = 22  # which has added types to most operators, and nothing else
@@ -72,18 +72,23 @@ def results_of(node):
     return found and [found.get(f"n_y{i}") for i in range(node.outputs)]
 
 
+def typed(node, results, dtype, _=()):
+    """What the node gives, with those results as the type: ONNX's evaluator widens some sums."""
+    found = results_of(node)
+    if not found:
+        raise Dropped("refused by the reference")
+    with np.errstate(over="ignore"):
+        return [array.astype(dtype) if i in results and array is not None else array
+                for i, array in enumerate(found)]
+
+
 def widened(node, results, dtype, operands):
     """What the node gives for the operands in f32, with those results rounded to the type."""
     present = iter(operands)
     wide = [a if a is None else next(present) for a in node.operands]
     wide = [a if a is None or old.dtype == a.dtype else a.astype(old.dtype)
             for a, old in zip(wide, node.operands)]
-    found = results_of(dataclasses.replace(node, operands=wide))
-    if not found:
-        raise Dropped("refused by the reference")
-    with np.errstate(over="ignore"):
-        return [array.astype(dtype) if i in results and array is not None else array
-                for i, array in enumerate(found)]
+    return typed(dataclasses.replace(node, operands=wide), results, dtype)
 
 
 def agree(node, some, others):
@@ -128,10 +133,13 @@ def retyped(draw, node):
     name, dtypes = draw.pick(found)
     dtype = draw.pick(dtypes)
     if dtype not in NARROW and callable(node.reference) or (
-            dtype.kind in "iu" and node.op in ROUNDED):
+            dtype.kind in "iu" and node.op in NOT_OF_INTEGERS):
         return node
     with np.errstate(over="ignore"):
         operands = [as_type(a, dtype) if a is not None and parameter(schema.inputs, i) == name
                     else a for i, a in enumerate(node.operands)]
     made = dataclasses.replace(node, operands=operands, opset=opset)
-    return made if dtype.kind in "iu" else with_floats(node, made, schema, name, dtype)
+    if dtype.kind not in "iu":
+        return with_floats(node, made, schema, name, dtype)
+    results = results_of_type(schema, node, name)
+    return dataclasses.replace(made, reference=functools.partial(typed, made, results, dtype))
