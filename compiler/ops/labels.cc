@@ -148,15 +148,17 @@ Keys SortKeys(const Constant& keys) {
 }
 
 // The place of each number in the list of keys, and the number of keys where it is not there.
-absl::StatusOr<ValueId> NumberPlaces(Expansion& e, const Constant& keys, const Keys& sorted,
-                                     ValueId x) {
-  if (sorted.order.empty()) return AOTC_REFUSAL(Unimplemented, "has no keys but NaN");
-  const auto count = static_cast<int64_t>(sorted.order.size());
+ValueId NumberPlaces(Expansion& e, const Constant& keys, const Keys& sorted, ValueId x) {
   std::vector<int64_t> order = sorted.order;
+  Constant ascending = sorted.sorted;
+  if (order.empty()) {  // no key but NaN: one that stands for none
+    order.push_back(keys.element_count());
+    ascending = Constant::Splat(keys.dtype(), {1}, 0).Expanded();
+  }
+  const auto count = static_cast<int64_t>(order.size());
   order.push_back(keys.element_count());
   order.push_back(sorted.nan.value_or(keys.element_count()));
-  const ValueId place =
-      e.Emit("SortedPlaces", {x, e.Add("keys", sorted.sorted)}, {{"nan", count + 1}});
+  const ValueId place = e.Emit("SortedPlaces", {x, e.Add("keys", ascending)}, {{"nan", count + 1}});
   return e.Emit("Gather", {e.Ints("order", order), place});
 }
 
@@ -255,7 +257,7 @@ absl::Status OneHotEncoder(Rebuilder& rebuilder, const Node& node) {
   } else if (!categories.empty()) {
     const ValueId x = e.Emit("Cast", {e.Input(0)}, {{"to", static_cast<int64_t>(DType::kI64)}});
     const Constant keys = Constant::Ints(categories);
-    AOTC_ASSIGN_OR_RETURN(places, NumberPlaces(e, keys, SortKeys(keys), x));
+    places = NumberPlaces(e, keys, SortKeys(keys), x);
   } else {
     return AOTC_REFUSAL(InvalidArgument, "has no categories");
   }

@@ -136,8 +136,8 @@ absl::Status ReduceExtreme(OpContext& op) {
   return absl::OkStatus();
 }
 
-// top + log(sum(exp(x - top))) with top = max(x), or 0 where that is infinite. Of integers it is cut
-// off.
+// top + log(sum(exp(x - top))) with top = max(x), or 0 where that is infinite; of integers it is
+// cut off.
 absl::Status ReduceLogSumExp(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Reduction r, ReductionOf(op));
   AOTC_RETURN_IF_ERROR(RequireNumber(r.x));

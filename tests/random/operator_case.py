@@ -325,7 +325,7 @@ def difference(node, actual, expected):
     a, b = actual.astype("f8"), expected.astype("f8")
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        return f"{a.ravel()[:8]}, not {b.ravel()[:8]}"
+        return f"{a[~finite][:8]}, not {b[~finite][:8]}"
     error = np.where(finite, np.abs(np.where(finite, a, 0) - np.where(finite, b, 0)), 0)
     if expected.dtype.kind in "fV":
         limit = LIMITS.get(expected.dtype.name, node.tolerance)
