@@ -8,6 +8,7 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/ir/access.h"
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/ir/program_access.h"
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/stage_kinds.h"
 
@@ -143,6 +144,11 @@ std::optional<ValueView> AsView(const Graph& graph, const FusedKernel& fused) {
   const std::optional<int64_t> elements = distance.AsInt();
   if (IsSubByte(to.dtype) && !distance.IsInt(0)) return std::nullopt;
   if (!elements || *elements * ByteWidth(to.dtype) % kAlignBytes != 0) return std::nullopt;
+  // Dims that are symbols of their own may reach further than what they are together.
+  const Bounds sizes = BoundsOf(graph.symbols);
+  const int64_t room = MaxBytes(StorageElements(from.layout, from.shape), from.dtype, sizes);
+  const int64_t end = MaxBytes(distance + StorageElements(to.layout, to.shape), to.dtype, sizes);
+  if (end < 0 || end > room) return std::nullopt;
   return ValueView{.value = fused.args[1], .base = fused.args[0], .offset = distance};
 }
 

@@ -30,6 +30,7 @@ from operator_plan import WAYS  # noqa: E402
 COMPILER = ("g++", "-std=c++17", "-O1")
 PATIENCE = 1800
 REFUSED = "exit status 1:"
+MOST_ARENA = 4 << 30  # sizes of the run that have no bound: as good as a refusal
 
 # kind: "refused", "differs" (from the reference, but ONNX's evaluator agrees) or "fails".
 Outcome = collections.namedtuple("Outcome", "kind text")
@@ -86,6 +87,8 @@ def attempt(way, cases, folder, plant=None, number=[0]):
     library = folder / f"batch{number[0]}.so"
     build_library(outdir, WAYS[way].target, library, 1, COMPILER)
     model = CompiledModel(library, model_name(outdir))
+    if model.table.arena_bytes > MOST_ARENA:
+        raise Failure(f"{REFUSED} an arena of {model.table.arena_bytes} bytes")
     inputs = {merge_models.prefix_of(i) + name: array for i, case in enumerate(cases)
               for name, array in case.inputs.items()}
     results, found = run(model, inputs), {}

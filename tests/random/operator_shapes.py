@@ -104,7 +104,7 @@ def non_zero(draw):
 
 
 def unique(draw):
-    x = draw.numbers(draw.shape(1, 3), ("i8", "f4", "u1", "i1", "f8"))
+    x = draw.numbers(draw.shape(1, 3), ("i8", "f4", "i1", "f8"))
     if x.dtype.kind == "f":
         x = np.round(x)
     attributes = {"sorted": draw.dim(0, 1)}

@@ -22,6 +22,7 @@ DTYPES |= {f"tensor({sign}int{bits})": np.dtype(f"{sign or 'i'}{bits // 8}")
 NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
 # Of which ONNX does not say how results between integers are rounded, or its evaluator is wrong.
 NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm"}
+CUT_OFF = {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}  # to integers, which may be one less
 FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
 IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
 OPSET_OF_TYPES = 22  # which has added types to most operators, and nothing else
@@ -132,7 +133,8 @@ def retyped(draw, node):
         return node
     name, dtypes = draw.pick(found)
     dtype = draw.pick(dtypes)
-    if dtype not in NARROW and callable(node.reference) or (
+    special = dtype == np.float64 and node.each  # f32 gives other ones
+    if special or dtype not in NARROW and callable(node.reference) or (
             dtype.kind in "iu" and node.op in NOT_OF_INTEGERS):
         return node
     with np.errstate(over="ignore"):
@@ -142,4 +144,5 @@ def retyped(draw, node):
     if dtype.kind not in "iu":
         return with_floats(node, made, schema, name, dtype)
     results = results_of_type(schema, node, name)
-    return dataclasses.replace(made, reference=functools.partial(typed, made, results, dtype))
+    return dataclasses.replace(made, reference=functools.partial(typed, made, results, dtype),
+                               steps=max(node.steps, int(node.op in CUT_OFF)))
