@@ -8,6 +8,7 @@ and where a batch crashes, its halves are tried.
 """
 import collections
 import functools
+import json
 import multiprocessing
 import pathlib
 import re
@@ -80,6 +81,9 @@ def judge(case, results):
 def attempt(way, cases, folder, plant=None, number=[0]):
     """Name -> Outcome of what does not hold. Failure where not even the batch runs."""
     outdir = compile_cases(way, cases, folder)
+    arena = json.loads((outdir / "metadata.json").read_text())["arena"]["bytes"]
+    if arena > MOST_ARENA:
+        raise Failure(f"{REFUSED} an arena of {arena} bytes")
     join_kernels(outdir)
     if plant is not None:
         plant(outdir)
@@ -87,8 +91,6 @@ def attempt(way, cases, folder, plant=None, number=[0]):
     library = folder / f"batch{number[0]}.so"
     build_library(outdir, WAYS[way].target, library, 1, COMPILER)
     model = CompiledModel(library, model_name(outdir))
-    if model.table.arena_bytes > MOST_ARENA:
-        raise Failure(f"{REFUSED} an arena of {model.table.arena_bytes} bytes")
     inputs = {merge_models.prefix_of(i) + name: array for i, case in enumerate(cases)
               for name, array in case.inputs.items()}
     results, found = run(model, inputs), {}

@@ -28,6 +28,10 @@ class Dropped(Exception):
     """A node that makes no case; the message is one of few reasons."""
 
 
+class NoSymbol(Dropped):
+    """One that has no case with sizes of the run."""
+
+
 @dataclasses.dataclass
 class Node:
     """A node with its operands as arrays (None: left out); `known` numbers are always constants."""
@@ -271,7 +275,7 @@ def choose_inputs(draw, node, name, form):
         return free, {}, form
     chosen = choose_symbols(draw, node, name, free)
     if chosen is None:
-        raise Dropped("no dim for a symbol")
+        raise NoSymbol("no dim for a symbol")
     return *chosen, "symbolic"
 
 

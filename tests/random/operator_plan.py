@@ -14,7 +14,7 @@ from onnx import defs
 
 import operator_types
 import operator_values
-from operator_case import MOODS, Draw, Dropped, make_case
+from operator_case import MOODS, Draw, Dropped, NoSymbol, make_case
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parents[1] / "docs" / "operators.md"
@@ -119,9 +119,15 @@ class Plan:
         raise Dropped("no node of the operator in many draws")
 
     def draw(self, number, form):
-        """The case of a number, which follows from it and the seed alone."""
+        """The case of a number, which follows from it and the seed alone; one without sizes of the
+        run where the node has nothing for them.
+        """
         draw = draw_of(self.seed, number)
-        return finish(draw, self.node(draw, number), number, form)
+        node = self.node(draw, number)
+        try:
+            return finish(draw, node, number, form)
+        except NoSymbol:
+            return finish(draw, node, number, "")
 
 
 def draw_of(seed, number):
