@@ -37,10 +37,10 @@ def choose(options):
     return entries if options.all else [entry for entry in entries if entry.short]
 
 
-def run_check(entry, target):
+def run_check(entry, target, flags):
     """(holds, text) of one model on one target."""
     start = time.monotonic()
-    words = [sys.executable, CHECKER, entry.name, "--target", target, "--jobs", "1"]
+    words = [sys.executable, CHECKER, entry.name, "--target", target, "--jobs", "1", *flags]
     try:
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", timeout=LIMIT_SECONDS, env=quiet_environment())
@@ -69,6 +69,7 @@ def parse_arguments():
     parser.add_argument("--sample", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", choices=TARGET_OPTIONS, action="append")
+    parser.add_argument("--pinned", action="store_true", help="see check_model.py")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 
@@ -80,7 +81,8 @@ def main():
     targets = options.target or ["cpu", "cuda"]
     failed = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        checks = [(entry, target, pool.submit(run_check, entry, target))
+        flags = ["--pinned"] if options.pinned else []
+        checks = [(entry, target, pool.submit(run_check, entry, target, flags))
                   for entry in entries for target in targets]
         for entry, target, future in checks:
             holds, text = future.result()
