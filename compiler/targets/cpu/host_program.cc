@@ -91,7 +91,7 @@ class CpuHostWriter {
              {"memory", memory_.member},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", isas_.HasChoice() ? "uint32_t isas;" : ""},
-             {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
+             {"sizes", m_.HasSymbols() ? "symbols sizes = {};" : ""},
              {"learned", m_.HasLateSymbols() ? "symbols learned;  // with those of the run" : ""},
              {"status", HasStatus() ? "aotc_status status;" : ""}});
     w_.Line();

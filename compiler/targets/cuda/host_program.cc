@@ -295,7 +295,7 @@ class CudaHostWriter {
       })",
             {{"name", m_.prefix},
              {"read_by_host", ReadByHost()},
-             {"sizes", m_.HasSymbols() ? "symbols sizes;" : ""},
+             {"sizes", m_.HasSymbols() ? "symbols sizes = {};" : ""},
              {"sizes_out", m_.HasSymbols() ? ", &sizes" : ""},
              {"report", CallReportSizes(m_, "sizes", /*late=*/false)},
              {"report_learned", CallReportSizes(m_, "sizes", /*late=*/true)},
