@@ -85,8 +85,11 @@ void MoveUp(Graph& graph, Place& place) {
 
 class Continuation {
  public:
-  Continuation(const Graph& graph, NodeId node)
-      : graph_(graph), if_(graph.nodes[node]), place_(PlaceIn(graph, node)) {
+  // Of the If at that place.
+  Continuation(const Graph& graph, Place place)
+      : graph_(graph),
+        if_(graph.nodes[graph.regions[place.region].nodes[place.position]]),
+        place_(place) {
     const Region& region = graph.regions[place_.region];
     std::set<ValueId> made;
     for (size_t i = place_.position; i < region.nodes.size(); ++i) {
@@ -173,7 +176,7 @@ absl::StatusOr<bool> ContinueInBranches(Graph& graph, NodeId node) {
       std::any_of(nodes.begin() + static_cast<std::ptrdiff_t>(place.position), nodes.end(),
                   [&](NodeId id) { return AnyWithin(graph, graph.nodes[id], GivesSizes); });
   if (has_sizes) return false;
-  AOTC_ASSIGN_OR_RETURN(Graph whole, Continuation(graph, node).Build());
+  AOTC_ASSIGN_OR_RETURN(Graph whole, Continuation(graph, place).Build());
   graph = std::move(whole);
   return true;
 }

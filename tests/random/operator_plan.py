@@ -5,12 +5,10 @@
     plan.draw(number, "sized")      # the Case, or Dropped
 """
 import collections
-import functools
 import pathlib
 import re
 
 import numpy as np
-from onnx import defs
 
 import operator_types
 import operator_values
@@ -19,7 +17,6 @@ from operator_case import MOODS, Draw, Dropped, NoSymbol, make_case
 FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parents[1] / "docs" / "operators.md"
 WITHOUT = FOLDER / "without_cases.txt"
-MICROSOFT = "com.microsoft."
 
 Way = collections.namedtuple("Way", "target flags form")
 WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
@@ -42,21 +39,6 @@ def read_lines(path):
     """First words -> the rest of the lines, without comments."""
     lines = [line for line in path.read_text().splitlines() if line and line[0] != "#"]
     return {line.split()[0]: line.partition(" ")[2].strip() for line in lines}
-
-
-def is_public(operator):
-    """Whether models can have it: others are what operators are expanded into."""
-    domain, _, name = operator.rpartition(".")
-    return operator.startswith(MICROSOFT) or (
-        name in {schema.name for schema in all_schemas().get(domain, ())})
-
-
-@functools.cache
-def all_schemas():
-    found = collections.defaultdict(list)
-    for schema in defs.get_all_schemas():
-        found[schema.domain].append(schema)
-    return found
 
 
 def operators_of_page():
