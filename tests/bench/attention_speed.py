@@ -128,7 +128,7 @@ def main():
     parser.add_argument("--most-ratio", type=float, default=float("inf"))
     parser.add_argument("--least-share", type=float, default=0)
     options = parser.parse_args()
-    folder = model_list.build_folder() / "bench" / "attention"
+    folder = model_list.work_folder() / "bench" / "attention"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:

@@ -102,7 +102,7 @@ def run_peers(path, outdir, folder, options):
 
 
 def bench(entry, path, options):
-    folder = model_list.build_folder() / "bench" / path.stem
+    folder = model_list.work_folder() / "bench" / path.stem
     shutil.rmtree(folder, ignore_errors=True)
     sizes = entry.sizes[0]
     outdir = prepare(path, folder, sizes, entry.dims)

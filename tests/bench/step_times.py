@@ -104,7 +104,7 @@ def main():
     options = parser.parse_args()
     entry = model_list.find(options.model)
     path = model_list.locate(entry) if entry else pathlib.Path(options.model)
-    folder = model_list.build_folder() / "bench" / f"{path.stem}_steps"
+    folder = model_list.work_folder() / "bench" / f"{path.stem}_steps"
     shutil.rmtree(folder, ignore_errors=True)
     dims, sizes = (entry.dims, entry.sizes[0]) if entry else ({}, {})
     outdir = build_output.compile_model(path, "cpu", folder, dims, options.flag)

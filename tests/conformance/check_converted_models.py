@@ -55,7 +55,7 @@ def convert(path, opset, folder):
 
 def check(entry, path, opset, target):
     """"holds", or why it is counted apart; a Failure where the numbers are others."""
-    folder = model_list.build_folder() / "converted_models" / target / f"{entry.name}_{opset}"
+    folder = model_list.work_folder() / "converted_models" / target / f"{entry.name}_{opset}"
     shutil.rmtree(folder, ignore_errors=True)
     inputs = reference.make_inputs(path, entry.sizes[0], 1, entry.scale)
     expected = reference.run(path, inputs, False)

@@ -15,7 +15,7 @@ import onnx
 import node_cases
 import renaming
 from build_output import command
-from model_list import build_folder
+from model_list import build_folder, work_folder
 
 MOST_SECONDS = 3000
 
@@ -33,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     seed = parser.parse_args().seed
-    root = build_folder() / "renamed_node_tests" / "evaluator"
+    root = work_folder() / "renamed_node_tests" / "evaluator"
     shutil.rmtree(root, ignore_errors=True)
     for number, source in enumerate(sorted(node_cases.DATA.iterdir())):
         write_case(source, root / source.name, seed + 4 * number)

@@ -31,7 +31,7 @@ import renaming
 import run_batch
 from build_output import (Failure, build_library, command, compile_model, compile_objects,
                           model_name, quiet_environment, target_of_aotc)
-from model_list import build_folder
+from model_list import work_folder
 
 TARGETS = ("cpu", "cuda")
 BYTES = "--max-string-bytes=1024"
@@ -109,7 +109,7 @@ def sample(cases, count, seed):
 
 def check_batches(target, batches, jobs, renamed=None, kind="node_tests"):
     """Name -> text of the cases that fail."""
-    root = build_folder() / kind / target
+    root = work_folder() / kind / target
     shutil.rmtree(root, ignore_errors=True)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -31,7 +31,7 @@ import reference  # noqa: E402
 from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
                           model_name)
 from check_model import require_steady  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import build_folder, work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 COMPILER = ("g++", "-std=c++17", "-O1")
@@ -190,7 +190,7 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    folder = build_folder() / "control_tests" / options.way
+    folder = work_folder() / "control_tests" / options.way
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     cases = control_cases.all_cases()

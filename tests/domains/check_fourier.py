@@ -15,7 +15,7 @@ sys.path[:0] = [str(FOLDER.parent / "random"), str(FOLDER)]
 
 import operator_batches  # noqa: E402
 from build_output import build_library, compile_model, model_name  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 SHAPES = ((8,), (3, 6), (2, 1, 2), (4, 5, 10), (2, 3, 4, 14))
@@ -49,7 +49,7 @@ def write_model(path, drawn):
 
 def check(target):
     """The number of cases that fail."""
-    folder = build_folder() / "fourier" / target
+    folder = work_folder() / "fourier" / target
     folder.mkdir(parents=True, exist_ok=True)
     drawn = list(cases(np.random.default_rng(1)))
     write_model(folder / "fourier.onnx", drawn)

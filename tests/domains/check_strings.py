@@ -20,7 +20,7 @@ import check_operators  # noqa: E402
 import domain_strings  # noqa: E402
 import operator_batches  # noqa: E402
 from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 MOST_BYTES = 2000
@@ -51,7 +51,7 @@ def status_of(model, a, b):
 
 def check_limits(target):
     """The number of findings."""
-    folder = build_folder() / "string_limits" / target
+    folder = work_folder() / "string_limits" / target
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "join.onnx"
     join_model(path)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(FOLDER.parent / "random"))
 import check_random  # noqa: E402
 import place_models  # noqa: E402
 from build_output import Failure  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import build_folder, work_folder  # noqa: E402
 
 BATCHES = {1: [], "n": ["--dim=n=1..3"]}
 # Of row-major images, as CUDA has them, channels of several are apart.
@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--emulate", action="append", default=[], metavar="WAY",
                         help="a way of check_random.py, instead of the interpreter")
     options = parser.parse_args()
-    folder = build_folder() / "place_models"
+    folder = work_folder() / "place_models"
     folder.mkdir(parents=True, exist_ok=True)
     chosen = {build: still for build, still in place_models.MODELS.items()
               if not options.models or build.__name__ in options.models}

@@ -186,7 +186,7 @@ def main():
     options.dims = given or (entry.dims if entry else {})
     runs = [model_list.parse_sizes(text.replace(",", " ")) for text in options.size]
     options.sizes = runs or (entry.sizes if entry else [{}])
-    folder = model_list.build_folder() / "model_tests" / options.target / path.stem
+    folder = model_list.work_folder() / "model_tests" / options.target / path.stem
     try:
         check(path, options.target, folder, options)
     except Failure as failure:

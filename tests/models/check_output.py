@@ -148,7 +148,7 @@ def check_two_models(outdirs, target, entries, folder):
 
 def check(entry, path, second, options):
     for target in options.target or ["cpu", "cuda"]:
-        folder = model_list.build_folder() / "output_tests" / target / path.stem
+        folder = model_list.work_folder() / "output_tests" / target / path.stem
         outdir = compile_model(path, target, folder, entry.dims)
         check_matrix(outdir, target, folder, options.quick)
         check_header(outdir, folder, options.quick)

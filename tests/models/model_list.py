@@ -16,6 +16,11 @@ def build_folder():
     return pathlib.Path(os.environ.get("AOTC_BUILD_DIR") or ROOT / "build")
 
 
+def work_folder():
+    """Where a test writes: in ctest a folder of its own, as tests may run side by side."""
+    return pathlib.Path(os.environ.get("AOTC_WORK_DIR") or build_folder())
+
+
 def parse_dims(text):
     """"a=1 b=2..3" to {"a": "1", "b": "2..3"}; names may hold dots and colons."""
     return dict(word.rsplit("=", 1) for word in text.split())

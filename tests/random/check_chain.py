@@ -28,7 +28,7 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 from build_output import (Failure, build_library, command, compile_model,  # noqa: E402
                           has_feature, model_name)
 from check_model import require_steady  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import build_folder, work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 # Way -> flags, the dim of batches, workers, the feature of /proc/cpuinfo that running it needs.
@@ -259,7 +259,7 @@ def main():
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
     options = parser.parse_args()
     options.way = options.way or list(WAYS)
-    folder = build_folder() / "random_tests" / f"chain_{options.seed}_{options.first}"
+    folder = work_folder() / "random_tests" / f"chain_{options.seed}_{options.first}"
     try:
         check(options, folder)
     except Failure as failure:

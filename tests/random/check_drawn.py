@@ -18,7 +18,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER.parent / "conformance")]
 
 from build_output import build_library, compile_model, join_kernels, model_name  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 COUNT = 20000
@@ -74,7 +74,7 @@ def make_inputs(flag):
 
 
 def run_target(target, inputs):
-    folder = build_folder() / "drawn" / target
+    folder = work_folder() / "drawn" / target
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     onnx.save(make_model(), folder / "drawn.onnx")

@@ -28,7 +28,7 @@ from build_output import (Failure, build_library, compile_model, join_kernels,  
                           model_name)
 from check_model import require_steady  # noqa: E402
 from gradient_case import OPSET, TRAINING, Case  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 COMPILER = ("g++", "-std=c++17", "-O1")
@@ -146,7 +146,7 @@ def parse_arguments():
 def check(cases, way, dtype, seed):
     """Whether all hold."""
     failures, counts = {}, collections.Counter()
-    folder = build_folder() / "gradient_tests" / f"{way}_{dtype}_{seed}"
+    folder = work_folder() / "gradient_tests" / f"{way}_{dtype}_{seed}"
     shutil.rmtree(folder, ignore_errors=True)
     for first in range(0, len(cases), BATCH):
         batch = cases[first:first + BATCH]

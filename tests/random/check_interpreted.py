@@ -21,7 +21,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import random_graph  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import build_folder, work_folder  # noqa: E402
 
 BATCH = 40
 
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    paths = list(save_batches(options, build_folder() / "random_tests"))
+    paths = list(save_batches(options, work_folder() / "random_tests"))
     runs = [interpret(paths[job::options.jobs]) for job in range(min(options.jobs, len(paths)))]
     failed = [run for run in runs if run.wait() != 0]
     for path in paths:

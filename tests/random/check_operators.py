@@ -26,7 +26,7 @@ import operator_batches
 import operator_families
 import operator_plan
 from build_output import Failure
-from model_list import build_folder
+from model_list import work_folder
 from operator_case import Dropped
 from operator_plan import FOLDER, WAYS
 
@@ -81,7 +81,7 @@ def draw_all(function, numbers, jobs):
 
 def run_ways(cases_by_way, options, folder, again):
     """(way, name) -> Outcome of what does not hold; prints what is wrong as it is found."""
-    root = build_folder() / folder
+    root = work_folder() / folder
     shutil.rmtree(root, ignore_errors=True)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

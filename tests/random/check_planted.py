@@ -18,7 +18,7 @@ import operator_batches
 import operator_families
 import operator_plan
 from build_output import Failure, model_name
-from model_list import build_folder
+from model_list import work_folder
 from operator_case import Dropped
 from operator_plan import WAYS
 
@@ -72,7 +72,7 @@ def cases_for(name, options):
 
 def check(name, options):
     """What is found; a Failure where nothing is, or the batch does not hold without the fault."""
-    cases, folder = cases_for(name, options), build_folder() / "planted_tests" / name
+    cases, folder = cases_for(name, options), work_folder() / "planted_tests" / name
     shutil.rmtree(folder, ignore_errors=True)
     sound = operator_batches.attempt_apart(options.way, cases, folder / "sound", None)
     if any(outcome.kind == "fails" for outcome in sound.values()):

@@ -28,7 +28,7 @@ import reference  # noqa: E402
 from build_output import (Failure, build_library, compile_model, has_feature,  # noqa: E402
                           join_kernels, model_name)
 from check_model import require_steady  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 # Way -> target, flags, the feature of /proc/cpuinfo that running it needs.
@@ -142,7 +142,7 @@ def main():
     parser.add_argument("--allow-loops", action="store_true", help="whatever runs on plain loops")
     options = parser.parse_args()
     options.way = options.way or list(WAYS)
-    folder = build_folder() / "random_tests" / f"quantized_{options.seed}_{options.first}"
+    folder = work_folder() / "random_tests" / f"quantized_{options.seed}_{options.first}"
     try:
         check(options, folder)
     except Failure as failure:

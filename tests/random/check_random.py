@@ -28,7 +28,7 @@ import reference  # noqa: E402
 from build_output import (Failure, build_library, compile_model, has_feature,  # noqa: E402
                           join_kernels, model_name)
 from check_model import compare, require_steady  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 Way = collections.namedtuple("Way", "target flags")
@@ -122,7 +122,7 @@ def check_batch(options, first, count):
     """The number of graphs that fail by way; prints them."""
     failures = {}
     for task in tasks_of(options, first // options.batch):
-        folder = build_folder() / "random_tests" / f"{task.seed}_{first}_{task.way}"
+        folder = work_folder() / "random_tests" / f"{task.seed}_{first}_{task.way}"
         found = failing(task, first, count, folder)
         failures[task.way] = len(found)
         for number, text in found.items():

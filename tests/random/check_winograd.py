@@ -24,7 +24,7 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 from build_output import (Failure, build_library, compile_model, has_feature,  # noqa: E402
                           join_kernels, model_name)
 from check_model import require_steady  # noqa: E402
-from model_list import build_folder  # noqa: E402
+from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 # Way -> flags, the feature of /proc/cpuinfo that running it needs.
@@ -169,7 +169,7 @@ def main():
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
     options = parser.parse_args()
     options.way = options.way or list(WAYS)
-    folder = build_folder() / "random_tests" / f"winograd_{options.seed}_{options.first}"
+    folder = work_folder() / "random_tests" / f"winograd_{options.seed}_{options.first}"
     try:
         check(options, folder)
     except Failure as failure:
