@@ -39,9 +39,11 @@ def image_like(rng, shape):
 
 def make_inputs(path, sizes, seed, scales=None):
     """Floats are normal with a deviation of their scale (1), integers below theirs (2); `scales`
-    gives it by name, and for all others as "". What has one under its name and "=" is that number.
+    gives it by name, and for all others as "". What has one under its name and "=" is that number,
+    and so is what `sizes` has in that form.
     """
-    rng, made, scales = np.random.default_rng(seed), {}, scales or {}
+    rng, made = np.random.default_rng(seed), {}
+    scales = (scales or {}) | {name: n for name, n in sizes.items() if name.endswith("=")}
     for name, (dtype, shape) in input_shapes(path, sizes).items():
         scale = scales.get(name, scales.get("", 1.0 if dtype.kind == "f" else 2.0))
         if f"{name}=" in scales:
