@@ -5,6 +5,7 @@
 
 #include "compiler/fuse/copies.h"
 #include "compiler/schedule/nest_form.h"
+#include "compiler/support/names.h"
 
 namespace aotc {
 namespace {
@@ -74,7 +75,11 @@ std::optional<FusedKernel> TurnRows(const FusedKernel& producer, const FusedKern
   }
   const KernelTensor& result = copy.kernel.tensors[copy.kernel.params.back()];
   KernelTensor& output = kernel.tensors[kernel.params.back()];
-  output.name = result.name;
+  NameTable names;
+  for (const KernelTensor& tensor : kernel.tensors) {
+    if (&tensor != &output) names.Reserve(tensor.name);
+  }
+  output.name = names.Unique(result.name);
   output.shape = result.shape;
   turned.args.back() = copy.args.back();
   for (const std::string& source : copy.kernel.sources) kernel.sources.push_back(source);
