@@ -33,12 +33,21 @@ def drawn_again(rng, array):
     return rng.choice(array.ravel(), array.size).reshape(array.shape)
 
 
+def is_text(array):
+    return array.dtype.kind in "OU"
+
+
 def with_zeros(rng, array):
-    return np.where(rng.random(array.shape) < rng.random(), array, array.dtype.type(0))
+    """Strings become empty."""
+    zero = "" if is_text(array) else array.dtype.type(0)
+    return np.where(rng.random(array.shape) < rng.random(), array, zero).astype(array.dtype)
 
 
 def moved(rng, array):
-    """Integers by 1 at most, floats by little."""
+    """Integers by 1 at most, floats by little; of strings the order of the letters turns."""
+    if is_text(array):
+        turned = [text[::-1] for text in array.ravel()]
+        return np.array(turned, array.dtype).reshape(array.shape)
     if array.dtype.kind in "iu":
         step = rng.integers(-1 if array.min(initial=0) > 0 or array.dtype.kind == "i" else 0, 2,
                             array.shape)

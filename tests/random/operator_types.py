@@ -13,6 +13,7 @@ import numpy as np
 from onnx import defs
 
 from operator_case import OPSET, Dropped, build, difference, expect
+from operator_numbers import within_int32
 
 SHARE = 0.4
 DTYPES = {"tensor(float16)": np.dtype("f2"), "tensor(bfloat16)": np.dtype(ml_dtypes.bfloat16),
@@ -140,6 +141,9 @@ def retyped(draw, node):
     with np.errstate(over="ignore"):
         operands = [as_type(a, dtype) if a is not None and parameter(schema.inputs, i) == name
                     else a for i, a in enumerate(node.operands)]
+    if node.op == "ReduceProd" and dtype.kind in "iu":
+        digits = np.sign(operands[0]) * (abs(operands[0]) % 10)
+        operands[0] = within_int32(draw, digits).astype(dtype)
     made = dataclasses.replace(node, operands=operands, opset=opset)
     if dtype.kind not in "iu":
         return with_floats(node, made, schema, name, dtype)
