@@ -58,6 +58,9 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
           "an input of the graph stays one in spite of its initializer")
       ->type_name("NAME")
       ->group("Shapes");
+  app.add_flag("--random-seed-input", line.compile.import.random_seed_input,
+               "adds an input aotc_seed, i64[1]: other random numbers for another one")
+      ->group("Shapes");
   AddBindFlag(app, texts);
 }
 

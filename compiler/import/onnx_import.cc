@@ -9,6 +9,7 @@
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/random_bits.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -72,6 +73,29 @@ void AddFindings(const Diagnostics& found, Diagnostics& diagnostics) {
   }
 }
 
+// Input `aotc_seed`, i64 [1], on which all random numbers depend.
+void AddSeedInput(Graph& graph, Diagnostics& diagnostics) {
+  constexpr const char* kName = "aotc_seed";
+  const ValueId seed = graph.AddValue(kName, TensorType(DType::kI64, {1}));
+  if (graph.values[seed].name != kName) {
+    diagnostics.Error({},
+                      StrCat("--random-seed-input: the model has a tensor '", kName, "' itself"),
+                      "rename it, or leave the flag out");
+    return;
+  }
+  graph.main_region().inputs.push_back(seed);
+  const ValueId scalar = graph.AddValue(StrCat(kName, "_element"), TensorType(DType::kI64, {}));
+  const ValueId dims = graph.AddConstant(StrCat(kName, "_dims"), Constant::Ints({}));
+  std::vector<NodeId> others = std::exchange(graph.main_region().nodes, {});
+  graph.AddNode(graph.main, {.op = "Reshape",
+                             .inputs = {seed, dims},
+                             .outputs = {scalar},
+                             .locations = {{.node = kName, .op = "Reshape"}}});
+  std::vector<NodeId>& nodes = graph.main_region().nodes;
+  nodes.insert(nodes.end(), others.begin(), others.end());
+  DrawByNumber(graph, graph.main, scalar);
+}
+
 absl::StatusOr<Graph> Import(const std::string& path, const ImportOptions& options,
                              Diagnostics& diagnostics, ModelInfo* info) {
   pb::ModelProto model;
@@ -88,6 +112,8 @@ absl::StatusOr<Graph> Import(const std::string& path, const ImportOptions& optio
   if (status = VerifyStructure(*graph); !status.ok()) {
     return absl::InternalError(StrCat("import made a broken graph: ", status.message()));
   }
+  if (options.random_seed_input) AddSeedInput(*graph, diagnostics);
+  if (diagnostics.error_count() > 0) return diagnostics.ToStatus();
   Graph live = DropDead(*graph);
   ReportUnbound(importer.symbols(), diagnostics);
   ReportUnsupported(live, diagnostics);

@@ -35,6 +35,7 @@ struct ImportOptions {
   int64_t max_items = 64;              // of sequences of which --max-items says nothing
   std::map<std::string, int64_t> max_items_of = {};  // --max-items
   int64_t max_string_bytes = 64 << 10;  // --max-string-bytes: of an input, or that a node makes
+  bool random_seed_input = false;       // --random-seed-input: input aotc_seed, i64 [1]
   // The model is a part of the one that the flags are for: names that it lacks are no findings.
   bool partial = false;
   // Returns the graph also where ops are not supported or symbols have no bound (their errors are

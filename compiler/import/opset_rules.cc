@@ -261,6 +261,7 @@ absl::Status RandomStreamOfNode(NodeEdit& edit) {
                    : StrCat("seed ", std::bit_cast<uint32_t>(attributes.Float("seed")));
   }
   attributes.Erase("seed");
+  attributes.Erase(kKeyedAttribute);
   if (dropout && !edit.HasInput(2)) return absl::OkStatus();  // no training
   uint64_t hash = 0xcbf29ce484222325;                         // FNV-1a
   for (const char letter : text) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;

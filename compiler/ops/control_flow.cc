@@ -12,6 +12,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ops/helpers.h"
+#include "compiler/ops/random_bits.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -107,6 +108,7 @@ absl::Status RepeatBuilder::FillBody(RegionId region, bool has_cond,
   }
   bind(counter);
   AOTC_RETURN_IF_ERROR(rebuilder_.Splice(node_.regions.at(kBody)));
+  DrawByNumber(rebuilder_.graph(), region, counter);
   std::vector<ValueId> outputs;
   if (has_cond) outputs.push_back(rebuilder_.Mapped(body_.outputs[0]));
   outputs.push_back(rebuilder_.Emit("Add", {counter, Number("_step", 1)}, {},

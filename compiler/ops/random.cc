@@ -1,7 +1,7 @@
 // Random numbers: RandomUniform, RandomNormal and their Like forms, Bernoulli, Multinomial, and
 // Dropout, which draws in training. ONNX leaves the numbers open; ops/random_bits.h says ours.
-#include <functional>
 #include <numbers>
+#include <vector>
 
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
@@ -14,13 +14,14 @@
 namespace aotc {
 namespace {
 
-RandomStream StreamOf(const OpContext& op) {
-  return RandomStream(op.attributes().Int(kStreamAttribute));
-}
-
-// The position of an element in a tensor.
-Expr PositionOf(const Indices& i, const Shape& shape) {
-  return LinearIndex(i, RowMajorStrides(shape));
+absl::StatusOr<RandomStream> StreamOf(OpContext& op) {
+  Expr key;
+  if (op.attributes().Has(kKeyedAttribute)) {
+    AOTC_ASSIGN_OR_RETURN(const Tensor last, op.Input(op.InputCount() - 1));
+    AOTC_RETURN_IF_ERROR(RequireRank(last, 0, 0));
+    key = last({});
+  }
+  return RandomStream(op.attributes().Int(kStreamAttribute), key);
 }
 
 absl::StatusOr<DType> TypeOf(const OpContext& op, DType fallback) {
@@ -39,29 +40,39 @@ absl::StatusOr<DType> FloatTypeOf(const OpContext& op, DType fallback) {
   return AOTC_REFUSAL(InvalidArgument, StrCat("random numbers of type ", TypeName(type)));
 }
 
-// What is made of the position of an element, in the compute type of the result.
-using Draw = std::function<Expr(const OpContext&, const Expr& position, DType type)>;
+// What is made of the random bits of an element, a word or two, in the compute type of the result.
+struct Draw {
+  size_t words = 1;
+  Expr (*of)(const OpContext& op, const std::vector<Expr>& bits, DType type) = nullptr;
+};
 
 // In [low, high); rounding to the type may give high itself.
-Expr DrawUniform(const OpContext& op, const Expr& position, DType type) {
+Expr UniformNumber(const OpContext& op, const std::vector<Expr>& bits, DType type) {
   const double low = op.attributes().Float("low", 0), high = op.attributes().Float("high", 1);
-  const Expr share = StreamOf(op).Uniform(position, type);
-  return NumberConst(low, type) + share * NumberConst(high - low, type);
+  return NumberConst(low, type) + UniformOf(bits[0], type) * NumberConst(high - low, type);
 }
 
 // Box and Muller: a length and an angle of two uniform numbers.
-Expr DrawNormal(const OpContext& op, const Expr& position, DType type) {
+Expr NormalNumber(const OpContext& op, const std::vector<Expr>& bits, DType type) {
   const double mean = op.attributes().Float("mean", 0), scale = op.attributes().Float("scale", 1);
-  const Expr first = StreamOf(op).InnerUniform(position, type);
-  const Expr second = StreamOf(op).Other(1).Uniform(position, type);
+  const Expr first = InnerUniformOf(bits[0], type), second = UniformOf(bits[1], type);
   const Expr length = Sqrt(NumberConst(-2, type) * Unary(ExprOp::kLog, first));
   const Expr angle = NumberConst(2 * std::numbers::pi, type) * second;
   return NumberConst(mean, type) + NumberConst(scale, type) * length * Unary(ExprOp::kCos, angle);
 }
 
+constexpr Draw kUniform = {1, UniformNumber}, kNormal = {2, NormalNumber};
+
 absl::Status SetDrawn(OpContext& op, const Shape& shape, DType type, const Draw& draw) {
+  AOTC_ASSIGN_OR_RETURN(const RandomStream stream, StreamOf(op));
+  std::vector<Tensor> words = {stream.Bits(op.b(), shape)};
+  while (words.size() < draw.words) {
+    words.push_back(stream.Other(words.size()).Bits(op.b(), shape));
+  }
   op.SetOutput(0, op.b().Compute(type, shape, [&](const Indices& i) {
-    return draw(op, PositionOf(i, shape), ComputeType(type));
+    std::vector<Expr> bits;
+    for (const Tensor& word : words) bits.push_back(word(i));
+    return draw.of(op, bits, ComputeType(type));
   }));
   return absl::OkStatus();
 }
@@ -84,10 +95,10 @@ absl::Status DrawLike(OpContext& op, const Draw& draw) {
   return SetDrawn(op, Shape(like.dims), type, draw);
 }
 
-absl::Status RandomUniform(OpContext& op) { return DrawShape(op, DrawUniform); }
-absl::Status RandomNormal(OpContext& op) { return DrawShape(op, DrawNormal); }
-absl::Status RandomUniformLike(OpContext& op) { return DrawLike(op, DrawUniform); }
-absl::Status RandomNormalLike(OpContext& op) { return DrawLike(op, DrawNormal); }
+absl::Status RandomUniform(OpContext& op) { return DrawShape(op, kUniform); }
+absl::Status RandomNormal(OpContext& op) { return DrawShape(op, kNormal); }
+absl::Status RandomUniformLike(OpContext& op) { return DrawLike(op, kUniform); }
+absl::Status RandomNormalLike(OpContext& op) { return DrawLike(op, kNormal); }
 
 // 1 with the probability that an element of the input says, else 0.
 absl::Status Bernoulli(OpContext& op) {
@@ -95,9 +106,10 @@ absl::Status Bernoulli(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, x.dtype()));
   const Shape shape = x.shape();
-  const RandomStream stream = StreamOf(op);
+  AOTC_ASSIGN_OR_RETURN(const RandomStream stream, StreamOf(op));
+  const Tensor bits = stream.Bits(op.b(), shape);
   op.SetOutput(0, op.b().Compute(type, shape, [&](const Indices& i) {
-    const Expr p = x(i), one = Lt(stream.Uniform(PositionOf(i, shape), p.dtype()), p);
+    const Expr p = x(i), one = Lt(UniformOf(bits(i), p.dtype()), p);
     if (type == DType::kBool) return one;
     const DType compute = ComputeType(type);
     return Select(one, NumberConst(1, compute), NumberConst(0, compute));
@@ -115,14 +127,15 @@ absl::Status Multinomial(OpContext& op) {
   if (samples < 1) return AOTC_REFUSAL(InvalidArgument, "sample_size must be at least 1");
   AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, DType::kI32));
   if (!IsInteger(type)) return AOTC_REFUSAL(InvalidArgument, "the classes need an integer type");
-  const RandomStream stream = StreamOf(op);
+  AOTC_ASSIGN_OR_RETURN(const RandomStream stream, StreamOf(op));
   const Shape shape = {x.dim(0), Expr(samples)}, classes = {x.dim(1)};
   const Shape all = {shape[0], shape[1], classes[0]};
   // Rare classes need the resolution of f64.
   const Combiner combiner = ArgCombiner(DType::kF64, /*maximum=*/true, /*prefer_last=*/false);
   const std::vector<Tensor> best =
       op.b().ReduceTuple(combiner, shape, classes, [&](const Indices& i, const Indices& r) {
-        const Expr drawn = stream.InnerUniform(PositionOf({i[0], i[1], r[0]}, all), DType::kF64);
+        const Expr position = LinearIndex({i[0], i[1], r[0]}, RowMajorStrides(all));
+        const Expr drawn = InnerUniformOf(stream.BitsAt(position), DType::kF64);
         const Expr noise = -Unary(ExprOp::kLog, -Unary(ExprOp::kLog, drawn));
         return std::vector<Expr>{Cast(DType::kF64, x({i[0], r[0]})) + noise, r[0]};
       });
@@ -175,12 +188,12 @@ absl::Status Dropout(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const DropoutOperands dropout, ReadDropout(op));
   const Tensor& x = dropout.x;
   const Shape shape = x.shape();
-  const RandomStream stream = StreamOf(op);
+  AOTC_ASSIGN_OR_RETURN(const RandomStream stream, StreamOf(op));
   const bool all = dropout.DropsNothing();
+  const Tensor bits = all ? x : stream.Bits(op.b(), shape);
   const auto kept = [&](const Indices& i) {
-    const DType compute = dropout.ratio.dtype();
-    return Or(Not(dropout.training),
-              Le(dropout.ratio, stream.Uniform(PositionOf(i, shape), compute)));
+    const Expr drawn = UniformOf(bits(i), dropout.ratio.dtype());
+    return Or(Not(dropout.training), Le(dropout.ratio, drawn));
   };
   op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
     if (all) return x.Stored(i);
@@ -194,6 +207,26 @@ absl::Status Dropout(OpContext& op) {
   return absl::OkStatus();
 }
 
+// u64 []: of a key, which may be absent, and of a number within it, i64 []. Ours: what a node draws
+// depends on it.
+absl::Status RandomKey(OpContext& op) {
+  Expr key;
+  if (op.HasInput(0)) {
+    AOTC_ASSIGN_OR_RETURN(const Tensor outer, op.Input(0));
+    AOTC_RETURN_IF_ERROR(RequireRank(outer, 0, 0));
+    key = outer({});
+  }
+  AOTC_ASSIGN_OR_RETURN(const Tensor number, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(number, 0, 0));
+  Tensor mixed;
+  MixedKey(key, number({}), [&](const Expr& value) {
+    mixed = op.b().Compute(DType::kU64, {}, [&](const Indices&) { return value; });
+    return mixed({});
+  });
+  op.SetOutput(0, mixed);
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
     {.name = "Bernoulli", .compute = Bernoulli, .summary = "ones with given probabilities"},
     {.name = "Dropout",
@@ -201,6 +234,10 @@ constexpr OpDef kOps[] = {
      .summary = "the input in inference; in training some elements are dropped at random",
      .gradient = GradientOfDropout},
     {.name = "Multinomial", .compute = Multinomial, .summary = "classes with given probabilities"},
+    {.name = "RandomKey",
+     .compute = RandomKey,
+     .summary = "what random numbers depend on besides their node",
+     .traits = kOwn},
     {.name = "RandomNormal", .compute = RandomNormal, .summary = "normally distributed numbers"},
     {.name = "RandomNormalLike",
      .compute = RandomNormalLike,

@@ -1,6 +1,8 @@
 #include "compiler/ops/random_bits.h"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace aotc {
 namespace {
@@ -9,6 +11,8 @@ namespace {
 constexpr uint64_t kStep = 0x9e3779b97f4a7c15, kFirst = 0xbf58476d1ce4e5b9,
                    kSecond = 0x94d049bb133111eb;
 constexpr int kWidth = 64;
+
+constexpr int kSteps = 3;
 
 uint64_t Mixed(uint64_t z) {
   z = (z ^ (z >> 30)) * kFirst;
@@ -22,38 +26,95 @@ Expr XorShifted(const Expr& z, uint64_t count) {
   return Binary(ExprOp::kBitXor, z, Binary(ExprOp::kShiftRight, z, Word(count)));
 }
 
+// One of the kSteps of Mixed.
+Expr Step(const Expr& z, int number) {
+  if (number == 0) return XorShifted(z, 30) * Word(kFirst);
+  return number == 1 ? XorShifted(z, 27) * Word(kSecond) : XorShifted(z, 31);
+}
+
+Expr Mixed(Expr z) {
+  for (int step = 0; step < kSteps; ++step) z = Step(z, step);
+  return z;
+}
+
 int MantissaBits(DType type) { return type == DType::kF64 ? 53 : 24; }
+
+Expr HighBits(const Expr& bits, DType type, int count) {
+  const Expr shift = Word(static_cast<uint64_t>(kWidth - count));
+  // Below 2^53, where a signed integer becomes a float at less cost.
+  return Cast(type, Cast(DType::kI64, Binary(ExprOp::kShiftRight, bits, shift)));
+}
 
 }  // namespace
 
-RandomStream::RandomStream(int64_t number) : key_(Mixed(static_cast<uint64_t>(number) + kStep)) {}
+RandomStream::RandomStream(int64_t number, Expr key)
+    : start_(Mixed(static_cast<uint64_t>(number) + kStep)), key_(std::move(key)) {}
 
 RandomStream RandomStream::Other(uint64_t which) const {
   RandomStream other = *this;
-  other.key_ = Mixed(key_ ^ (which * kStep));
+  other.start_ = Mixed(start_ ^ (which * kStep));
   return other;
 }
 
-Expr RandomStream::Bits(const Expr& position) const {
-  const Expr z = Cast(DType::kU64, position) * Word(kStep) + Word(key_);
-  return XorShifted(XorShifted(XorShifted(z, 30) * Word(kFirst), 27) * Word(kSecond), 31);
+Expr RandomStream::First(const Expr& position) const {
+  const Expr start = key_.valid() ? Binary(ExprOp::kBitXor, Word(start_), key_) : Word(start_);
+  return Cast(DType::kU64, position) * Word(kStep) + start;
 }
 
-Expr RandomStream::HighBits(const Expr& position, DType type, int count) const {
-  const Expr shift = Word(static_cast<uint64_t>(kWidth - count));
-  // Below 2^53, where a signed integer becomes a float at less cost.
-  return Cast(type, Cast(DType::kI64, Binary(ExprOp::kShiftRight, Bits(position), shift)));
+Expr RandomStream::BitsAt(const Expr& position) const { return Mixed(First(position)); }
+
+Tensor RandomStream::Bits(TensorBuilder& b, const Shape& shape) const {
+  Tensor bits = b.Compute(DType::kU64, shape, [&](const Indices& i) {
+    return First(LinearIndex(i, RowMajorStrides(shape)));
+  });
+  for (int step = 0; step < kSteps; ++step) {
+    const Tensor z = bits;
+    bits = b.Compute(DType::kU64, shape, [&](const Indices& i) { return Step(z(i), step); });
+  }
+  return bits;
 }
 
-Expr RandomStream::Uniform(const Expr& position, DType type) const {
+Expr UniformOf(const Expr& bits, DType type) {
   const int count = MantissaBits(type);
-  return HighBits(position, type, count) * FloatConst(std::ldexp(1.0, -count), type);
+  return HighBits(bits, type, count) * FloatConst(std::ldexp(1.0, -count), type);
 }
 
-Expr RandomStream::InnerUniform(const Expr& position, DType type) const {
+Expr InnerUniformOf(const Expr& bits, DType type) {
   const int count = MantissaBits(type) - 1;
-  return (HighBits(position, type, count) + FloatConst(0.5, type)) *
+  return (HighBits(bits, type, count) + FloatConst(0.5, type)) *
          FloatConst(std::ldexp(1.0, -count), type);
+}
+
+Expr MixedKey(const Expr& key, const Expr& number, const std::function<Expr(const Expr&)>& hold) {
+  const auto mixed = [&](const Expr& first) {
+    Expr z = hold(first);
+    for (int step = 0; step < kSteps; ++step) z = hold(Step(z, step));
+    return z;
+  };
+  const Expr within = mixed(Cast(DType::kU64, number) * Word(kStep) + Word(kFirst));
+  return key.valid() ? mixed(Binary(ExprOp::kBitXor, key * Word(kStep), within)) : within;
+}
+
+void DrawByNumber(Graph& graph, RegionId region, ValueId number) {
+  const std::vector<NodeId> nodes = std::exchange(graph.regions[region].nodes, {});
+  for (const NodeId id : nodes) {
+    const auto within = graph.nodes[id].regions;  // a copy, as nodes are added
+    for (const auto& [name, nested] : within) DrawByNumber(graph, nested, number);
+    if (graph.nodes[id].attributes.Has(kStreamAttribute)) {
+      const ValueId key = graph.AddValue("random_key", TensorType(DType::kU64, {}));
+      Node& node = graph.nodes[id];
+      const bool has_key = node.attributes.Has(kKeyedAttribute);
+      const ValueId outer = has_key ? node.inputs.back() : ValueId();
+      if (has_key) node.inputs.pop_back();
+      node.inputs.push_back(key);
+      node.attributes.Set(kKeyedAttribute, int64_t{1});
+      graph.AddNode(region, {.op = "RandomKey",
+                             .inputs = {outer, number},
+                             .outputs = {key},
+                             .locations = graph.nodes[id].locations});
+    }
+    graph.regions[region].nodes.push_back(id);
+  }
 }
 
 }  // namespace aotc

@@ -25,7 +25,7 @@ from model_table import CompiledModel
 
 WORKERS = 2, 5         # as many as always have scratch, and more
 LIMIT = 1e-4           # of the error against onnxruntime
-PINNED_LIMIT = 1e-5    # sums of another order, as tiles and blocks may be others, or that same noise
+PINNED_LIMIT = 1e-5    # or that noise: sums of another order, as tiles and blocks may be others
 LEAST_CHANGE = 1e-3    # of some output between two inputs, or the comparison would prove little
 NOISE_FACTOR = 2       # or this times what onnxruntime's optimiser changes
 MOST_PLAIN_PERCENT = 4   # of the FLOP, for pools and the like: more hints at a lost contraction

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Ops that draw random numbers: what they give has the distribution that ONNX says, is the same on
-every target and in every run, and differs between nodes.
+every target and in every run, and differs between nodes, between the rounds of loops around them,
+and, with --random-seed-input, between seeds.
 
     tests/random/check_drawn.py
 
 Exit status 0: all holds.
 """
+import itertools
 import pathlib
 import shutil
 import sys
@@ -22,6 +24,8 @@ from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
 COUNT = 20000
+ROUNDS = 3
+NUMBERS = itertools.count()
 RATIO = 0.3
 WEIGHTS = np.array([0.1, 0.0, 0.6, 0.3])
 FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": []}
@@ -65,6 +69,52 @@ def make_model():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
 
 
+def region(name, nodes, inputs, outputs):
+    def types(values):
+        return [helper.make_tensor_value_info(name, *type_) for name, type_ in values.items()]
+
+    return helper.make_graph(nodes, name, types(inputs), types(outputs))
+
+
+def drawing_body(draw, inputs, outer=()):
+    """A body of a Loop that stacks what `draw` makes of it as r."""
+    counter = {"i" + inputs: (TensorProto.INT64, []), "c" + inputs: (TensorProto.BOOL, [])}
+    keep = helper.make_node("Identity", ["c" + inputs], ["k" + inputs])
+    return region("body" + inputs, [*outer, *draw, keep], counter,
+                  {"k" + inputs: (TensorProto.BOOL, []), "r" + inputs: (TensorProto.FLOAT, None)})
+
+
+def make_rounds_model():
+    """Draws in a Loop, in a branch in a Loop in a Loop, and in a Scan; each gives its rounds."""
+    floats, trip = TensorProto.FLOAT, ["rounds", ""]
+    draw = helper.make_node("RandomUniform", [], ["r1"], shape=[COUNT])
+    loop = helper.make_node("Loop", trip, ["loop"], body=drawing_body([draw], "1"))
+    branches = {f"{name}_branch": region(name, [helper.make_node(
+        "RandomNormal", [], [name], shape=[COUNT], mean=mean)], {}, {name: (floats, [COUNT])})
+        for name, mean in (("then", 0.0), ("else", 100.0))}
+    inner = drawing_body([helper.make_node("If", ["flag"], ["r3"], **branches)], "3")
+    outer = drawing_body([helper.make_node("Loop", trip, ["r2"], body=inner)], "2")
+    nested = helper.make_node("Loop", trip, ["nested"], body=outer)
+    scanned = region("scan_body", [helper.make_node("RandomUniformLike", ["row"], ["drawn"])],
+                     {"row": (floats, [COUNT])}, {"drawn": (floats, [COUNT])})
+    scan = helper.make_node("Scan", ["rows"], ["scan"], body=scanned, num_scan_inputs=1)
+    plain = helper.make_node("RandomUniform", [], ["plain"], shape=[COUNT])
+    graph = helper.make_graph(
+        [loop, nested, scan, plain], "rounds",
+        [helper.make_tensor_value_info("rounds", TensorProto.INT64, []),
+         helper.make_tensor_value_info("flag", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("rows", floats, [ROUNDS, COUNT])],
+        [helper.make_tensor_value_info(name, floats, None)
+         for name in ("loop", "nested", "scan", "plain")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+
+
+def rounds_inputs(seed=None):
+    given = {"rounds": np.array(ROUNDS), "flag": np.array(True),
+             "rows": np.zeros((ROUNDS, COUNT), "f4")}
+    return given if seed is None else given | {"aotc_seed": np.array([seed])}
+
+
 def make_inputs(flag):
     with np.errstate(divide="ignore"):
         logits = np.log(np.stack([WEIGHTS, WEIGHTS[::-1]])).astype("f4")
@@ -73,13 +123,13 @@ def make_inputs(flag):
             "logits": logits + np.float32(2)}
 
 
-def run_target(target, inputs):
-    folder = work_folder() / "drawn" / target
+def run_target(target, made, inputs, *flags):
+    folder = work_folder() / "drawn" / f"{target}_{next(NUMBERS)}"  # no library is loaded twice
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    onnx.save(make_model(), folder / "drawn.onnx")
-    outdir = compile_model(folder / "drawn.onnx", target, folder, {"n": f"1..{COUNT}"},
-                           FLAGS[target])
+    onnx.save(made, folder / "drawn.onnx")
+    outdir = compile_model(folder / "drawn.onnx", target, folder, {},
+                           [*FLAGS[target], *flags])
     join_kernels(outdir)
     build_library(outdir, target, folder / "drawn.so", 1, ("g++", "-std=c++17", "-O1"))
     model = CompiledModel(folder / "drawn.so", model_name(outdir))
@@ -153,9 +203,50 @@ def check_values(checks, results, inputs):
     checks.holds("masks differ", not np.array_equal(get("m12"), get("m13")))
 
 
+def check_rounds(checks, results):
+    """Every round has numbers of its own."""
+    rows = {name: results[name].reshape(-1, COUNT) for name in ("loop", "nested", "scan", "plain")}
+    counts = [len(parts) for parts in rows.values()]
+    checks.holds("rounds", counts == [ROUNDS, ROUNDS ** 2, ROUNDS, 1])
+    for name, parts in rows.items():
+        for number, part in enumerate(parts):
+            what = f"round {number} of {name}"
+            draw = checks.normal if name == "nested" else checks.uniform
+            draw(what, part, 0, 1)
+    every = [part.astype("f8") for parts in rows.values() for part in parts]
+    for number, one in enumerate(every):
+        for other in every[:number]:
+            checks.near("correlation of two rounds", np.corrcoef(one, other)[0, 1], 0,
+                        5 / COUNT ** 0.5)
+
+
+def check_seeds(checks):
+    """Draws in loops, without the flag and with it; the same on both targets."""
+    bound = ["--bound=loop:0=3", "--bound=nested:0=3", "--bound=nested:1=3"]
+    seeds = [1, 2, 1]
+    plain, seeded = {}, {}
+    for target in FLAGS:
+        plain[target] = run_target(target, make_rounds_model(), [rounds_inputs()] * 2, *bound)
+        seeded[target] = run_target(target, make_rounds_model(), map(rounds_inputs, seeds),
+                                    "--random-seed-input", *bound)
+        for result in plain[target] + seeded[target]:
+            check_rounds(checks, result)
+        for name, array in plain[target][0].items():
+            checks.holds(f"{name} again", np.array_equal(array, plain[target][1][name]))
+            one, two, again = (result[name] for result in seeded[target])
+            checks.holds(f"{name} of one seed", np.array_equal(one, again))
+            checks.near(f"correlation of {name} of two seeds",
+                        np.corrcoef(one.ravel(), two.ravel())[0, 1], 0, 5 / COUNT ** 0.5)
+    for ours, others in zip(plain["cpu"] + seeded["cpu"], plain["cuda"] + seeded["cuda"]):
+        for name, array in ours.items():
+            checks.holds(f"{name} on both targets", np.allclose(array, others[name], atol=1e-5))
+
+
 def main():
     checks, inputs = Checks(), [make_inputs(True), make_inputs(True), make_inputs(False)]
-    results = {target: run_target(target, inputs) for target in FLAGS}
+    check_seeds(checks)
+    results = {target: run_target(target, make_model(), inputs, f"--dim=n=1..{COUNT}")
+               for target in FLAGS}
     for target in FLAGS:
         for one, given in zip(results[target], inputs):
             check_values(checks, one, given)
