@@ -19,11 +19,11 @@ import converted
 import node_cases  # noqa: F401  (puts the folder of what follows on the path)
 import model_list
 import reference
+from check_model import compare
 from build_output import Failure, build_library, compile_model, model_name
 from model_table import CompiledModel
 
 MOST_BYTES = 2 << 20
-LIMIT = 1e-4
 COMPILER = ("g++", "-std=c++17", "-O1")
 FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": []}
 
@@ -35,12 +35,6 @@ def small_entries(names):
         if path is not None and (entry.name in names or not names
                                  and path.stat().st_size <= MOST_BYTES):
             yield entry, path
-
-
-def difference(actual, expected):
-    errors = {name: reference.error_of(actual[name], array) for name, array in expected.items()}
-    worst = max(errors, key=errors.get)
-    return None if errors[worst] <= LIMIT else f"output {worst}: error {errors[worst]:.3g}"
 
 
 def convert(path, opset, folder):
@@ -58,22 +52,22 @@ def check(entry, path, opset, target):
     folder = model_list.work_folder() / "converted_models" / target / f"{entry.name}_{opset}"
     shutil.rmtree(folder, ignore_errors=True)
     inputs = reference.make_inputs(path, entry.sizes[0], 1, entry.scale)
-    expected = reference.run(path, inputs, False)
+    expected, noise = reference.expected_outputs(path, inputs)
     moved = convert(path, opset, folder)
     if moved is None:
         return "refused by the converter"
     try:
-        if difference(reference.run(moved, inputs, False), expected):
-            return "other numbers after the conversion"
+        compare(reference.run(moved, inputs, False), expected, noise)
+    except Failure:
+        return "other numbers after the conversion"
     except Exception:  # pylint: disable=broad-except; each of its refusals has a class of its own
         return "onnxruntime does not run what the converter made"
     outdir = compile_model(moved, target, folder, entry.dims, FLAGS[target])
     build_library(outdir, target, folder / "model.so", 2, COMPILER)
     model = CompiledModel(folder / "model.so", model_name(outdir))
-    text = difference(model.run(inputs), expected)
+    actual = model.run(inputs)
     model.close()
-    if text:
-        raise Failure(text)
+    compare(actual, expected, noise)
     return "holds"
 
 
