@@ -14,12 +14,17 @@
 namespace aotc {
 namespace {
 
+// The only element of a scalar that the compiler has made.
+absl::StatusOr<Expr> ElementOf(OpContext& op, size_t index) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
+  AOTC_RETURN_IF_ERROR(RequireRank(x, 0, 0));
+  return x({});
+}
+
 absl::StatusOr<RandomStream> StreamOf(OpContext& op) {
   Expr key;
   if (op.attributes().Has(kKeyedAttribute)) {
-    AOTC_ASSIGN_OR_RETURN(const Tensor last, op.Input(op.InputCount() - 1));
-    AOTC_RETURN_IF_ERROR(RequireRank(last, 0, 0));
-    key = last({});
+    AOTC_ASSIGN_OR_RETURN(key, ElementOf(op, op.InputCount() - 1));
   }
   return RandomStream(op.attributes().Int(kStreamAttribute), key);
 }
@@ -212,18 +217,10 @@ absl::Status Dropout(OpContext& op) {
 absl::Status RandomKey(OpContext& op) {
   Expr key;
   if (op.HasInput(0)) {
-    AOTC_ASSIGN_OR_RETURN(const Tensor outer, op.Input(0));
-    AOTC_RETURN_IF_ERROR(RequireRank(outer, 0, 0));
-    key = outer({});
+    AOTC_ASSIGN_OR_RETURN(key, ElementOf(op, 0));
   }
-  AOTC_ASSIGN_OR_RETURN(const Tensor number, op.Input(1));
-  AOTC_RETURN_IF_ERROR(RequireRank(number, 0, 0));
-  Tensor mixed;
-  MixedKey(key, number({}), [&](const Expr& value) {
-    mixed = op.b().Compute(DType::kU64, {}, [&](const Indices&) { return value; });
-    return mixed({});
-  });
-  op.SetOutput(0, mixed);
+  AOTC_ASSIGN_OR_RETURN(const Expr number, ElementOf(op, 1));
+  op.SetOutput(0, MixedKey(op.b(), key, number));
   return absl::OkStatus();
 }
 

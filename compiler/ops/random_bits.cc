@@ -12,12 +12,15 @@ constexpr uint64_t kStep = 0x9e3779b97f4a7c15, kFirst = 0xbf58476d1ce4e5b9,
                    kSecond = 0x94d049bb133111eb;
 constexpr int kWidth = 64;
 
-constexpr int kSteps = 3;
+// Its rounds, each over the result of the one before: (z ^ (z >> shift)) * factor.
+struct MixStep {
+  uint64_t shift, factor;
+};
+constexpr MixStep kSteps[] = {{30, kFirst}, {27, kSecond}, {31, 1}};
 
 uint64_t Mixed(uint64_t z) {
-  z = (z ^ (z >> 30)) * kFirst;
-  z = (z ^ (z >> 27)) * kSecond;
-  return z ^ (z >> 31);
+  for (const MixStep& step : kSteps) z = (z ^ (z >> step.shift)) * step.factor;
+  return z;
 }
 
 Expr Word(uint64_t value) { return IntConst(static_cast<int64_t>(value), DType::kU64); }
@@ -26,14 +29,23 @@ Expr XorShifted(const Expr& z, uint64_t count) {
   return Binary(ExprOp::kBitXor, z, Binary(ExprOp::kShiftRight, z, Word(count)));
 }
 
-// One of the kSteps of Mixed.
-Expr Step(const Expr& z, int number) {
-  if (number == 0) return XorShifted(z, 30) * Word(kFirst);
-  return number == 1 ? XorShifted(z, 27) * Word(kSecond) : XorShifted(z, 31);
+Expr Mixed(const Expr& z, const MixStep& step) {
+  const Expr shifted = XorShifted(z, step.shift);
+  return step.factor == 1 ? shifted : shifted * Word(step.factor);
 }
 
 Expr Mixed(Expr z) {
-  for (int step = 0; step < kSteps; ++step) z = Step(z, step);
+  for (const MixStep& step : kSteps) z = Mixed(z, step);
+  return z;
+}
+
+// In stages, as each step reads the one before it twice.
+Tensor MixedInStages(TensorBuilder& b, const Shape& shape, const TensorBuilder::Body& first) {
+  Tensor z = b.Compute(DType::kU64, shape, first);
+  for (const MixStep& step : kSteps) {
+    const Tensor before = z;
+    z = b.Compute(DType::kU64, shape, [&](const Indices& i) { return Mixed(before(i), step); });
+  }
   return z;
 }
 
@@ -64,14 +76,8 @@ Expr RandomStream::First(const Expr& position) const {
 Expr RandomStream::BitsAt(const Expr& position) const { return Mixed(First(position)); }
 
 Tensor RandomStream::Bits(TensorBuilder& b, const Shape& shape) const {
-  Tensor bits = b.Compute(DType::kU64, shape, [&](const Indices& i) {
-    return First(LinearIndex(i, RowMajorStrides(shape)));
-  });
-  for (int step = 0; step < kSteps; ++step) {
-    const Tensor z = bits;
-    bits = b.Compute(DType::kU64, shape, [&](const Indices& i) { return Step(z(i), step); });
-  }
-  return bits;
+  return MixedInStages(
+      b, shape, [&](const Indices& i) { return First(LinearIndex(i, RowMajorStrides(shape))); });
 }
 
 Expr UniformOf(const Expr& bits, DType type) {
@@ -85,14 +91,14 @@ Expr InnerUniformOf(const Expr& bits, DType type) {
          FloatConst(std::ldexp(1.0, -count), type);
 }
 
-Expr MixedKey(const Expr& key, const Expr& number, const std::function<Expr(const Expr&)>& hold) {
-  const auto mixed = [&](const Expr& first) {
-    Expr z = hold(first);
-    for (int step = 0; step < kSteps; ++step) z = hold(Step(z, step));
-    return z;
-  };
-  const Expr within = mixed(Cast(DType::kU64, number) * Word(kStep) + Word(kFirst));
-  return key.valid() ? mixed(Binary(ExprOp::kBitXor, key * Word(kStep), within)) : within;
+Tensor MixedKey(TensorBuilder& b, const Expr& key, const Expr& number) {
+  const Tensor within = MixedInStages(b, {}, [&](const Indices&) {
+    return Cast(DType::kU64, number) * Word(kStep) + Word(kFirst);
+  });
+  if (!key.valid()) return within;
+  return MixedInStages(b, {}, [&](const Indices&) {
+    return Binary(ExprOp::kBitXor, key * Word(kStep), within({}));
+  });
 }
 
 void DrawByNumber(Graph& graph, RegionId region, ValueId number) {

@@ -17,7 +17,6 @@
 #define AOTC_COMPILER_OPS_RANDOM_BITS_H_
 
 #include <cstdint>
-#include <functional>
 
 #include "compiler/ir/expr.h"
 #include "compiler/ir/graph.h"
@@ -53,9 +52,9 @@ Expr UniformOf(const Expr& bits, DType type);
 // In (0, 1): halfway between two of the multiples of 2^-23 or 2^-52.
 Expr InnerUniformOf(const Expr& bits, DType type);
 
-// u64: of two numbers, an i64 within what a key stands for, or within nothing where it is invalid.
-// `hold` gives a value in place of an expression, which is then written once.
-Expr MixedKey(const Expr& key, const Expr& number, const std::function<Expr(const Expr&)>& hold);
+// u64 []: of two numbers, an i64 within what a key stands for, or within nothing where it is
+// invalid.
+Tensor MixedKey(TensorBuilder& b, const Expr& key, const Expr& number);
 
 // Puts a RandomKey of `number`, i64 [], before each node of the region that draws, and of those
 // within, so that it draws other numbers for another one.

@@ -67,7 +67,8 @@ def changed_value(rng, change, value):
     """Of an array, of the items of a sequence, or of what an optional holds."""
     if isinstance(value, list):
         return [changed_value(rng, change, item) for item in value]
-    return change(rng, value) if value is not None and value.size else value
+    # Of a scalar NumPy makes no array by itself.
+    return np.asarray(change(rng, value)) if value is not None and value.size else value
 
 
 def other_inputs(rng, inputs, kept=()):
@@ -118,17 +119,6 @@ def results_of(model, inputs):
     return run_reference(model, inputs) or run_onnx(model, inputs)
 
 
-def as_arrays_of(values):
-    return values and {name: as_arrays(value) for name, value in values.items()}
-
-
-def as_arrays(value):
-    """Of what the evaluator gives: scalars of sequences too are arrays."""
-    if isinstance(value, list):
-        return [as_arrays(item) for item in value]
-    return np.asarray(value) if isinstance(value, np.generic) else value
-
-
 def arrays_of(value):
     """One of a tensor, and those of the items of a sequence or of an optional."""
     if isinstance(value, list):
@@ -166,10 +156,10 @@ class OtherData(node_cases.Case):
         kept = {name for node in loaded.model.graph.node for index, name in enumerate(node.input)
                 if (node.op_type, index) in KEPT}
         for _ in range(DRAWS):
-            inputs = as_arrays_of(other_inputs(rng, loaded.inputs, kept))
+            inputs = other_inputs(rng, loaded.inputs, kept)
             if not is_allowed(loaded.model, inputs):
                 continue
-            results = as_arrays_of(results_of(loaded.model, inputs))
+            results = results_of(loaded.model, inputs)
             if results and fits(results, bounds) and is_other(results, loaded.expected):
                 return node_cases.Loaded(loaded.model, inputs, results)
         return None

@@ -76,11 +76,11 @@ def region(name, nodes, inputs, outputs):
     return helper.make_graph(nodes, name, types(inputs), types(outputs))
 
 
-def drawing_body(draw, inputs, outer=()):
+def drawing_body(draw, inputs):
     """A body of a Loop that stacks what `draw` makes of it as r."""
     counter = {"i" + inputs: (TensorProto.INT64, []), "c" + inputs: (TensorProto.BOOL, [])}
     keep = helper.make_node("Identity", ["c" + inputs], ["k" + inputs])
-    return region("body" + inputs, [*outer, *draw, keep], counter,
+    return region("body" + inputs, [*draw, keep], counter,
                   {"k" + inputs: (TensorProto.BOOL, []), "r" + inputs: (TensorProto.FLOAT, None)})
 
 
