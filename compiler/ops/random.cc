@@ -110,14 +110,14 @@ absl::Status Bernoulli(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_ASSIGN_OR_RETURN(const DType type, TypeOf(op, x.dtype()));
-  const Shape shape = x.shape();
   AOTC_ASSIGN_OR_RETURN(const RandomStream stream, StreamOf(op));
-  const Tensor bits = stream.Bits(op.b(), shape);
-  op.SetOutput(0, op.b().Compute(type, shape, [&](const Indices& i) {
-    const Expr p = x(i), one = Lt(UniformOf(bits(i), p.dtype()), p);
-    if (type == DType::kBool) return one;
+  const Tensor bits = stream.Bits(op.b(), x.shape());
+  op.SetOutput(0, op.b().Compute(type, x.shape(), [&](const Indices& i) {
+    const Expr p = x(i);
+    const Expr is_one = Lt(UniformOf(bits(i), p.dtype()), p);
     const DType compute = ComputeType(type);
-    return Select(one, NumberConst(1, compute), NumberConst(0, compute));
+    return type == DType::kBool ? is_one
+                                : Select(is_one, NumberConst(1, compute), NumberConst(0, compute));
   }));
   return absl::OkStatus();
 }
