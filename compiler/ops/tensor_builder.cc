@@ -34,7 +34,7 @@ std::string ShapeText(const Shape& shape) {
 
 }  // namespace
 
-const Shape& Tensor::shape() const { return builder_->tensor(id_).shape; }
+const Shape& Tensor::shape() const { return builder_->shapes_[static_cast<size_t>(id_.index())]; }
 int Tensor::rank() const { return static_cast<int>(shape().size()); }
 DType Tensor::dtype() const { return builder_->tensor(id_).dtype; }
 
@@ -67,6 +67,7 @@ std::string TensorBuilder::UniqueName(std::string_view name) const {
 }
 
 Tensor TensorBuilder::AddTensor(std::string_view name, DType dtype, Shape shape, TensorRole role) {
+  shapes_.push_back(shape);
   TensorId id = kernel_.tensors.Add(
       {.name = UniqueName(name), .dtype = dtype, .shape = std::move(shape), .role = role});
   return Tensor(this, id);

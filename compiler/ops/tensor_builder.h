@@ -12,6 +12,7 @@
 #ifndef AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
 #define AOTC_COMPILER_OPS_TENSOR_BUILDER_H_
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ class Tensor {
   Tensor(TensorBuilder* builder, TensorId id) : builder_(builder), id_(id) {}
   bool valid() const { return builder_ != nullptr; }
   TensorId id() const { return id_; }
-  const Shape& shape() const;
+  const Shape& shape() const;  // lives as long as the builder
   int rank() const;
   const Expr& dim(int axis) const;  // negative axes count from the end
   DType dtype() const;              // storage type
@@ -109,6 +110,7 @@ class TensorBuilder {
   Tensor Copy(const Tensor& x);
 
   Kernel kernel_;
+  std::deque<Shape> shapes_;  // of its tensors, where they stay as tensors are added
   Bounds bounds_;
   std::vector<DimPair> unproved_;
   std::vector<TensorId> outputs_;

@@ -44,6 +44,14 @@ Kernel MatMul(int64_t m, int64_t n, int64_t k, DType dtype, DType accumulator) {
   return b.Finish({});
 }
 
+TEST(TensorBuilder, ShapesStayWhereTheyAreAsTensorsAreAdded) {
+  TensorBuilder b("many");
+  const Tensor x = b.Input("x", kF32, {2, 3});
+  const Shape& shape = x.shape();
+  for (int i = 0; i < 100; ++i) b.Compute(kF32, shape, [](const Indices&) { return Expr(0); });
+  EXPECT_EQ(&x.shape(), &shape);
+}
+
 TEST(EvaluateKernel, MatMulOfManyShapes) {
   for (auto [m, n, k] :
        {std::array<int64_t, 3>{3, 5, 7}, {1, 300, 2}, {2, 1, 513}, {1, 1, 1}, {4, 257, 9}}) {
