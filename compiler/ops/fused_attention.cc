@@ -54,17 +54,15 @@ struct AttentionParts {
   ValueId past_key = {}, past_value = {};
 };
 
-// The scores' bias and mask as one tensor like the queries; invalid where there is neither.
+// The scores' bias and mask as one tensor; invalid where there is neither. In f32 where there are
+// both: beside -10000 nothing is left of a bias in 16 bits.
 ValueId JoinedMask(Expansion& e, const AttentionParts& parts) {
-  ValueId mask;
-  if (parts.mask.valid()) {
-    const float hidden = e.attributes().Float("mask_filter_value", -10000.0F);
-    mask = e.Emit("AttentionMask", {parts.mask, parts.key, parts.past_key},
-                  {{"mask_filter_value", hidden}});
-    mask = e.Emit("CastLike", {mask, parts.query});
-  }
-  if (!parts.bias.valid()) return mask;
-  return mask.valid() ? e.Emit("Add", {parts.bias, mask}) : parts.bias;
+  if (!parts.mask.valid()) return parts.bias;
+  const float hidden = e.attributes().Float("mask_filter_value", -10000.0F);
+  const ValueId mask = e.Emit("AttentionMask", {parts.mask, parts.key, parts.past_key},
+                              {{"mask_filter_value", hidden}});
+  if (!parts.bias.valid()) return e.Emit("CastLike", {mask, parts.query});
+  return e.Emit("Add", {e.Emit("CastLike", {parts.bias, mask}), mask});
 }
 
 // Output, keys and values: those of ONNX's Attention.

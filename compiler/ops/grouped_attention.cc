@@ -28,7 +28,7 @@ absl::Status UnpackedHeads(OpContext& op) {
                                                 " heads and twice ", shared));
   }
   const int64_t depth = last / (heads + 2 * shared);
-  Shape shape = packed.shape();  // that of a tensor lives until the next is added
+  const Shape& shape = packed.shape();
   int64_t first = 0;
   for (size_t part = 0; part < 3; ++part) {
     const int64_t count = (part == 0 ? heads : shared) * depth;
@@ -92,7 +92,7 @@ absl::Status JoinedCache(OpContext& op) {
   AOTC_RETURN_IF_ERROR(op.RequireEqual(past.dim(1) * past.dim(3), added.dim(2), kText));
   Expr room = past.dim(2), steps = added.dim(1), depth = past.dim(3);
   const Shape shape = {past.dim(0), past.dim(1), Simplify(room + steps), depth};
-  const Expr nothing = NumberConst(0, past.dtype());
+  const Expr nothing = NumberConst(0, ComputeType(past.dtype()));
   op.SetOutput(0, op.b().Compute(past.dtype(), shape, [&](const Indices& i) {
     const Expr first = cached({i[0]});
     const Expr step = Clamp(i[2] - first, 0, steps - 1);

@@ -96,12 +96,17 @@ ValueId Scaled(Expansion& e, ValueId sums, ValueId a_scale, ValueId b_scale, Val
   return bias.valid() ? e.Emit("Add", {result, bias}) : result;
 }
 
-// Inputs: A, B, scales of A and B, zero points of A and B, bias.
+// Inputs: A, B, scales of A and B, zero points of A and B, bias. Scales, bias and result may be f16,
+// which holds no sum above 65504.
 absl::Status MatMulIntegerToFloat(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2, 3}));
+  auto in_f32 = [&e](size_t index) {
+    return e.HasInput(index) ? e.Emit("Cast", {e.Input(index)}, {{"to", kF32}}) : ValueId();
+  };
   const ValueId sums = e.Emit("MatMulInteger", {e.Input(0), e.Input(1), e.Input(4), e.Input(5)});
-  e.SetOutput(0, Scaled(e, sums, e.Input(2), e.Input(3), e.Input(6)));
+  const ValueId result = Scaled(e, sums, in_f32(2), in_f32(3), in_f32(6));
+  e.SetOutput(0, e.Emit("CastLike", {result, e.Input(2)}));
   return absl::OkStatus();
 }
 
