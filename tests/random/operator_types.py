@@ -1,16 +1,18 @@
-"""The operands of a node as other types that ONNX allows for them: most families draw f32 alone.
+"""The operands of a node as other types that its schema allows: most families draw f32 alone.
 
     node = operator_types.retyped(draw, node)    # or the node as it is
 
 What is due for 16 bits, which few references compute, are the numbers of f32 operands of the same
 values, rounded once.
 """
+import collections
 import dataclasses
 import functools
 
 import ml_dtypes
 import numpy as np
 from onnx import defs
+from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_state
 
 from operator_case import OPSET, Dropped, build, difference, expect
 from operator_numbers import within_int32
@@ -22,36 +24,56 @@ DTYPES |= {f"tensor({sign}int{bits})": np.dtype(f"{sign or 'i'}{bits // 8}")
            for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
 # Of which ONNX does not say how results between integers are rounded, or its evaluator is wrong.
-NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm"}
+NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm",
+                   "LinearRegressor", "SVMRegressor"}
 CUT_OFF = {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}  # to integers, which may be one less
 FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
 IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
 OPSET_OF_TYPES = 22  # which has added types to most operators, and nothing else
+MICROSOFT = "com.microsoft"
 EXACT = 1e-9  # of f64, relative to the largest element: more than f32 can give
 
 
+# (name of the type, option) of each operand and result; name -> the types that it may be.
+Schema = collections.namedtuple("Schema", "inputs outputs types")
+
+
 @functools.cache
-def schema_of(op, opset):
+def schemas_of_microsoft():
+    """By their names the operators that onnxruntime alone knows."""
+    of = lambda formals: [(formal.typeStr, formal.option.name) for formal in formals]  # noqa: E731
+    return {found.name: Schema(of(found.inputs), of(found.outputs), types_of(found))
+            for found in onnxruntime_state.get_all_operator_schema()
+            if found.domain == MICROSOFT}
+
+
+def types_of(schema):
+    return {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
+
+
+@functools.cache
+def schema_of(op, domain, version):
+    if domain == MICROSOFT:
+        return schemas_of_microsoft().get(op)
     try:
-        return defs.get_schema(op, opset)
+        found = defs.get_schema(op, version, domain)
     except defs.SchemaError:
         return None
+    of = lambda formals: [(formal.type_str, formal.option.name) for formal in formals]  # noqa: E731
+    return Schema(of(found.inputs), of(found.outputs), types_of(found))
 
 
 def parameter(formals, index):
     """The name of the type of an operand or result; the last one may be repeated."""
-    if index >= len(formals):
-        last = formals[-1] if formals else None
-        variadic = defs.OpSchema.FormalParameterOption.Variadic
-        return last.type_str if last is not None and last.option == variadic else ""
-    return formals[index].type_str
+    if index < len(formals):
+        return formals[index][0]
+    return formals[-1][0] if formals and formals[-1][1] == "Variadic" else ""
 
 
 def choices(schema, node):
     """(type parameter, dtypes) of those that all its operands have in f32."""
     found = []
-    for constraint in schema.type_constraints:
-        name, allowed = constraint.type_param_str, constraint.allowed_type_strs
+    for name, allowed in schema.types.items():
         operands = [a for i, a in enumerate(node.operands)
                     if a is not None and parameter(schema.inputs, i) == name]
         if operands and all(a.dtype == np.float32 for a in operands):
@@ -98,19 +120,19 @@ def agree(node, some, others):
         a is None or difference(node, a, b) is None for a, b in zip(some, others))
 
 
-def results_of_type(schema, node, name):
-    """The results of the type parameter, and of one that then follows it."""
+def results_of_types(schema, node, names):
+    """The results of the type parameters, and of one that then follows them."""
     kinds = {i: parameter(schema.outputs, i) for i in range(node.outputs)}
     bound = {parameter(schema.inputs, i) for i, a in enumerate(node.operands) if a is not None}
     follows = "" if "dtype" in node.attributes else FOLLOWING.get(node.op, "")
-    return {i for i, kind in kinds.items() if kind == name or kind == follows and kind not in bound}
+    return {i for i, kind in kinds.items()
+            if kind in names or kind == follows and kind not in bound}
 
 
-def with_floats(node, made, schema, name, dtype):
+def with_floats(node, made, results, dtype):
     """`made`, with what is due: by ONNX's evaluator or onnxruntime where they do what they do for
     f32, else by the latter.
     """
-    results = results_of_type(schema, node, name)
     reference = functools.partial(widened, node, results, dtype)
     if dtype in NARROW:
         return dataclasses.replace(made, reference=reference)
@@ -124,9 +146,10 @@ def with_floats(node, made, schema, name, dtype):
 
 
 def retyped(draw, node):
-    """With the operands of one of ONNX's type parameters as another type, or as it is."""
+    """With the operands of a type parameter as another type, or as it is: of com.microsoft, whose
+    kernels do not mix floats, those of all parameters."""
     opset = OPSET_OF_TYPES if node.opset == OPSET else node.opset
-    schema = None if node.domain else schema_of(node.op, opset)
+    schema = schema_of(node.op, node.domain, node.version if node.domain else opset)
     if schema is None or node.holds is not None or node.stand_in or not draw.chance(SHARE):
         return node
     found = choices(schema, node)
@@ -134,19 +157,20 @@ def retyped(draw, node):
         return node
     name, dtypes = draw.pick(found)
     dtype = draw.pick(dtypes)
+    names = {name} | {other for other, of in found if dtype in of and node.domain == MICROSOFT}
     special = dtype == np.float64 and node.each  # f32 gives other ones
     if special or dtype not in NARROW and callable(node.reference) or (
             dtype.kind in "iu" and node.op in NOT_OF_INTEGERS):
         return node
     with np.errstate(over="ignore"):
-        operands = [as_type(a, dtype) if a is not None and parameter(schema.inputs, i) == name
+        operands = [as_type(a, dtype) if a is not None and parameter(schema.inputs, i) in names
                     else a for i, a in enumerate(node.operands)]
     if node.op == "ReduceProd" and dtype.kind in "iu":
         digits = np.sign(operands[0]) * (abs(operands[0]) % 10)
         operands[0] = within_int32(draw, digits).astype(dtype)
     made = dataclasses.replace(node, operands=operands, opset=opset)
+    results = results_of_types(schema, node, names)
     if dtype.kind not in "iu":
-        return with_floats(node, made, schema, name, dtype)
-    results = results_of_type(schema, node, name)
+        return with_floats(node, made, results, dtype)
     return dataclasses.replace(made, reference=functools.partial(typed, made, results, dtype),
                                steps=max(node.steps, int(node.op in CUT_OFF)))
