@@ -23,9 +23,10 @@ DTYPES = {"tensor(float16)": np.dtype("f2"), "tensor(bfloat16)": np.dtype(ml_dty
 DTYPES |= {f"tensor({sign}int{bits})": np.dtype(f"{sign or 'i'}{bits // 8}")
            for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
-# Of which ONNX does not say how results between integers are rounded, or its evaluator is wrong.
+# Of which ONNX does not say how results between integers are rounded, or its evaluator is wrong, or
+# which then need other attributes.
 NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm",
-                   "LinearRegressor", "SVMRegressor"}
+                   "LinearRegressor", "SVMRegressor", "Imputer"}
 CUT_OFF = {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}  # to integers, which may be one less
 FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
 IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
