@@ -80,7 +80,8 @@ def conv(case):
                   "dilations": [int(i) for i in rng.integers(1, 3, rank)]}
     if rng.random() < 0.2:
         attributes["auto_pad"] = str(rng.choice(["SAME_UPPER", "SAME_LOWER", "VALID"]))
-        attributes["dilations"] = [1] * rank  # and no negative padding, with which the evaluator fails
+        attributes["dilations"] = [1] * rank
+        # No negative padding, with which the evaluator fails.
         attributes["strides"] = [min(pair) for pair in zip(attributes["strides"], kernel)]
     else:
         attributes["pads"] = [int(i) for i in rng.integers(0, 2, 2 * rank)]
