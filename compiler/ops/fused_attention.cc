@@ -24,7 +24,7 @@ absl::Status AttentionMask(OpContext& op) {
   Expr steps = keys[keys.size() - 2];
   if (past.size() >= 2) steps = Simplify(steps + past[past.size() - 2]);
   const bool lengths = mask.rank() == 1;
-  const Expr batch = mask.dim(0);
+  const Expr& batch = mask.dim(0);
   if (lengths && !ProveEqual(batch, keys[0], op.bounds())) {
     return AOTC_REFUSAL(
         Unimplemented,

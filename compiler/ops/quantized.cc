@@ -96,8 +96,8 @@ ValueId Scaled(Expansion& e, ValueId sums, ValueId a_scale, ValueId b_scale, Val
   return bias.valid() ? e.Emit("Add", {result, bias}) : result;
 }
 
-// Inputs: A, B, scales of A and B, zero points of A and B, bias. Scales, bias and result may be f16,
-// which holds no sum above 65504.
+// Inputs: A, B, scales of A and B, zero points of A and B, bias. Scales, bias and result may be of
+// f16, which holds no sum above 65504.
 absl::Status MatMulIntegerToFloat(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2, 3}));

@@ -32,6 +32,18 @@ std::string ShapeText(const Shape& shape) {
   return StrCat("[", StrJoin(shape, ", ", [](const Expr& dim) { return PrintExpr(dim); }), "]");
 }
 
+// Makes one more dim part of what is common so far; false where they do not broadcast.
+bool JoinDim(Expr& common, const Expr& dim, const Bounds& bounds, std::vector<DimPair>* unproved) {
+  if (dim.IsInt(1) || ProveEqual(common, dim, bounds)) return true;
+  if (common.IsInt(1)) {
+    common = dim;
+    return true;
+  }
+  if (unproved == nullptr || Prove(Ne(common, dim), bounds) == true) return false;
+  unproved->push_back({common, dim});
+  return true;
+}
+
 }  // namespace
 
 const Shape& Tensor::shape() const { return builder_->shapes_[static_cast<size_t>(id_.index())]; }
@@ -195,17 +207,9 @@ absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes, const Bo
   Shape result(rank, Expr(1));
   for (const Shape& shape : shapes) {
     for (size_t d = 0; d < shape.size(); ++d) {
-      Expr& common = result[rank - shape.size() + d];
-      if (shape[d].IsInt(1) || ProveEqual(common, shape[d], bounds)) continue;
-      if (common.IsInt(1)) {
-        common = shape[d];
-        continue;
-      }
-      if (unproved == nullptr || Prove(Ne(common, shape[d]), bounds) == true) {
-        return AOTC_REFUSAL(InvalidArgument, StrCat("shapes do not broadcast: ",
-                                                    StrJoin(shapes, " and ", ShapeText)));
-      }
-      unproved->push_back({common, shape[d]});
+      if (JoinDim(result[rank - shape.size() + d], shape[d], bounds, unproved)) continue;
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("shapes do not broadcast: ", StrJoin(shapes, " and ", ShapeText)));
     }
   }
   return result;
