@@ -46,7 +46,7 @@ bool JoinDim(Expr& common, const Expr& dim, const Bounds& bounds, std::vector<Di
 
 }  // namespace
 
-const Shape& Tensor::shape() const { return builder_->shapes_[static_cast<size_t>(id_.index())]; }
+const Shape& Tensor::shape() const { return builder_->tensor(id_).shape; }
 int Tensor::rank() const { return static_cast<int>(shape().size()); }
 DType Tensor::dtype() const { return builder_->tensor(id_).dtype; }
 
@@ -70,7 +70,7 @@ TensorBuilder::TensorBuilder(std::string kernel_name, Bounds bounds) : bounds_(s
 std::string TensorBuilder::UniqueName(std::string_view name) const {
   std::string base = ShortIdentifier(name, "t");
   auto taken = [&](const std::string& candidate) {
-    return std::any_of(kernel_.tensors.begin(), kernel_.tensors.end(),
+    return std::any_of(tensors_.begin(), tensors_.end(),
                        [&](const KernelTensor& tensor) { return tensor.name == candidate; });
   };
   std::string result = base;
@@ -79,8 +79,8 @@ std::string TensorBuilder::UniqueName(std::string_view name) const {
 }
 
 Tensor TensorBuilder::AddTensor(std::string_view name, DType dtype, Shape shape, TensorRole role) {
-  shapes_.push_back(shape);
-  TensorId id = kernel_.tensors.Add(
+  const TensorId id(static_cast<int32_t>(tensors_.size()));
+  tensors_.push_back(
       {.name = UniqueName(name), .dtype = dtype, .shape = std::move(shape), .role = role});
   return Tensor(this, id);
 }
@@ -182,16 +182,20 @@ Tensor TensorBuilder::Copy(const Tensor& x) {
 }
 
 void TensorBuilder::SetOutput(size_t index, const Tensor& tensor, std::string_view name) {
-  Tensor output = kernel_.tensors[tensor.id()].role == TensorRole::kTemp ? tensor : Copy(tensor);
-  kernel_.tensors[output.id()].role = TensorRole::kOutput;
-  if (!name.empty()) kernel_.tensors[output.id()].name = UniqueName(name);
+  const bool is_temp = this->tensor(tensor.id()).role == TensorRole::kTemp;
+  const Tensor output = is_temp ? tensor : Copy(tensor);
+  KernelTensor& kept = tensors_[static_cast<size_t>(output.id().index())];
+  kept.role = TensorRole::kOutput;
+  if (!name.empty()) kept.name = UniqueName(name);
   if (outputs_.size() <= index) outputs_.resize(index + 1);
   outputs_[index] = output.id();
 }
 
 Kernel TensorBuilder::Finish(const std::vector<Symbol>& symbols) {
-  for (TensorId id : kernel_.tensors.ids()) {
-    if (kernel_.tensors[id].role == TensorRole::kInput) kernel_.params.push_back(id);
+  for (KernelTensor& tensor : tensors_) {
+    const bool is_input = tensor.role == TensorRole::kInput;
+    const TensorId id = kernel_.tensors.Add(std::move(tensor));
+    if (is_input) kernel_.params.push_back(id);
   }
   for (TensorId id : outputs_) {
     if (id.valid()) kernel_.params.push_back(id);

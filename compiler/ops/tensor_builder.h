@@ -99,7 +99,9 @@ class TensorBuilder {
   // What Map has taken to be equal: for the caller to require.
   const std::vector<DimPair>& unproved() const { return unproved_; }
 
-  const KernelTensor& tensor(TensorId id) const { return kernel_.tensors[id]; }
+  const KernelTensor& tensor(TensorId id) const {
+    return tensors_[static_cast<size_t>(id.index())];
+  }
   // The part of `name` that a C identifier may hold, made different from all tensors' names.
   std::string UniqueName(std::string_view name) const;
 
@@ -109,8 +111,8 @@ class TensorBuilder {
   Tensor AddTensor(std::string_view name, DType dtype, Shape shape, TensorRole role);
   Tensor Copy(const Tensor& x);
 
-  Kernel kernel_;
-  std::deque<Shape> shapes_;  // of its tensors, where they stay as tensors are added
+  Kernel kernel_;                     // without its tensors until it is finished
+  std::deque<KernelTensor> tensors_;  // where they stay as others are added
   Bounds bounds_;
   std::vector<DimPair> unproved_;
   std::vector<TensorId> outputs_;
