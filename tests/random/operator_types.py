@@ -39,17 +39,20 @@ EXACT = 1e-9  # of f64, relative to the largest element: more than f32 can give
 Schema = collections.namedtuple("Schema", "inputs outputs types")
 
 
+def read_schema(schema, type_field):
+    """`type_field` is what a formal parameter calls the name of its type."""
+    inputs, outputs = ([(getattr(formal, type_field), formal.option.name) for formal in formals]
+                       for formals in (schema.inputs, schema.outputs))
+    return Schema(inputs, outputs,
+                  {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints})
+
+
 @functools.cache
 def schemas_of_microsoft():
     """By their names the operators that onnxruntime alone knows."""
-    of = lambda formals: [(formal.typeStr, formal.option.name) for formal in formals]  # noqa: E731
-    return {found.name: Schema(of(found.inputs), of(found.outputs), types_of(found))
-            for found in onnxruntime_state.get_all_operator_schema()
-            if found.domain == MICROSOFT}
-
-
-def types_of(schema):
-    return {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
+    return {schema.name: read_schema(schema, "typeStr")
+            for schema in onnxruntime_state.get_all_operator_schema()
+            if schema.domain == MICROSOFT}
 
 
 @functools.cache
@@ -57,11 +60,9 @@ def schema_of(op, domain, version):
     if domain == MICROSOFT:
         return schemas_of_microsoft().get(op)
     try:
-        found = defs.get_schema(op, version, domain)
+        return read_schema(defs.get_schema(op, version, domain), "type_str")
     except defs.SchemaError:
         return None
-    of = lambda formals: [(formal.type_str, formal.option.name) for formal in formals]  # noqa: E731
-    return Schema(of(found.inputs), of(found.outputs), types_of(found))
 
 
 def parameter(formals, index):
