@@ -27,6 +27,7 @@ NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
 # which then need other attributes.
 NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm",
                    "LinearRegressor", "SVMRegressor", "Imputer"}
+OF_ATTRIBUTES = {"LabelEncoder"}  # whose operand has the type of keys that are an attribute
 CUT_OFF = {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}  # to integers, which may be one less
 FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
 IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
@@ -152,7 +153,8 @@ def retyped(draw, node):
     kernels do not mix floats, those of all parameters."""
     opset = OPSET_OF_TYPES if node.opset == OPSET else node.opset
     schema = schema_of(node.op, node.domain, node.version if node.domain else opset)
-    if schema is None or node.holds is not None or node.stand_in or not draw.chance(SHARE):
+    if (schema is None or node.holds is not None or node.stand_in or node.op in OF_ATTRIBUTES
+            or not draw.chance(SHARE)):
         return node
     found = choices(schema, node)
     if not found:
