@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kSharedBytes = 40 * 1024;  // of the 48 KiB that every block has
 constexpr int64_t kMostRepeatedTerms = 32;  // a chain of x * sigmoid(x) would double them each time
+constexpr int64_t kMostStatementTerms = 128;  // a statement that one still reads, and lays out fast
 
 // What a pointwise stage stored at an element, in place of a load of that element.
 class StoredValue {
@@ -112,17 +113,21 @@ std::vector<Expr> LoadsFrom(const FlatStage& stage, TensorId temp) {
   return found;
 }
 
-// Of stages behind `writer`, one alone reads its result, by one load, as often as it is computed.
+// Of stages behind `writer`, one alone reads its result, by one load, as often as it is computed,
+// and is short enough to compute it.
 bool IsReadOnce(const Nest& nest, size_t writer) {
   const TensorId temp = nest.stages[writer].results[0].tensor;
   size_t loads = 0;
-  int64_t reads = 0;
+  int64_t reads = 0, terms = TermCount(nest.stages[writer].bodies[0]);
   for (size_t s = writer + 1; s < nest.stages.size(); ++s) {
     const size_t found = LoadsFrom(nest.stages[s], temp).size();
-    if (found > 0) reads = Iterations(nest.stages[s], nest.bounds);
+    if (found == 0) continue;
+    reads = Iterations(nest.stages[s], nest.bounds);
+    for (const Expr& body : nest.stages[s].bodies) terms += TermCount(body);
     loads += found;
   }
-  return loads == 1 && reads <= Iterations(nest.stages[writer], nest.bounds);
+  return loads == 1 && reads <= Iterations(nest.stages[writer], nest.bounds) &&
+         terms <= kMostStatementTerms;
 }
 
 void InlineSingleReads(Nest& nest) {

@@ -11,8 +11,8 @@
 namespace aotc {
 
 // Turns temps of one element to a row (a reduction that keeps its axis) into variables, and
-// computes pointwise temps where they are read, if one load reads each element once and stands at
-// few places of an expression.
+// computes pointwise temps where they are read, if one load reads each element once, stands at few
+// places of an expression, and the statement stays short.
 void KeepFewTemps(Nest& nest);
 
 // Lets pointwise stages write over a temp that they read last, each element at its own place. Only
