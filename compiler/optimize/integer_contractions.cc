@@ -9,12 +9,6 @@
 namespace aotc {
 namespace {
 
-Attributes CastTo(DType type) {
-  Attributes to;
-  to.Set("to", static_cast<int64_t>(type));
-  return to;
-}
-
 // What becomes of sums: sums + bias, in i32, times a factor per channel.
 struct Scaling {
   bool is_convolution = false;
@@ -248,7 +242,8 @@ constexpr RewriteRule kLeftovers[] = {DequantizedConstant};
 
 absl::StatusOr<Graph> IntegerContractions(const Graph& graph, PassContext&) {
   std::vector<RewriteRule> rules(std::begin(kRules), std::end(kRules));
-  for (std::span<const RewriteRule> table : {IntegerSumRules(), QuantizeRules()}) {
+  for (std::span<const RewriteRule> table :
+       {IntegerSumRules(), IntegerProductRules(), QuantizeRules()}) {
     rules.insert(rules.end(), table.begin(), table.end());
   }
   absl::StatusOr<Graph> rewritten = RewriteUntilDone(graph, rules);

@@ -67,4 +67,10 @@ Constant PerChannel(DType dtype, const std::vector<double>& numbers, bool is_con
   return VectorConstant(dtype, numbers).Reshaped(std::move(dims));
 }
 
+Attributes CastTo(DType type) {
+  Attributes to;
+  to.Set("to", static_cast<int64_t>(type));
+  return to;
+}
+
 }  // namespace aotc

@@ -50,8 +50,13 @@ std::optional<IntegerWeights> IntegerWeightsOf(const Constant* stored, bool is_c
 Constant PerChannel(DType dtype, const std::vector<double>& numbers, bool is_convolution,
                     size_t rank);
 
-// ConvInteger and MatMulInteger: the form without zero points, u8 times i8.
+// Of a Cast.
+Attributes CastTo(DType type);
+
+// ConvInteger and MatMulInteger of constant weights: the form without zero points, u8 times i8.
 std::span<const RewriteRule> IntegerSumRules();
+// The same of two operands of the run: of any bytes.
+std::span<const RewriteRule> IntegerProductRules();
 // QuantizeLinear, DequantizeLinear and what lies between them.
 std::span<const RewriteRule> QuantizeRules();
 

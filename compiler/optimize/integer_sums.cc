@@ -50,12 +50,6 @@ std::optional<IntegerNode> IntegerNodeOf(const RewriteSite& site) {
   return node;
 }
 
-Attributes CastTo(DType type) {
-  Attributes to;
-  to.Set("to", static_cast<int64_t>(type));
-  return to;
-}
-
 // The elements less the shifts of their channels, as i8.
 Constant Shifted(const IntegerWeights& weights, const std::vector<int64_t>& shifts) {
   std::vector<uint8_t> bytes;

@@ -11,6 +11,7 @@
 #ifndef AOTC_DOT_H_
 #define AOTC_DOT_H_
 
+#include "aotc/pairs.h"
 #include "aotc/vector.h"
 
 // Four s8 in each lane, as they lie in memory.
@@ -80,19 +81,6 @@ typedef int16_t aotc_vi16x2 __attribute__((vector_size(AOTC_LANES * 4)));
 AOTC_INLINE aotc_dot_s8 aotc_dot_prepare_s8(aotc_vi bytes) {
   const aotc_vi16x2 pairs = (aotc_vi16x2)bytes;
   return aotc_dot_s8{(aotc_vi)((pairs << 8) >> 8), (aotc_vi)(pairs >> 8)};
-}
-
-// a[0] * b[0] + a[1] * b[1] of the 16-bit halves of each lane.
-AOTC_INLINE aotc_vi aotc_multiply_add_pairs(aotc_vi a, aotc_vi b) {
-#if defined(AOTC_AVX)
-  __asm__("vpmaddwd %2, %1, %0" : "=" AOTC_REGISTER(a) : AOTC_REGISTER(a), AOTC_REGISTER(b));
-  return a;
-#elif defined(AOTC_ISA_X86_64)
-  __asm__("pmaddwd %1, %0" : "+" AOTC_REGISTER(a) : AOTC_REGISTER(b));
-  return a;
-#else
-  return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
-#endif
 }
 
 AOTC_INLINE aotc_vi aotc_dot(aotc_vi acc, aotc_dot_u8 x, aotc_dot_s8 w) {

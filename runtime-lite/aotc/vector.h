@@ -341,7 +341,7 @@ AOTC_INLINE Vector aotc_swap_lanes(Vector x) {
   }
 
 AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vf, float, a + b)
-AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vi, int32_t, a + b)
+AOTC_DEFINE_REDUCTION(aotc_sum_lanes, aotc_vi, int32_t, aotc_add(a, b))
 // NaN where any lane is NaN.
 AOTC_DEFINE_REDUCTION(aotc_max_lanes, aotc_vf, float, aotc_max(a, b))
 AOTC_DEFINE_REDUCTION(aotc_min_lanes, aotc_vf, float, aotc_min(a, b))

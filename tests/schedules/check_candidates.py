@@ -5,7 +5,7 @@
     tests/schedules/check_candidates.py --all     # every model of models.txt and of ../shared/bench
 
 A schedule's text gives the same text and the same loops again; a contraction has a dozen
-candidates or more, of several tiles, cuts and blocks; those of few_candidates.txt have fewer.
+candidates or more, of several tiles, cuts and blocks.
 Exit status 0: all holds.
 """
 import argparse
@@ -20,7 +20,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
 import model_list  # noqa: E402
 
 TARGETS = ("cpu", "cuda")
-FEW = pathlib.Path(__file__).with_name("few_candidates.txt")
 BENCH_DIMS = {"gpt2_step": {"past": "0..1023"}}
 
 
@@ -57,16 +56,6 @@ def made(folder):
         yield argument(path, BENCH_DIMS.get(name, {}))
 
 
-def few_candidates(target, models):
-    """Flags for those of the models that have kernels with few candidates."""
-    counted = {pathlib.Path(model.split(",")[0]).stem for model in models}
-    for line in FEW.read_text().splitlines():
-        if not line.startswith("#"):
-            name, of_target, count = line.split()[:3]
-            if of_target == target and name in counted:
-                yield from ("--few", f"{name}.onnx={count}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true")
@@ -80,8 +69,7 @@ def main():
             if not models:
                 print("no models are here")
                 continue
-            failures += subprocess.run([count, *models, "--target", target,
-                                        *few_candidates(target, models)],
+            failures += subprocess.run([count, *models, "--target", target],
                                        check=False).returncode != 0
     return 1 if failures else 0
 

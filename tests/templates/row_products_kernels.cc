@@ -15,19 +15,19 @@ enum { kRows = AOTC_LANES == 16 ? 8 : 6 };
 
 static void products(const ProductArguments* of) {
   aotc_row_products<kRows, 2>(of->rows, of->columns, of->depth,
-                              aotc_matrix{of->a, of->a_row, of->a_step},
-                              aotc_matrix{of->b, of->b_row, 1}, of->y, of->y_row);
+                              aotc_matrix<float>{of->a, of->a_row, of->a_step},
+                              aotc_matrix<float>{of->b, of->b_row, 1}, of->y, of->y_row);
 }
 
 static void dots(const ProductArguments* of) {
-  aotc_row_dots<kRows, 2>(of->rows, of->columns, of->depth, aotc_matrix{of->a, of->a_row, 1},
-                          aotc_matrix{of->b, of->b_row, 1}, of->y, of->y_row);
+  aotc_row_dots<kRows, 2>(of->rows, of->columns, of->depth, aotc_matrix<float>{of->a, of->a_row, 1},
+                          aotc_matrix<float>{of->b, of->b_row, 1}, of->y, of->y_row);
 }
 
-const RowProductKernels kernels = {kRows, products, dots};
+const RowProductKernels kKernels = {kRows, products, dots};
 
 }  // namespace
 
-extern "C" const RowProductKernels* AOTC_TEST_EXPORT(row_products)() { return &kernels; }
+extern "C" const RowProductKernels* AOTC_TEST_EXPORT(row_products)() { return &kKernels; }
 
 #include "aotc/target_end.h"

@@ -161,7 +161,7 @@ TEST(CpuRowProducts, TilesHaveTheRowsOfTheTask) {
 }
 
 // A tile hands over vectors: what cannot take them is computed in loops, from weights as they are.
-TEST(CpuContraction, EpiloguesWithoutVectorFormAreLoops) {
+TEST(CpuContraction, EpiloguesWithoutVectorFormAreLoopsBehindRowProducts) {
   const ProgramKernel kernel = Scheduled(R"air(
     kernel @bytes(in %x: u8[7, 32], const %w: i8[32, 48], out %y: u8[7, 48]) {
       temp %sum: i32[7, 48]
@@ -169,8 +169,10 @@ TEST(CpuContraction, EpiloguesWithoutVectorFormAreLoops) {
       %y[i<7, j<48] = u8(%sum[i, j])
     })air");
   ASSERT_FALSE(kernel.variants.empty());
-  EXPECT_EQ(kernel.variants[0].realisation, "loops");
-  EXPECT_EQ(kernel.variants[0].reason, "the epilogue has no vector form");
+  EXPECT_EQ(kernel.variants[0].realisation, "row_products");
+  EXPECT_EQ(kernel.variants[0].reason,
+            "rows that multiply with one matrix share its loads; no contract_tile: the epilogue "
+            "has no vector form");
   EXPECT_TRUE(kernel.packing.empty());
 }
 

@@ -17,12 +17,14 @@
 namespace aotc {
 namespace {
 
+bool IsByte(const Expr& e) { return e.dtype() == DType::kU8 || e.dtype() == DType::kI8; }
+
 // There is something to compute for vectors: on f32, or a reduction of bytes.
 bool HasVectorMath(const Kernel& kernel) {
   return std::ranges::any_of(kernel.stages, [](const Stage& stage) {
     return std::ranges::any_of(stage.body, [&](const Expr& e) {
-      const bool is_byte = e.dtype() == DType::kU8 || e.dtype() == DType::kI8;
-      return ComputeType(e.dtype()) == DType::kF32 || (is_byte && stage.IsReduction());
+      if (ComputeType(e.dtype()) == DType::kF32) return true;
+      return stage.IsReduction() && (IsByte(e) || std::ranges::any_of(LoadsOf(e), IsByte));
     });
   });
 }

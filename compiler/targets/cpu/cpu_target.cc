@@ -11,6 +11,7 @@
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_schedule.h"
 #include "compiler/targets/cpu/cpu_schedules.h"
+#include "compiler/targets/cpu/product_rows.h"
 
 namespace aotc {
 namespace {
@@ -35,7 +36,7 @@ std::string RealisationOf(const Schedule& schedule) {
   if (IsAttention(schedule)) return "attention";
   if (IsChain(schedule)) return "chain";
   if (heart.by == "loops") return heart.params[0] > 1 ? "vector_loops" : "loops";
-  return heart.by == "row_dots" ? "row_products" : heart.by;
+  return IsProductRow(heart.by) ? "row_products" : heart.by;
 }
 
 std::string ReasonOf(const CpuReading& reading, const Schedule& schedule) {

@@ -86,14 +86,14 @@ TileRow RowOf(const Kind& kind, const Elements& elements, std::deque<std::string
 
 std::vector<TileRow> RankRows() {
   static std::deque<std::string> kept;
-  static const std::vector<TileRow> rows = [] {
+  static const std::vector<TileRow> kRows = [] {
     std::vector<TileRow> all;
     for (const Kind& kind : kKinds) {
       for (const Elements& elements : kElements) all.push_back(RowOf(kind, elements, kept));
     }
     return all;
   }();
-  return rows;
+  return kRows;
 }
 
 std::optional<std::string_view> RankRowsOf(DType type) {

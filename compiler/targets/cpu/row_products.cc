@@ -10,9 +10,11 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
+#include "compiler/schedule/anchor.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/product_rows.h"
 
 namespace aotc {
 namespace {
@@ -29,7 +31,8 @@ struct Operand {
 struct Product {
   Operand a, b, y;
   Expr columns = {}, terms = {};
-  bool is_dots = false;  // b is dense along k, else along n
+  bool is_dots = false;     // b is dense along k, else along n
+  bool is_integer = false;  // of bytes, in i32; else of f32
 };
 
 // The nest of blocks of `rows` rows: variables task_row, row_count, and row within the block.
@@ -61,7 +64,8 @@ class RowBlocks {
 
   std::optional<Product> ProductOf(const FlatStage& stage) const {
     if (!IsPlainSum(stage)) return std::nullopt;
-    const Expr &left = stage.bodies[0].arg(0), &right = stage.bodies[0].arg(1);
+    const Expr left = OperandLoad(stage.bodies[0].arg(0)),
+               right = OperandLoad(stage.bodies[0].arg(1));
     if (std::optional<Product> product = InOrder(stage, left, right)) return product;
     return InOrder(stage, right, left);
   }
@@ -119,16 +123,20 @@ class RowBlocks {
     }
   }
 
-  // sum of a load times a load, in f32.
+  // sum of a load times a load: in f32, or in i32 of bytes.
   bool IsPlainSum(const FlatStage& stage) const {
     if (stage.bodies.size() != 1 || stage.reduce.size() != 1) return false;
-    if (stage.results[0].dtype != DType::kF32 || stage.combiner.name != "sum") return false;
     const Expr& body = stage.bodies[0];
-    return body.op() == ExprOp::kMul && body.dtype() == DType::kF32 && IsFloats(body.arg(0)) &&
-           IsFloats(body.arg(1));
+    if (stage.results[0].dtype != body.dtype() || stage.combiner.name != "sum") return false;
+    return body.op() == ExprOp::kMul && IsFactor(body.arg(0)) && IsFactor(body.arg(1));
   }
-  bool IsFloats(const Expr& e) const {
-    return e.op() == ExprOp::kLoad && !e->guarded && nest_.buffers[e->tensor].dtype == DType::kF32;
+  bool IsFactor(const Expr& e) const {
+    const bool is_integer = e.dtype() == DType::kI32 && e.op() == ExprOp::kCast;
+    const Expr& load = is_integer ? e.arg(0) : e;
+    if (load.op() != ExprOp::kLoad || load->guarded) return false;
+    const DType stored = nest_.buffers[load->tensor].dtype;
+    if (is_integer) return stored == DType::kU8 || stored == DType::kI8;
+    return e.dtype() == DType::kF32 && stored == DType::kF32;
   }
 
   std::optional<Operand> Place(const FlatStage& stage, TensorId tensor, const Expr& index) const {
@@ -158,7 +166,8 @@ class RowBlocks {
     const bool is_dots = !right->column.IsInt(1);
     if (is_dots && !(right->term.IsInt(1) && left->term.IsInt(1))) return std::nullopt;
     const Expr columns = stage.inner.empty() ? Expr(1) : stage.inner.back().extent;
-    const Product product{*left, *right, *y, columns, stage.reduce[0].extent, is_dots};
+    const Product product{
+        *left, *right, *y, columns, stage.reduce[0].extent, is_dots, result.dtype == DType::kI32};
     const bool is_matrix = is_dots || !columns.IsInt(1);
     return is_matrix && !product.terms.IsInt(1) ? std::optional(product) : std::nullopt;
   }
@@ -169,7 +178,7 @@ class RowBlocks {
 };
 
 std::string_view TileOf(const Product& product) {
-  return product.is_dots ? "row_dots" : "row_products";
+  return ProductRowOf(product.is_dots, product.is_integer);
 }
 
 Stmt Call(const Product& product, const SchedulePart& part) {

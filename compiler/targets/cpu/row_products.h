@@ -26,8 +26,8 @@ namespace aotc {
 // The rows of the kernel, whose temps become those of a block.
 absl::StatusOr<Nest> RowProductNest(const Kernel& kernel);
 
-// Error, with the reason: no stage multiplies all rows with one f32 matrix whose rows or columns
-// are dense, or the temps of a few rows would leave the cache.
+// Error, with the reason: no stage multiplies all rows with one matrix (of f32, or of bytes into
+// i32) whose rows or columns are dense, or the temps of a few rows would leave the cache.
 absl::StatusOr<Schedule> ChooseRowProducts(const Kernel& kernel, const Nest& nest, const Isa& isa);
 // Blocks of more and of fewer rows and columns, along each axis that allows it; the above among
 // them. Empty where it is an error.

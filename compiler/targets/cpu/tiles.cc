@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "compiler/targets/cpu/product_rows.h"
 #include "compiler/targets/cpu/rank_rows.h"
 #include "compiler/targets/cpu/winograd_rows.h"
 
@@ -173,35 +174,6 @@ kernel @depthwise_tile_int8(in %a: u8[pixels, h, w, vectors * lanes],
       i32(%a[m, i, j, n]) * i32(%b[i, floor_div(j, 4), n, mod(j, 4)])
 })";
 
-// --- Rows times a matrix that lies as it was computed -------------------------------------------
-
-constexpr TileParam kRowProductsParams[] = {{"most_rows", kUpTo8}, {"vectors", kUpTo4}};
-constexpr TileParam kRowDotsParams[] = {{"most_rows", kUpTo8}, {"most_columns", kUpTo4}};
-constexpr std::string_view kRowExtents[] = {"rows", "columns", "depth"};
-constexpr TileBound kRowBounds[] = {{"rows", "most_rows"}};
-
-constexpr std::string_view kRowProductsText = R"(
-kernel @row_products(in %a: f32[rows, depth], in %b: f32[depth, columns],
-                     out %y: f32[rows, columns]) {
-  symbol most_rows in 1..8
-  symbol vectors in 1..4
-  symbol rows in 1..8
-  symbol columns in 0..1048576
-  symbol depth in 0..1048576
-  %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[k, n]
-})";
-
-constexpr std::string_view kRowDotsText = R"(
-kernel @row_dots(in %a: f32[rows, depth], in %b: f32[columns, depth],
-                 out %y: f32[rows, columns]) {
-  symbol most_rows in 1..8
-  symbol most_columns in 1..4
-  symbol rows in 1..8
-  symbol columns in 0..1048576
-  symbol depth in 0..1048576
-  %y[m<rows, n<columns] = reduce sum(k<depth) %a[m, k] * %b[n, k]
-})";
-
 // --- Copies along other axes --------------------------------------------------------------------
 
 constexpr int64_t kTransposeBlocks[] = {8, 16, 32};
@@ -321,28 +293,6 @@ constexpr TileRow kTiles[] = {
      .call = "aotc_depthwise_tile_int8<$pixels, $vectors, #h, #w, $a.0>("
              "aotc_window<$a:T>{$a, $h, $w, $a.1, $a.2}, aotc_taps<$b:T>{$b, $b.0, $b.1}, @y)",
      .summary = "the same on 8-bit integers"},
-    {.name = "row_products",
-     .header = "cpu/row_products.h",
-     .text = kRowProductsText,
-     .params = kRowProductsParams,
-     .extents = kRowExtents,
-     .at_most = kRowBounds,
-     .result = Fragment::kMemory,
-     .needs = BlockNeeds,
-     .call = "aotc_row_products<$most_rows, $vectors>($rows, $columns, $depth, "
-             "aotc_matrix{$a, $a.0, $a.1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
-     .summary = "rows that multiply with one matrix, such as attention"},
-    {.name = "row_dots",
-     .header = "cpu/row_products.h",
-     .text = kRowDotsText,
-     .params = kRowDotsParams,
-     .extents = kRowExtents,
-     .at_most = kRowBounds,
-     .result = Fragment::kMemory,
-     .needs = BlockNeeds,
-     .call = "aotc_row_dots<$most_rows, $most_columns>($rows, $columns, $depth, "
-             "aotc_matrix{$a, $a.0, 1}, aotc_matrix{$b, $b.0, 1}, $y, $y.0)",
-     .summary = "rows that multiply with the rows of one matrix, such as attention"},
     {.name = "transpose_tile",
      .header = "cpu/transpose_tile.h",
      .text = kTransposeText,
@@ -360,6 +310,7 @@ TileTable CpuTiles() {
   static const std::vector<TileRow> kAll = [] {
     std::vector<TileRow> all(std::begin(kTiles), std::end(kTiles));
     for (const TileRow& row : WinogradRows()) all.push_back(row);
+    for (const TileRow& row : ProductRows()) all.push_back(row);
     for (const TileRow& row : RankRows()) all.push_back(row);
     return all;
   }();
