@@ -11,7 +11,6 @@ or exit. The table keeps its contract. The same bytes come out twice, and from a
 models in one program give the bytes that each gives alone. Exit status 0: all holds.
 """
 import argparse
-import concurrent.futures
 import filecmp
 import itertools
 import pathlib
@@ -26,7 +25,7 @@ import model_list
 import reference
 import symbols
 from build_output import (Failure, build_library, command, compile_model,
-                          compile_objects, model_name, sources)
+                          compile_objects, model_name)
 from model_table import CompiledModel
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -60,22 +59,10 @@ def check_header(outdir, folder, quick):
 
 def check_nvcc(outdir, folder):
     """Each generated file by the real compiler, then the symbols of the host part."""
-    nvcc = cuda_tools.find("nvcc")
-    if nvcc is None:
+    if cuda_tools.find("nvcc") is None:
         print("  cuda nvcc is not installed: not compiled with it")
         return
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def one(source):
-        result = folder / f"{source.name}.o"
-        words = [nvcc, "-std=c++17", "-O2", "--Werror", "all-warnings"]
-        command([*(["g++"] if source.suffix == ".S" else words), "-I", outdir, "-c", source,
-                 "-o", result])
-        return result
-
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        objects = list(pool.map(one, sources(outdir)))
-    table = symbols.read(objects)
+    table = symbols.read(compile_objects(outdir, "nvcc", folder))
     symbols.verify_names(table, model_name(outdir), NVCC_STUB_PREFIXES)
     symbols.verify_run(table, f"{model_name(outdir)}_enqueue", cuda=True)
     print("  cuda nvcc takes every file without a warning; enqueue reaches CUDA's calls only")
