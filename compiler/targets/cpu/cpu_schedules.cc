@@ -7,6 +7,7 @@
 #include "compiler/lower/block_constants.h"
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/tidy_loops.h"
+#include "compiler/schedule/nest_form.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contract_schedule.h"
@@ -210,14 +211,17 @@ const absl::StatusOr<Nest>& CpuReading::ranks() const {
 
 const absl::StatusOr<Transpose>& CpuReading::transpose() const {
   if (!transpose_) {
-    transpose_ = transpose_allowed_.ok() ? ReadTranspose(stored())
-                                         : absl::StatusOr<Transpose>(transpose_allowed_);
+    transpose_ = !transpose_allowed_.ok() ? absl::StatusOr<Transpose>(transpose_allowed_)
+                 : loops().ok()           ? ReadTranspose(*loops())
+                                          : absl::StatusOr<Transpose>(loops().status());
   }
   return *transpose_;
 }
 
 const absl::StatusOr<Nest>& CpuReading::loops() const {
-  if (!loops_) loops_ = LoopNest(stored());
+  // Loops over rows are those of row products, too.
+  const bool are_rows = rows_allowed_.ok() && !HasTile() && !IsPointNest(stored());
+  if (!loops_) loops_ = are_rows ? rows() : LoopNest(stored());
   return *loops_;
 }
 

@@ -93,8 +93,7 @@ Chunk ChunkOf(const NestAxis& axis, int64_t size, Bounds& bounds) {
 
 }  // namespace
 
-absl::StatusOr<Transpose> ReadTranspose(const Kernel& kernel) {
-  AOTC_ASSIGN_OR_RETURN(Nest nest, LoopNest(kernel));
+absl::StatusOr<Transpose> ReadTranspose(Nest nest) {
   AOTC_ASSIGN_OR_RETURN(const Expr load, MovedLoad(nest));
   const Expr& index = nest.stages[0].results[0].index;
   const std::optional<size_t> row = DenseAxis(nest, index), column = DenseAxis(nest, load.arg(0));

@@ -28,8 +28,8 @@ struct Transpose {
   Expr read_step = {}, written_step = {};
 };
 
-// Error: the reason why the kernel, with its constants packed, is no such copy.
-absl::StatusOr<Transpose> ReadTranspose(const Kernel& kernel);
+// Of the plain loops of a kernel with its constants packed. Error: the reason why it is no such copy.
+absl::StatusOr<Transpose> ReadTranspose(Nest nest);
 
 struct TransposeTiling {
   int64_t rows = 1, columns = 1;  // of a task
