@@ -28,7 +28,7 @@ struct Transpose {
   Expr read_step = {}, written_step = {};
 };
 
-// Of the plain loops of a kernel with its constants packed. Error: the reason why it is no such copy.
+// Of the plain loops of a kernel with its constants packed. Error: the reason why it is none.
 absl::StatusOr<Transpose> ReadTranspose(Nest nest);
 
 struct TransposeTiling {
