@@ -2,7 +2,7 @@
 """Attention against what the machine can do, all of it by one thread and in one run.
 
     tests/bench/attention_speed.py
-    tests/bench/attention_speed.py --most-ratio 1.3 --least-share 0.6     # and fail beyond
+    tests/bench/attention_speed.py --most-ratio 1.3 --least-share 0.65    # and fail beyond
 
 12 heads of 64 elements. A step of decoding, one row over 1,025 keys, against a loop that sums the
 bytes of keys and values: once with the keys given, once with a symbolic number of them. As many
@@ -28,6 +28,7 @@ from build_output import Failure  # noqa: E402
 from model_table import CompiledModel, Run  # noqa: E402
 
 HEADS, DEPTH = 12, 64
+PLACES = 4  # of operands in memory, in which a time is taken
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -78,9 +79,16 @@ class Attention:
                   "k": rng.standard_normal(shape, np.float32),
                   "v": rng.standard_normal(shape, np.float32)}
         self.model = CompiledModel(folder / "model.so", build_output.model_name(outdir))
-        self.lent = Run(self.model, inputs)
+        self.inputs, self.placed = inputs, []
+        self.place()
+        self.rows = rows
         self.multiply_adds = 2 * HEADS * rows * keys * DEPTH
         self.elements = HEADS * keys * DEPTH // 128 * 128
+
+    def place(self):
+        """Operands and arena in other memory than before."""
+        self.lent = Run(self.model, self.inputs)
+        self.placed.append(self.lent)
 
     def seconds(self, probes):
         lent = self.lent
@@ -108,18 +116,32 @@ def check_step(probes, folder, symbol, options):
         raise Failure(f"a step takes more than {options.most_ratio} times that loop's time")
 
 
-def check_rows(probes, folder, rows, options):
-    attention = Attention(folder, rows, rows)
-    runs = max(20, options.runs * 512 // (rows * rows) * 8)
+def share_of_peak(probes, attention, runs):
+    """What the fastest run reaches of the multiply-adds of a core, printed."""
     pairs = [(probes.multiply_adds_per_second(C.c_int64(50000)), attention.seconds(probes))
              for _ in range(runs)]
     rate, taken = (float(np.median(numbers)) for numbers in zip(*pairs))
     least = min(seconds for _, seconds in pairs)
     share = attention.multiply_adds / least / rate
-    print(f"{rows} rows: {least * 1e3:.2f} ms (median {taken * 1e3:.2f}), {share:.2f} of "
+    print(f"{attention.rows} rows: {least * 1e3:.2f} ms (median {taken * 1e3:.2f}), {share:.2f} of "
           f"{rate / 1e9:.1f} G multiply-adds a second", flush=True)
-    if rows >= 512 and share < options.least_share:
-        raise Failure(f"{rows} rows reach less than {options.least_share} of the peak")
+    return share
+
+
+def check_rows(probes, folder, rows, options):
+    attention = Attention(folder, rows, rows)
+    runs = max(20, options.runs * 512 // (rows * rows) * 8)
+    share = share_of_peak(probes, attention, runs)
+    if rows < 512:
+        return
+    # The pages that the system happens to give are worth a twentieth.
+    for _ in range(PLACES - 1):
+        if share < options.least_share:
+            attention.place()
+            share = share_of_peak(probes, attention, runs)
+    if share < options.least_share:
+        raise Failure(f"{rows} rows reach less than {options.least_share} of the peak in "
+                      f"{PLACES} places of memory")
 
 
 def main():
