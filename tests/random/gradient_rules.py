@@ -79,8 +79,8 @@ def conv(case):
     attributes = {"group": group, "strides": [int(i) for i in rng.integers(1, 3, rank)],
                   "dilations": [int(i) for i in rng.integers(1, 3, rank)]}
     if rng.random() < 0.2:
-        # ONNX's evaluator takes VALID for SAME, and other axes than the spatial ones for the padding
-        # that goes with larger strides.
+        # ONNX's evaluator takes VALID for SAME, and for larger strides other axes than the spatial
+        # ones.
         attributes["auto_pad"] = str(rng.choice(["SAME_UPPER", "SAME_LOWER"]))
         attributes["dilations"] = attributes["strides"] = [1] * rank
     else:
