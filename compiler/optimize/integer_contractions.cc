@@ -16,7 +16,7 @@ struct Scaling {
   std::vector<double> bias = {};     // in i32; empty: none
 };
 
-// The scaled sums in f32.
+// The sums plus bias, times factors.
 ValueId EmitScaled(RewriteSite& site, ValueId sums, const Scaling& scaling) {
   const Shape dims = site.TypeOf(sums).dims;
   if (!scaling.bias.empty()) {
@@ -24,11 +24,9 @@ ValueId EmitScaled(RewriteSite& site, ValueId sums, const Scaling& scaling) {
         "_bias", PerChannel(DType::kI32, scaling.bias, scaling.is_convolution, dims.size()));
     sums = site.Emit("Add", {sums, bias}, {}, TensorType(DType::kI32, dims));
   }
-  const ValueType real = TensorType(DType::kF32, dims);
-  const ValueId numbers = site.Emit("Cast", {sums}, CastTo(DType::kF32), real);
   const ValueId factors = site.EmitConstant(
       "_factors", PerChannel(DType::kF32, scaling.factors, scaling.is_convolution, dims.size()));
-  return site.Emit("Mul", {numbers, factors}, {}, real);
+  return EmitScaled(site, sums, factors);
 }
 
 std::string_view SumOp(bool is_convolution) {
@@ -221,9 +219,7 @@ bool OverQuantized(RewriteSite& site) {
   std::vector<ValueId> inputs = {node.inputs[0], node.inputs[3], node.inputs[2], node.inputs[5]};
   const ValueId sums = site.Emit(SumOp(is_convolution), std::move(inputs), node.attributes,
                                  TensorType(DType::kI32, site.type().dims));
-  const ValueId scaled = EmitScaled(site, sums, scaling);
-  const ValueId one = site.EmitConstant("_scale", Constant::Splat(DType::kF32, {}, 1));
-  return site.ReplaceBy("QuantizeLinear", {scaled, one, zero});
+  return ReplaceByRounded(site, EmitScaled(site, sums, scaling), zero);
 }
 
 // What was left as it is (canonicalize/infer_and_fold.cc) becomes a constant: Emit folds.

@@ -73,4 +73,15 @@ Attributes CastTo(DType type) {
   return to;
 }
 
+ValueId EmitScaled(RewriteSite& site, ValueId sums, ValueId factors) {
+  const ValueType real = TensorType(DType::kF32, site.TypeOf(sums).dims);
+  const ValueId numbers = site.Emit("Cast", {sums}, CastTo(DType::kF32), real);
+  return site.Emit("Mul", {numbers, factors}, {}, real);
+}
+
+bool ReplaceByRounded(RewriteSite& site, ValueId scaled, ValueId zero) {
+  const ValueId one = site.EmitConstant("_scale", Constant::Splat(DType::kF32, {}, 1));
+  return site.ReplaceBy("QuantizeLinear", {scaled, one, zero});
+}
+
 }  // namespace aotc

@@ -53,6 +53,11 @@ Constant PerChannel(DType dtype, const std::vector<double>& numbers, bool is_con
 // Of a Cast.
 Attributes CastTo(DType type);
 
+// Sums in f32, times factors that are broadcast over them.
+ValueId EmitScaled(RewriteSite& site, ValueId sums, ValueId factors);
+// Ends a node: what is scaled already, rounded, plus a zero point (invalid: none).
+bool ReplaceByRounded(RewriteSite& site, ValueId scaled, ValueId zero);
+
 // ConvInteger and MatMulInteger of constant weights: the form without zero points, u8 times i8.
 std::span<const RewriteRule> IntegerSumRules();
 // The same of two operands of the run: of any bytes.

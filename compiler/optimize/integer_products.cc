@@ -95,11 +95,7 @@ bool SumsOfQuantized(RewriteSite& site) {
                                     Along(site, 4, rank - 1, rank, DType::kF32));
   const ValueId factors =
       Combined(site, "Div", products, Along(site, 6, rank - 1, rank, DType::kF32));
-  const ValueType real = TensorType(DType::kF32, site.type().dims);
-  const ValueId numbers = site.Emit("Cast", {sums}, CastTo(DType::kF32), real);
-  const ValueId scaled = site.Emit("Mul", {numbers, factors}, {}, real);
-  const ValueId one = site.EmitConstant("_scale", Constant::Splat(DType::kF32, {}, 1));
-  return site.ReplaceBy("QuantizeLinear", {scaled, one, node.inputs[7]});
+  return ReplaceByRounded(site, EmitScaled(site, sums, factors), node.inputs[7]);
 }
 
 constexpr RewriteRule kRules[] = {SumsOfQuantized, WithoutZeroPointsOfTheRun};

@@ -1,11 +1,13 @@
 // Which schedules there are for attention, and what they mean.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/attention.h"
+#include "compiler/targets/cpu/product_rows.h"
 
 namespace aotc {
 namespace {
@@ -89,8 +91,10 @@ Schedule ScheduleOf(const Attention& a, const AttentionTiling& tiling, int lanes
 }  // namespace
 
 SchedulePart RowProductPart(const AttentionRows& matrix, int64_t width) {
-  if (matrix.step.IsInt(1)) return {.by = "row_dots", .params = {1, width}};
-  if (matrix.row_step.IsInt(1)) return {.by = "row_products", .params = {1, width}};
+  if (matrix.step.IsInt(1))
+    return {.by = std::string(ProductRowOf(true, false)), .params = {1, width}};
+  if (matrix.row_step.IsInt(1))
+    return {.by = std::string(ProductRowOf(false, false)), .params = {1, width}};
   return {};
 }
 

@@ -219,9 +219,11 @@ const absl::StatusOr<Transpose>& CpuReading::transpose() const {
 }
 
 const absl::StatusOr<Nest>& CpuReading::loops() const {
-  // Loops over rows are those of row products, too.
-  const bool are_rows = rows_allowed_.ok() && !HasTile() && !IsPointNest(stored());
-  if (!loops_) loops_ = are_rows ? rows() : LoopNest(stored());
+  if (!loops_) {
+    // Loops over rows are those of row products, too.
+    const bool are_rows = rows_allowed_.ok() && !HasTile() && !IsPointNest(stored());
+    loops_ = are_rows ? rows() : LoopNest(stored());
+  }
   return *loops_;
 }
 

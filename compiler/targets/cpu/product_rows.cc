@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/tiles.h"
 
 namespace aotc {
 namespace {
@@ -59,9 +60,6 @@ constexpr std::string_view kCall =
     "aotc_KIND<$most_rows, $WIDTH>($rows, $columns, $depth, "
     "aotc_matrix<$a:T>{$a, $a.0, STEP}, aotc_matrix<$b:T>{$b, $b.0, 1}, $y, $y.0)";
 
-// Accumulators, a row of the matrix, and a factor.
-TileNeeds Needs(std::span<const int64_t> p, int) { return {.registers = p[0] * p[1] + p[1] + 1}; }
-
 struct ProductRow {
   bool is_dots, is_integer;
   TileRow row;
@@ -86,7 +84,7 @@ TileRow RowOf(const Kind& kind, const Numbers& numbers, std::deque<std::string>&
           .at_most = kBounds,
           .result = Fragment::kMemory,
           .stored = numbers.stored,
-          .needs = Needs,
+          .needs = BlockNeeds,
           .call = keep(absl::StrReplaceAll(
               View(kCall),
               {{"KIND", View(kind.name)}, {"WIDTH", View(width)}, {"STEP", View(kind.step)}})),

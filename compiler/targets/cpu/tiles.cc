@@ -35,11 +35,6 @@ TileNeeds ContractNeeds(std::span<const int64_t> p, int) {
   return {.registers = p[0] * p[1] * p[2] + p[1] + 1};
 }
 
-// The same without a split.
-TileNeeds BlockNeeds(std::span<const int64_t> p, int) {
-  return {.registers = p[0] * p[1] + p[1] + 1};
-}
-
 // Sums lie in registers of tiles; the epilogue takes one vector at a time.
 TileNeeds ContractAmxNeeds(std::span<const int64_t>, int lanes) {
   constexpr int kTileColumns = 16;
@@ -305,6 +300,10 @@ constexpr TileRow kTiles[] = {
 };
 
 }  // namespace
+
+TileNeeds BlockNeeds(std::span<const int64_t> p, int) {
+  return {.registers = p[0] * p[1] + p[1] + 1};
+}
 
 TileTable CpuTiles() {
   static const std::vector<TileRow> kAll = [] {
