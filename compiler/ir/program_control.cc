@@ -20,7 +20,8 @@ absl::Status CheckArguments(const Program& program, size_t index) {
   }
   for (BufferId id : step.args) {
     const Buffer& flag = program.buffers[id];
-    const bool is_flag = flag.dtype == DType::kBool && flag.shape.empty();
+    // A view of a scalar lends it a shape of ones, where the view is what keeps the memory.
+    const bool is_flag = flag.dtype == DType::kBool && ElementCount(flag.shape).IsInt(1);
     if (!is_flag) return Wrong(index, "%", flag.name, " is not one bool");
   }
   return absl::OkStatus();

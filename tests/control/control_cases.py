@@ -62,6 +62,14 @@ IFS = [
   u = If (c) <then_branch = t () => (float[4] a) { a = Mul (r, s) },
               else_branch = e () => (float[4] b) { b = Sub (r, s) }>
   y = Relu (u) }"""),
+    # The condition lies in the memory of the output, whose shape it is not.
+    ("if_condition_seen_as_another_shape", "g (float[4] x, float s) => (bool[1] w, float[4] y)", """{
+  zero = Constant <value = float {0.0}> ()
+  one = Constant <value = int64[1] {1}> ()
+  c = Greater (s, zero)
+  w = Expand (c, one)
+  y = If (c) <then_branch = t () => (float[4] a) { a = Neg (x) },
+              else_branch = e () => (float[4] b) { b = Exp (x) }> }"""),
     ("if_shared_outer_value", "g (float[n,3] x, bool c) => (float[n,3] y, float[n,3] z)", """{
   s = Exp (x)
   y = If (c) <then_branch = t () => (float[n,3] a) { a = Neg (s) },
