@@ -172,7 +172,9 @@ absl::StatusOr<std::string> Choice(const Attributes& attributes, std::string_vie
 absl::Status TreeEnsemble(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   const int64_t targets = e.attributes().Int("n_targets", 1);
-  AOTC_ASSIGN_OR_RETURN(const TreeNodes trees, TreesOfEnsemble(e.attributes()));
+  AOTC_ASSIGN_OR_RETURN(TreeNodes trees, TreesOfEnsemble(e.attributes()));
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  trees.wide |= e.InputType(0).dtype == DType::kF64;
   AOTC_ASSIGN_OR_RETURN(const std::string aggregate, Choice(e.attributes(), "aggregate_function", 1,
                                                             {"AVERAGE", "SUM", "MIN", "MAX"}));
   AOTC_ASSIGN_OR_RETURN(const std::string transform,
