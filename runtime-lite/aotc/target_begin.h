@@ -43,6 +43,15 @@
   AOTC_PRAGMA(clang attribute push(__attribute__((min_vector_width(width))), apply_to = function)) \
   AOTC_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+// GCC up to 13 reads the wrong elements where it makes vectors of loads with a stride that a
+// condition guards (PR 114375), from -O3 on. Such loads stay branches; GCC 14 has it mended.
+#if __GNUC__ < 14
+#pragma GCC optimize("no-tree-loop-if-convert")
+#endif
+#endif
+
 #if defined(AOTC_ISA_X86_64_V4)
 #define AOTC_LANES 16
 #define AOTC_AVX
@@ -52,7 +61,6 @@ AOTC_CLANG_TARGET(
     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl" AOTC_MORE_TARGETS,
     512)
 #else
-#pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")
 #endif
@@ -63,7 +71,6 @@ AOTC_CLANG_TARGET(
 #if defined(__clang__)
 AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt" AOTC_MORE_TARGETS, 256)
 #else
-#pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt")
 #endif
 

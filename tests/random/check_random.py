@@ -13,7 +13,6 @@ only, another for each way and batch, and all its kernels as one file. Exit stat
 import argparse
 import collections
 import concurrent.futures
-import functools
 import pathlib
 import shutil
 import sys
@@ -25,8 +24,9 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import random_graph  # noqa: E402
 import reference  # noqa: E402
-from build_output import (Failure, build_library, compile_model, has_feature,  # noqa: E402
-                          join_kernels, model_name)
+import turns  # noqa: E402
+from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
+                          model_name)
 from check_model import compare, require_steady  # noqa: E402
 from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -42,16 +42,8 @@ WAYS = {
     "cuda-unfused": Way("cuda", ["--disable-pass=fuse"]),
     "gpu": Way("gpu", []),
 }
-# Instruction set -> what /proc/cpuinfo calls the feature that only it needs.
-CPUS = {"x86-64": "sse2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 TURNS = "turns"
 Task = collections.namedtuple("Task", "seed way cpu")  # cpu: an instruction set, or "" for all
-
-
-@functools.cache
-def known_cpus():
-    """Of this machine."""
-    return [cpu for cpu, feature in CPUS.items() if has_feature(feature)]
 
 
 def tasks_of(options, batch):
@@ -59,26 +51,20 @@ def tasks_of(options, batch):
     def cpu_of(way, turn):
         if WAYS[way].target != "cpu":
             return ""
-        return known_cpus()[turn % len(known_cpus())] if options.cpu == TURNS else options.cpu
+        known = turns.known_cpus()
+        return known[turn % len(known)] if options.cpu == TURNS else options.cpu
 
     return [Task(options.seed, way, cpu_of(way, batch + i)) for i, way in enumerate(options.way)]
-
-
-def dims_of(path):
-    """The bounds of the symbol, where the model has it."""
-    inputs = onnx.load(path).graph.input
-    named = any(d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim)
-    return {random_graph.BATCH: "{}..{}".format(*random_graph.BATCH_BOUNDS)} if named else {}
 
 
 def check_task(path, task, folder):
     """Compiles and runs one model one way."""
     way, cpu = WAYS[task.way], [f"--cpu={task.cpu}"] if task.cpu else []
-    outdir = compile_model(path, way.target, folder, dims_of(path), [*way.flags, *cpu])
+    outdir = compile_model(path, way.target, folder, random_graph.dims_of(path), [*way.flags, *cpu])
     if task.cpu or way.target != "cpu":
         join_kernels(outdir)
     library = folder / f"{path.stem}.so"  # its own name: a process loads a path once
-    build_library(outdir, way.target, library, 1)
+    build_library(outdir, way.target, library, 1, turns.compiler(folder))
     model = CompiledModel(library, model_name(outdir))
     for batch in random_graph.BATCH_BOUNDS:
         inputs = reference.make_inputs(path, {random_graph.BATCH: batch}, batch)
@@ -141,7 +127,7 @@ def parse_arguments():
     parser.add_argument("--batch", type=int, default=40, help="graphs per model")
     parser.add_argument("--jobs", type=int, default=2, help="batches at a time")
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all but gpu")
-    parser.add_argument("--cpu", default="", choices=["", *CPUS, TURNS],
+    parser.add_argument("--cpu", default="", choices=["", *turns.CPUS, TURNS],
                         help="the one instruction set of cpu ways, or turns (default: all three)")
     options = parser.parse_args()
     options.way = options.way or [way for way in WAYS if way != "gpu"]

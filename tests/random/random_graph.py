@@ -149,3 +149,10 @@ def make_model(seed, count, first=0):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
     onnx.checker.check_model(model)
     return model
+
+
+def dims_of(path):
+    """The bounds of the symbol, where the model of a file has it."""
+    inputs = onnx.load(path).graph.input
+    named = any(d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim)
+    return {BATCH: "{}..{}".format(*BATCH_BOUNDS)} if named else {}
