@@ -19,13 +19,12 @@ import converted
 import node_cases  # noqa: F401  (puts the folder of what follows on the path)
 import model_list
 import reference
+import turns
 from check_model import compare
 from build_output import Failure, build_library, compile_model, model_name
 from model_table import CompiledModel
 
 MOST_BYTES = 2 << 20
-COMPILER = ("g++", "-std=c++17", "-O1")
-FLAGS = {"cpu": ["--cpu=x86-64-v3"], "cuda": []}
 
 
 def small_entries(names):
@@ -62,8 +61,8 @@ def check(entry, path, opset, target):
         return "other numbers after the conversion"
     except Exception:  # pylint: disable=broad-except; each of its refusals has a class of its own
         return "onnxruntime does not run what the converter made"
-    outdir = compile_model(moved, target, folder, entry.dims, FLAGS[target])
-    build_library(outdir, target, folder / "model.so", 2, COMPILER)
+    outdir = compile_model(moved, target, folder, entry.dims, turns.cpu_flags(target, folder))
+    build_library(outdir, target, folder / "model.so", 2, turns.compiler(folder))
     model = CompiledModel(folder / "model.so", model_name(outdir))
     actual = model.run(inputs)
     model.close()
@@ -76,7 +75,7 @@ def main():
     parser.add_argument("--model", action="append", default=[])
     parser.add_argument("--opset", type=int, action="append")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--target", choices=FLAGS, default="cpu")
+    parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
     options = parser.parse_args()
     generator, failed, held = random.Random(options.seed), 0, 0
     for entry, path in small_entries(options.model):

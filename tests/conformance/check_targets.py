@@ -29,15 +29,14 @@ import node_cases
 import other_data
 import renaming
 import run_batch
+import turns
 from build_output import (Failure, build_library, command, compile_model, compile_objects,
                           model_name, quiet_environment, target_of_aotc)
 from model_list import work_folder
 
 TARGETS = ("cpu", "cuda")
 BYTES = "--max-string-bytes=1024"
-FLAGS = {"cpu": ["--cpu=x86-64-v3", BYTES], "cuda": [BYTES], "cuda-races": [BYTES],
-         "nvcc": [BYTES], "gpu": [BYTES]}
-COMPILER = ("g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror")
+ALL_TARGETS = "cpu", "cuda", "cuda-races", "nvcc", "gpu"
 SAMPLED_OPSETS = 3
 LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
 LEAST_CONVERTED = 300  # conversions that pass, of all tests
@@ -65,12 +64,13 @@ def write_batch(cases, folder, renamed):
 def attempt(target, cases, folder, renamed):
     """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
     path, bounds = write_batch(cases, folder, renamed)
-    outdir = compile_model(path, target, folder, {}, FLAGS[target] + bounds)
+    outdir = compile_model(path, target, folder, {},
+                           [BYTES, *turns.cpu_flags(target, folder), *bounds])
     if target == "nvcc":
         compile_objects(outdir, target, folder / "objects", 1)
         return {}
     library = folder / "batch.so"
-    build_library(outdir, target, library, 1, COMPILER)
+    build_library(outdir, target, library, 1, (*turns.compiler(folder), *turns.WARNINGS))
     words = [sys.executable, run_batch.__file__, library, model_name(outdir)]
     text = command([*words, *map(str, cases)], env=quiet_environment())
     return json.loads(text.splitlines()[-1])  # behind what decoders of images print
@@ -155,7 +155,7 @@ def check_excluded(target, cases, excluded, jobs):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", nargs="*", help="tests (default: all)")
-    parser.add_argument("--target", action="append", choices=FLAGS,
+    parser.add_argument("--target", action="append", choices=ALL_TARGETS,
                         help=f"default: {' and '.join(TARGETS)}")
     parser.add_argument("--sample", type=int, metavar="N",
                         help=f"N tests of each of {SAMPLED_OPSETS} opsets")

@@ -28,13 +28,13 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 import control_cases  # noqa: E402
 import random_control  # noqa: E402
 import reference  # noqa: E402
+import turns  # noqa: E402
 from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
                           model_name)
 from check_model import require_steady  # noqa: E402
 from model_list import build_folder, work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
-COMPILER = ("g++", "-std=c++17", "-O1")
 TOLERANCE = 2e-5  # f32, relative to the largest element
 FAINT = 1e-2
 
@@ -128,11 +128,11 @@ def check_compiled(case, target, folder):
     folder.mkdir(parents=True)
     path = folder / f"{case.name}.onnx"
     onnx.save(case.model, path)
-    flags = ["--cpu=x86-64-v3"] if target == "cpu" else []
+    flags = turns.cpu_flags(target, folder)
     outdir = compile_model(path, target, folder, dims_of(case), flags)
     join_kernels(outdir)
     library = folder / f"{case.name}.so"
-    build_library(outdir, target, library, 1, COMPILER)
+    build_library(outdir, target, library, 1, turns.compiler(folder))
     model = CompiledModel(library, model_name(outdir))
     names = [info.name for info in case.model.graph.output]
     for number, (run, results) in enumerate(zip(case.runs, expected_of(case))):

@@ -11,9 +11,9 @@ import onnx
 from onnx import helper
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER.parent / "random"), str(FOLDER)]
+sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER)]
 
-import operator_batches  # noqa: E402
+import turns  # noqa: E402
 from build_output import build_library, compile_model, model_name  # noqa: E402
 from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -55,7 +55,7 @@ def check(target):
     write_model(folder / "fourier.onnx", drawn)
     outdir = compile_model(folder / "fourier.onnx", target, folder, {}, [])
     library = folder / "fourier.so"
-    build_library(outdir, target, library, 1, operator_batches.COMPILER)
+    build_library(outdir, target, library, 1, turns.compiler(folder))
     model = CompiledModel(library, model_name(outdir))
     results = model.run({f"x{n}": x.astype("f4") for n, (_, _, x, _) in enumerate(drawn)})
     model.close()

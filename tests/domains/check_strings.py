@@ -19,6 +19,7 @@ sys.path[:0] = [str(FOLDER.parent / "random"), str(FOLDER)]
 import check_operators  # noqa: E402
 import domain_strings  # noqa: E402
 import operator_batches  # noqa: E402
+import turns  # noqa: E402
 from build_output import Failure, build_library, compile_model, model_name  # noqa: E402
 from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -57,7 +58,7 @@ def check_limits(target):
     join_model(path)
     outdir = compile_model(path, target, folder, {}, [FLAG])
     library = folder / "join.so"
-    build_library(outdir, target, library, 1, operator_batches.COMPILER)
+    build_library(outdir, target, library, 1, turns.compiler(folder))
     model, half, wrong = CompiledModel(library, model_name(outdir)), MOST_BYTES // 2, []
     for a, b, wanted in (("", "", None), ("x" * half, "é" * (half // 2), None),
                          ("x" * half, "y" * (half + 1), "not within"),

@@ -18,6 +18,7 @@ import numpy as np
 import model_list
 import realisations
 import reference
+import turns
 from build_output import (TARGET_OPTIONS, Failure, build_library, compile_model, model_name,
                           target_of_aotc)
 from model_table import CompiledModel
@@ -121,11 +122,17 @@ def run_checks(model, path, sizes, scale):
     return line + (", 2 and 5 workers agree" if require_steady(model, inputs, actual) else "")
 
 
+def build_words(folder):
+    """The compiler of a model: one of those that users have, at a level that is fast."""
+    return (*turns.compiler(folder, turns.FAST), *turns.WARNINGS)
+
+
 def check_pinned(model, path, target, folder, sizes, options):
     """The line to print about the program of these sizes alone, which gives the same numbers."""
     dims = {name: str(value) for name, value in sizes.items() if not name.endswith("=")}
     outdir = compile_model(path, target, folder, dims, options.flags)
-    build_library(outdir, target, folder / "model.so", options.jobs)
+    words = build_words(folder)
+    build_library(outdir, target, folder / "model.so", options.jobs, words)
     pinned = CompiledModel(folder / "model.so", model_name(outdir))
     inputs = reference.make_inputs(path, sizes, 1, options.scale)
     ours, theirs = model.run(inputs), pinned.run(inputs)
@@ -144,10 +151,10 @@ def check(path, target, folder, options):
     start = time.monotonic()
     outdir = compile_model(path, target, folder, options.dims, options.flags)
     compiled = time.monotonic() - start
-    report = realisations.read(outdir)
+    report, words = realisations.read(outdir), build_words(folder)
     print(f"  {target} FLOP by realisation: {report.line()}", flush=True)
-    built = build_library(outdir, target, folder / "model.so", options.jobs)
-    print(f"  {target} aotc {compiled:.1f} s, g++ {built:.1f} s", flush=True)
+    built = build_library(outdir, target, folder / "model.so", options.jobs, words)
+    print(f"  {target} aotc {compiled:.1f} s, {words[0]} {words[2]} {built:.1f} s", flush=True)
     model = CompiledModel(folder / "model.so", model_name(outdir))
     for number, sizes in enumerate(options.sizes):
         text = " ".join(f"{name}={value}" for name, value in sizes.items())

@@ -25,6 +25,7 @@ from onnx import TensorProto, helper, numpy_helper
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent / "models"))
 
+import turns  # noqa: E402
 from build_output import (Failure, build_library, command, compile_model,  # noqa: E402
                           has_feature, model_name)
 from check_model import require_steady  # noqa: E402
@@ -205,7 +206,7 @@ def run_way(way, path, inputs, folder, rng):
     outdir = compile_model(path, "cpu", folder, {"batch": batch}, all_flags)
     chains = require_no_buffer(json.loads((outdir / "metadata.json").read_text()))
     library = folder / f"{path.stem}_{way}.so"
-    build_library(outdir, "cpu", library, 2)
+    build_library(outdir, "cpu", library, 2, turns.compiler(library))
     model = CompiledModel(library, model_name(outdir))
     actual = model.run(inputs, workers, fill=0xFF)
     require_steady(model, inputs, actual)

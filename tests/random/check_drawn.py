@@ -19,6 +19,7 @@ from onnx import TensorProto, helper
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER.parent / "conformance")]
 
+import turns  # noqa: E402
 from build_output import build_library, compile_model, join_kernels, model_name  # noqa: E402
 from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
@@ -131,7 +132,8 @@ def run_target(target, made, inputs, *flags):
     outdir = compile_model(folder / "drawn.onnx", target, folder, {},
                            [*FLAGS[target], *flags])
     join_kernels(outdir)
-    build_library(outdir, target, folder / "drawn.so", 1, ("g++", "-std=c++17", "-O1"))
+    build_library(outdir, target, folder / "drawn.so", 1,
+                  turns.compiler(folder))
     model = CompiledModel(folder / "drawn.so", model_name(outdir))
     results = [model.run(one, fill=0xFF) for one in inputs]
     model.close()

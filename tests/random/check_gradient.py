@@ -24,6 +24,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import gradient_rules  # noqa: E402
+import turns  # noqa: E402
 from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
                           model_name)
 from check_model import require_steady  # noqa: E402
@@ -31,7 +32,6 @@ from gradient_case import OPSET, TRAINING, Case  # noqa: E402
 from model_list import work_folder  # noqa: E402
 from model_table import CompiledModel  # noqa: E402
 
-COMPILER = ("g++", "-std=c++17", "-O1")
 BATCH = 40
 LIMITS = {"float32": 3e-4, "float64": 1e-6}
 SECOND_LIMIT = 1e-3
@@ -84,11 +84,10 @@ def run(cases, way, dtype, folder):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "gradients.onnx"
     onnx.save(model, path)
-    flags = ["--cpu=x86-64-v3"] if way == "cpu" else []
-    outdir = compile_model(path, way, folder, dims, flags)
+    outdir = compile_model(path, way, folder, dims, turns.cpu_flags(way, folder))
     join_kernels(outdir)
     library = folder / f"gradients_{cases[0].name}_{len(cases)}.so"
-    build_library(outdir, way, library, 1, COMPILER)
+    build_library(outdir, way, library, 1, turns.compiler(folder))
     compiled = CompiledModel(library, model_name(outdir))
     results = compiled.run(feeds, fill=0xFF)
     require_steady(compiled, feeds, results)

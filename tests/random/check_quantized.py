@@ -25,6 +25,7 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 
 import quantized_graph  # noqa: E402
 import reference  # noqa: E402
+import turns  # noqa: E402
 from build_output import (Failure, build_library, compile_model, has_feature,  # noqa: E402
                           join_kernels, model_name)
 from check_model import require_steady  # noqa: E402
@@ -100,7 +101,7 @@ def run_way(way, path, inputs, folder, options):
     if way not in ("cpu", "cpu-v4"):  # which have files for several instruction sets
         join_kernels(outdir)
     library = folder / f"{path.stem}_{way}.so"
-    build_library(outdir, target, library, 2)
+    build_library(outdir, target, library, 2, turns.compiler(library))
     model = CompiledModel(library, model_name(outdir))
     actual = model.run(inputs, fill=0xFF)
     require_steady(model, inputs, actual)

@@ -21,6 +21,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "models"), str(FOLDER.parent / "conformance")]
 
 import merge_models  # noqa: E402
+import turns  # noqa: E402
 from build_output import (Failure, build_library, compile_model, join_kernels,  # noqa: E402
                           model_name)
 from check_model import require_steady  # noqa: E402
@@ -28,7 +29,6 @@ from model_table import CompiledModel  # noqa: E402
 from operator_case import difference, run_onnx  # noqa: E402
 from operator_plan import WAYS  # noqa: E402
 
-COMPILER = ("g++", "-std=c++17", "-O1")
 PATIENCE = 1800
 REFUSED = "exit status 1:"
 MOST_ARENA = 4 << 30  # sizes of the run that have no bound: as good as a refusal
@@ -55,7 +55,9 @@ def compile_cases(way, cases, folder):
         bounds += [f"--bound={merge_models.prefix_of(number)}{name}:{axis}={most}"
                    for name, axis, most in case.bounds()]
     onnx.save(merge_models.merge(copies), path)
-    return compile_model(path, WAYS[way].target, folder, dims, [*WAYS[way].flags, *bounds])
+    target = WAYS[way].target
+    flags = [*WAYS[way].flags, *turns.cpu_flags(target, folder), *bounds]
+    return compile_model(path, target, folder, dims, flags)
 
 
 def run(model, inputs):
@@ -89,7 +91,7 @@ def attempt(way, cases, folder, plant=None, number=[0]):
         plant(outdir)
     number[0] += 1  # a process loads a path once
     library = folder / f"batch{number[0]}.so"
-    build_library(outdir, WAYS[way].target, library, 1, COMPILER)
+    build_library(outdir, WAYS[way].target, library, 1, turns.compiler(folder))
     model = CompiledModel(library, model_name(outdir))
     inputs = {merge_models.prefix_of(i) + name: array for i, case in enumerate(cases)
               for name, array in case.inputs.items()}

@@ -19,12 +19,12 @@ PAGE = FOLDER.parents[1] / "docs" / "operators.md"
 WITHOUT = FOLDER / "without_cases.txt"
 
 Way = collections.namedtuple("Way", "target flags form")
-WAYS = {"evaluator": Way("cpu", ["--cpu=x86-64"], "folded"),
-        "cpu": Way("cpu", ["--cpu=x86-64-v3"], ""),
+WAYS = {"evaluator": Way("cpu", [], "folded"),
+        "cpu": Way("cpu", [], ""),
         "cuda": Way("cuda", [], ""),
-        "cpu-symbolic": Way("cpu", ["--cpu=x86-64-v3"], "symbolic"),
+        "cpu-symbolic": Way("cpu", [], "symbolic"),
         "cuda-symbolic": Way("cuda", [], "symbolic"),
-        "cpu-sized": Way("cpu", ["--cpu=x86-64-v3"], "sized"),
+        "cpu-sized": Way("cpu", [], "sized"),
         "cuda-sized": Way("cuda", [], "sized"),
         "gpu": Way("gpu", [], ""),
         "gpu-sized": Way("gpu", [], "sized")}
