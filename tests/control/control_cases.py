@@ -63,7 +63,8 @@ IFS = [
               else_branch = e () => (float[4] b) { b = Sub (r, s) }>
   y = Relu (u) }"""),
     # The condition lies in the memory of the output, whose shape it is not.
-    ("if_condition_seen_as_another_shape", "g (float[4] x, float s) => (bool[1] w, float[4] y)", """{
+    ("if_condition_seen_as_another_shape",
+     "g (float[4] x, float s) => (bool[1] w, float[4] y)", """{
   zero = Constant <value = float {0.0}> ()
   one = Constant <value = int64[1] {1}> ()
   c = Greater (s, zero)
