@@ -9,9 +9,11 @@ with products and sums made one instruction, as nvcc does, where this machine ca
 "nvcc" are built by nvcc, whatever host compiler is asked for: for the GPU of this machine, and for
 the oldest one, to see that it takes everything without a warning.
 """
+import collections
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -80,14 +82,16 @@ def model_name(outdir):
 
 
 def join_kernels(outdir):
-    """Makes one file of all files of kernels, which have to be for one instruction set: the host
-    compiler reads their headers once, and takes two thirds of the time.
+    """Makes one file of the files of kernels that are for the same instructions: the host compiler
+    reads their headers once, and takes two thirds of the time.
     """
-    parts = sorted(outdir.glob(f"{model_name(outdir)}_kernels_*"))
-    if parts:
-        whole = "".join(part.read_text() for part in parts)
-        parts[0].write_text(whole)
-        for part in parts[1:]:
+    groups = collections.defaultdict(list)
+    for part in sorted(outdir.glob(f"{model_name(outdir)}_kernels_*")):
+        text = part.read_text()
+        groups[tuple(re.findall(r"(?m)^#define AOTC_.*", text))].append((part, text))
+    for parts in groups.values():
+        parts[0][0].write_text("".join(text for _, text in parts))
+        for part, _ in parts[1:]:
             part.unlink()
 
 
