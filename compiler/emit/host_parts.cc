@@ -127,8 +127,8 @@ void EmitPlaces(const EmitContext& context, CodeWriter& w) {
                     ": ", DescribeBuffer(buffer, program.symbols)));
     }
   }
+  if (!context.HasWeights()) return;
   const std::set<BufferId> weights = UsedBuffers(program, BufferKind::kWeights);
-  if (weights.empty()) return;
   w.Line("// Where constants lie in the packed weights, in bytes.");
   const auto block = w.Block("namespace packed {", "}  // namespace packed\n");
   for (BufferId id : weights) {
