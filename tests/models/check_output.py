@@ -5,10 +5,10 @@
     tests/models/check_output.py tiny_kws_dscnn --quick         # one compiler
     tests/models/check_output.py --all                          # each model of models.txt
 
-Every file compiles without a warning by each compiler at -O0 and -O3, the header as C99, the .cu
-files by nvcc. Objects define nothing unprefixed or weak; what run reaches calls no allocator, I/O
-or exit. The table keeps its contract. The same bytes come out twice, and from another folder. Two
-models in one program give the bytes that each gives alone. Exit status 0: all holds.
+Every file compiles without a warning by each compiler at -O0, -O2 and -O3, the header as C99, the
+.cu files by nvcc. Objects define nothing unprefixed or weak; what run reaches calls no allocator,
+I/O or exit. The table keeps its contract. The same bytes come out twice, and from another folder.
+Two models in one program give the bytes that each gives alone. Exit status 0: all holds.
 """
 import argparse
 import filecmp
@@ -29,8 +29,6 @@ from build_output import (Failure, build_library, command, compile_model,
                           compile_objects, model_name)
 from model_table import CompiledModel
 
-HOST_COMPILERS = {"g++": "gcc", "clang++-14": "clang-14", "clang++-19": "clang-19"}  # and for C
-LEVELS = ["-O0", "-O3"]  # -O3 is what CMake calls Release
 SECOND = ["policy_quadruped", "tiny_kws_dscnn"]  # the other of two models, and its own other
 STATUS_OF_DIMS = re.compile(r"WRONG: create or run: status \d+, (node '.+ differ: .+)")
 NVCC_STUB_PREFIXES = ("__device_stub_", "__fatbinwrap", "fatbinData")
@@ -38,13 +36,13 @@ NVCC_STUB_PREFIXES = ("__device_stub_", "__fatbinwrap", "fatbinData")
 
 def check_matrix(outdir, target, folder, quick):
     """Host compilers and levels; their objects lie in folders of their own."""
-    compilers = ["g++"] if quick else list(HOST_COMPILERS)
-    for compiler, level in itertools.product(compilers, LEVELS):
+    compilers = ["g++"] if quick else list(turns.COMPILERS)
+    for compiler, level in itertools.product(compilers, turns.LEVELS):
         words = [compiler, "-std=c++17", level, *turns.WARNINGS]
         objects = compile_objects(outdir, target, folder / f"{compiler}{level}", compiler=words)
         symbols.verify_names(symbols.read(objects), model_name(outdir))
     print(f"  {target} no warning, weak or unprefixed symbol: {', '.join(compilers)} at "
-          + ", ".join(LEVELS))
+          + ", ".join(turns.LEVELS))
 
 
 def check_header(outdir, folder, quick):
@@ -54,7 +52,7 @@ def check_header(outdir, folder, quick):
     probe.write_text(f'#include "{name}.h"\n#include "aotc/model.h"\n'
                      f"const aotc_model *probe(void);\n"
                      f"const aotc_model *probe(void) {{ return {name}_model(); }}\n")
-    for compiler in ["gcc"] if quick else HOST_COMPILERS.values():
+    for compiler in ["gcc"] if quick else turns.COMPILERS.values():
         command([compiler, "-std=c99", *turns.WARNINGS, "-fsyntax-only", "-I", outdir, probe])
 
 
@@ -70,9 +68,9 @@ def check_nvcc(outdir, folder):
 
 
 def check_run_symbols(outdir, folder):
-    """What run and run_mt reach on the CPU, at both levels."""
+    """What run and run_mt reach on the CPU, at each level."""
     name, counts = model_name(outdir), []
-    for level in LEVELS:
+    for level in turns.LEVELS:
         table = symbols.read(sorted((folder / f"g++{level}").glob("*.o")))
         for entry in (f"{name}_run", f"{name}_run_mt"):
             counts.append(len(symbols.verify_run(table, entry)))

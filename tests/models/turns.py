@@ -14,7 +14,7 @@ import zlib
 from build_output import has_feature
 from model_list import work_folder
 
-COMPILERS = "g++", "clang++-14", "clang++-19"
+COMPILERS = {"g++": "gcc", "clang++-14": "clang-14", "clang++-19": "clang-19"}  # and for C
 LEVELS = "-O3", "-O2", "-O0"
 FAST = LEVELS[:2]  # for models that take long
 WARNINGS = "-Wall", "-Wextra", "-Wpedantic", "-Werror"
@@ -36,9 +36,9 @@ def drawn(choices, folder, what):
 
 def compiler(folder, levels=LEVELS):
     """Words that compile a program, without its files."""
-    pair = os.environ.get("AOTC_COMPILER", "").split() or [drawn(COMPILERS, folder, "compiler"),
-                                                          drawn(levels, folder, "level")]
-    return pair[0], "-std=c++17", pair[1]
+    pair = drawn(list(COMPILERS), folder, "compiler"), drawn(levels, folder, "level")
+    name, level = os.environ.get("AOTC_COMPILER", "").split() or pair
+    return name, "-std=c++17", level
 
 
 def cpu_flags(target, folder):

@@ -157,8 +157,7 @@ def run_way(way, path, inputs, folder):
     outdir = compile_model(path, target, folder, {}, flags)
     kernels = json.loads((outdir / "metadata.json").read_text())["kernels"]
     blocks = sum(k["realisation"] == "attention" for k in kernels)
-    if way not in ("cpu", "cpu-rows"):  # which have files for several instruction sets
-        join_kernels(outdir)
+    join_kernels(outdir)
     library = folder / f"{path.stem}_{way}.so"
     build_library(outdir, target, library, 2, turns.compiler(library))
     model = CompiledModel(library, model_name(outdir))

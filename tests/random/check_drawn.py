@@ -132,8 +132,7 @@ def run_target(target, made, inputs, *flags):
     outdir = compile_model(folder / "drawn.onnx", target, folder, {},
                            [*FLAGS[target], *flags])
     join_kernels(outdir)
-    build_library(outdir, target, folder / "drawn.so", 1,
-                  turns.compiler(folder))
+    build_library(outdir, target, folder / "drawn.so", 1, turns.compiler(folder))
     model = CompiledModel(folder / "drawn.so", model_name(outdir))
     results = [model.run(one, fill=0xFF) for one in inputs]
     model.close()

@@ -98,8 +98,7 @@ def run_way(way, path, inputs, folder, options):
     if way == "cpu" and not options.allow_loops:
         if plain := plain_contractions(outdir):
             raise Failure("on plain loops:\n  " + "\n  ".join(plain))
-    if way not in ("cpu", "cpu-v4"):  # which have files for several instruction sets
-        join_kernels(outdir)
+    join_kernels(outdir)
     library = folder / f"{path.stem}_{way}.so"
     build_library(outdir, target, library, 2, turns.compiler(library))
     model = CompiledModel(library, model_name(outdir))

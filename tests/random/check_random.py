@@ -61,8 +61,7 @@ def check_task(path, task, folder):
     """Compiles and runs one model one way."""
     way, cpu = WAYS[task.way], [f"--cpu={task.cpu}"] if task.cpu else []
     outdir = compile_model(path, way.target, folder, random_graph.dims_of(path), [*way.flags, *cpu])
-    if task.cpu or way.target != "cpu":
-        join_kernels(outdir)
+    join_kernels(outdir)
     library = folder / f"{path.stem}.so"  # its own name: a process loads a path once
     build_library(outdir, way.target, library, 1, turns.compiler(folder))
     model = CompiledModel(library, model_name(outdir))

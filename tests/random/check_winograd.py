@@ -135,8 +135,7 @@ def run_way(way, m, path, inputs, folder):
     kernels = json.loads((outdir / "metadata.json").read_text())["kernels"]
     if other := {k["realisation"] for k in kernels if k["contraction"]} - {"winograd"}:
         raise Failure(f"{way}: convolutions by {', '.join(other)}")
-    if way != "all":  # which has files for several instruction sets
-        join_kernels(outdir)
+    join_kernels(outdir)
     library = folder / f"{path.stem}_{way}_{m}.so"
     build_library(outdir, "cpu", library, 2, turns.compiler(library))
     model = CompiledModel(library, model_name(outdir))
