@@ -44,15 +44,15 @@ bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds) {
 
 NodeId LastNode(const Graph& graph) { return NodeId(static_cast<int32_t>(graph.nodes.size()) - 1); }
 
-ValueId EmitPrefix(Rebuilder& rebuilder, const Node& origin, ValueId value, const std::string& name,
-                   const Prefix& prefix, Attributes attributes) {
+ValueId EmitPrefix(Rebuilder& rebuilder, const Node& origin, ValueId value, const Prefix& prefix,
+                   Attributes attributes) {
   Graph& graph = rebuilder.graph();
   ValueType type = graph.values[value].type;
   type.dims[prefix.axis] = prefix.size;
   const auto place = static_cast<int64_t>(prefix.axis);
-  const ValueId first = graph.AddConstant(StrCat(name, "_first"), Constant::Ints({0}));
+  const ValueId first = graph.AddConstant(StrCat(prefix.name, "_first"), Constant::Ints({0}));
   const ValueId axis =
-      place == 0 ? first : graph.AddConstant(StrCat(name, "_axis"), Constant::Ints({place}));
+      place == 0 ? first : graph.AddConstant(StrCat(prefix.name, "_axis"), Constant::Ints({place}));
   return rebuilder.Emit("Slice", {value, first, prefix.end, axis}, std::move(attributes),
                         std::move(type), origin);
 }

@@ -24,13 +24,14 @@ NodeId LastNode(const Graph& graph);
 // The elements of a value before `end`, i64[1], along an axis, which are `size`, as the caller
 // knows.
 struct Prefix {
+  std::string name = {};  // of the constants that it takes
   size_t axis = 0;
   ValueId end = {};
   Expr size = 0;
 };
-// `name`: of the constants that it takes; `attributes`: of the Slice.
-ValueId EmitPrefix(Rebuilder& rebuilder, const Node& origin, ValueId value, const std::string& name,
-                   const Prefix& prefix, Attributes attributes = {});
+// `attributes`: of the Slice.
+ValueId EmitPrefix(Rebuilder& rebuilder, const Node& origin, ValueId value, const Prefix& prefix,
+                   Attributes attributes = {});
 
 }  // namespace aotc
 

@@ -305,8 +305,8 @@ void RepeatInference::Shorten(ValueId old_output) {
       rebuilder_.Emit("Elements", {}, {}, TensorType(DType::kI64, {Expr(1)}), node_);
   const std::vector<Expr> rounds = *graph.values[rounds_].elements;
   graph.values[end].elements = rounds;
-  const Prefix prefix = {.axis = 0, .end = end, .size = rounds.front()};
-  rebuilder_.Replace(old_output, EmitPrefix(rebuilder_, node_, all, name, prefix));
+  const Prefix prefix = {.name = name, .axis = 0, .end = end, .size = rounds.front()};
+  rebuilder_.Replace(old_output, EmitPrefix(rebuilder_, node_, all, prefix));
 }
 
 void RepeatInference::CheckCarried(NodeId copy, size_t k) {

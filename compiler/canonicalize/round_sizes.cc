@@ -114,9 +114,12 @@ void RoundSizes::Limit(RegionId body, size_t index, size_t axis, Interval range,
   graph.values[end].elements = {size};
   Attributes given;
   given.Set(kGiven, size->name);
-  const Prefix prefix = {.axis = axis, .end = end, .size = Simplify(size, BoundsOf(graph.symbols))};
+  const Prefix prefix = {.name = graph.values[value].name,
+                         .axis = axis,
+                         .end = end,
+                         .size = Simplify(size, BoundsOf(graph.symbols))};
   graph.regions[body].outputs[index] =
-      EmitPrefix(rebuilder_, node_, value, graph.values[value].name, prefix, std::move(given));
+      EmitPrefix(rebuilder_, node_, value, prefix, std::move(given));
 }
 
 void RoundSizes::LimitNext(RegionId body, size_t k) {
@@ -165,20 +168,24 @@ absl::Status RoundSizes::LeaveRounds(NodeId copy, size_t k, const Shape& next,
     }
     Interval range = changes->second;
     if (range.max < 0) {
-      const std::optional<int64_t> found = MostOf(k, axis, next[axis], dims[axis], count);
-      if (!found && sizes_.bounded) {
-        return AOTC_REFUSAL(InvalidArgument,
-                            StrCat("only a run knows how large '", NameOf(k, axis),
-                                   "' becomes, which is ", PrintExpr(next[axis]),
-                                   " after an iteration; hint: give the most that it may be, ",
-                                   "such as --bound ", NameOf(k, axis), "=64"));
-      }
-      range.max = found.value_or(INT32_MAX);
+      AOTC_ASSIGN_OR_RETURN(range.max, BoundOf(k, axis, next[axis], dims[axis], count));
       Grow(k, axis, range);
     }
     if (graph.nodes[copy].outputs[k].valid()) dims[axis] = SizeBehind(copy, k, axis, range);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> RoundSizes::BoundOf(size_t k, size_t axis, const Expr& next,
+                                            const Expr& size,
+                                            const std::optional<Expr>& count) const {
+  const std::optional<int64_t> found = MostOf(k, axis, next, size, count);
+  if (found || !sizes_.bounded) return found.value_or(INT32_MAX);
+  return AOTC_REFUSAL(
+      InvalidArgument,
+      StrCat("only a run knows how large '", NameOf(k, axis), "' becomes, which is ",
+             PrintExpr(next), " after an iteration; hint: give the most that it may be, ",
+             "such as --bound ", NameOf(k, axis), "=64"));
 }
 
 std::optional<int64_t> RoundSizes::MostOf(size_t k, size_t axis, const Expr& next, const Expr& size,

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "compiler/canonicalize/run_sizes.h"
 #include "compiler/ir/graph_rebuild.h"
 
@@ -64,6 +65,10 @@ class RoundSizes {
   void Limit(RegionId body, size_t index, size_t axis, Interval range, std::string name);
   // Has the graph walked again.
   void Grow(size_t k, size_t axis, Interval range);
+  // The most that the size of a round may be; while bounds are not asked for yet, any. Error: none
+  // is known.
+  absl::StatusOr<int64_t> BoundOf(size_t k, size_t axis, const Expr& next, const Expr& size,
+                                  const std::optional<Expr>& count) const;
   std::optional<int64_t> MostOf(size_t k, size_t axis, const Expr& next, const Expr& size,
                                 const std::optional<Expr>& count) const;
   Expr SizeBehind(NodeId copy, size_t k, size_t axis, Interval range);

@@ -64,11 +64,7 @@ class BundleWriter {
   absl::Status Run() {
     for (const bool outputs : {false, true}) {
       for (const TableValue& value : TableValuesOf(context_, outputs)) {
-        if (IsMap(value)) {
-          MapChildren(value, outputs);
-        } else if (HasChildren(value)) {
-          AOTC_RETURN_IF_ERROR(Children(value, outputs));
-        }
+        AOTC_RETURN_IF_ERROR(Children(value, outputs));
       }
       Infos(outputs);
     }
@@ -90,8 +86,15 @@ class BundleWriter {
     return StrCat(outputs ? "output" : "input", value.first, "_");
   }
 
-  // The info of an item; where an optional has a sequence, also of that.
   absl::Status Children(const TableValue& value, bool outputs) {
+    if (!HasChildren(value)) return absl::OkStatus();
+    if (!IsMap(value)) return ItemChildren(value, outputs);
+    MapChildren(value, outputs);
+    return absl::OkStatus();
+  }
+
+  // The info of an item; where an optional has a sequence, also of that.
+  absl::Status ItemChildren(const TableValue& value, bool outputs) {
     const std::vector<TensorPort>& ports = PortsOf(context_, outputs);
     const TensorPort &elements = ports[value.first + kElementsPart],
                      &dims = ports[value.first + kDimsPart];

@@ -332,7 +332,7 @@ absl::Status GraphEvaluator::RunNode(const Node& node) {
                               : IsRepeat(node)     ? RunRepeat(node)
                               : DefinesSizes(node) ? RunSizes(node)
                                                    : RunKernel(node);
-  const absl::Status checked = status.ok() ? CheckIndices(node) : status;
+  absl::Status checked = status.ok() ? CheckIndices(node) : status;
   const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
   if (checked.ok() || absl::StartsWith(checked.message(), place)) return checked;
   return absl::Status(checked.code(), StrCat(place, ": ", checked.message()));

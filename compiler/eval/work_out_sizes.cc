@@ -6,9 +6,28 @@
 
 #include "compiler/eval/evaluate.h"
 #include "compiler/support/refusal.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
+namespace {
+
+absl::Status DefineSize(const Symbol& symbol, SymbolValues& values) {
+  const auto given = values.find(symbol.var);
+  if (symbol.clamps && given != values.end()) {
+    given->second = std::clamp(given->second, symbol.min, symbol.max);
+  }
+  if (!symbol.value.valid()) return absl::OkStatus();
+  const std::optional<int64_t> value = EvaluateInt(symbol.value, values);
+  if (!value || *value < symbol.min || *value > symbol.max) {
+    return AOTC_REFUSAL(
+        OutOfRange, StrCat("'", symbol.name, "' is not within ", symbol.min, " .. ", symbol.max));
+  }
+  values[symbol.var] = *value;
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& values) {
   // What a tensor states that is still to be computed, and what follows from it, comes later.
@@ -19,18 +38,7 @@ absl::Status WorkOutSizes(const std::vector<Symbol>& symbols, SymbolValues& valu
       unknown.insert(symbol.var);
       continue;
     }
-    const auto given = values.find(symbol.var);
-    if (symbol.clamps && given != values.end()) {
-      given->second = std::clamp(given->second, symbol.min, symbol.max);
-    }
-    if (symbol.value.valid()) {
-      const std::optional<int64_t> value = EvaluateInt(symbol.value, values);
-      if (!value || *value < symbol.min || *value > symbol.max) {
-        return AOTC_REFUSAL(OutOfRange, StrCat("'", symbol.name, "' is not within ", symbol.min,
-                                               " .. ", symbol.max));
-      }
-      values[symbol.var] = *value;
-    }
+    AOTC_RETURN_IF_ERROR(DefineSize(symbol, values));
     for (const SizeCheck& check : symbol.checks) {
       if (NamesAny(check.holds, unknown)) continue;
       if (EvaluateInt(check.holds, values).value_or(0) == 0) {

@@ -162,6 +162,19 @@ std::optional<int64_t> GraphImporter::MaxItemsOf(const std::vector<ValueId>& nam
   return std::nullopt;
 }
 
+absl::StatusOr<Composite> GraphImporter::WithLoopRoom(const Node& loop, ValueId value,
+                                                      RegionId region, const LoopRoom& room) {
+  const Composite* composite = composites_.Find(value);
+  if (composite == nullptr) {
+    return AOTC_REFUSAL(InvalidArgument, "carries a tensor where its body takes none");
+  }
+  const Composite given = *composite;
+  CompositeBuilder builder(graph_, region, graph_.values[value].name, loop.locations.front());
+  AOTC_ASSIGN_OR_RETURN(const Composite same, builder.As(room.kind, given));
+  if (room.kind == BundleKind::kOptional) return builder.WithRoom(same, 1, 1);
+  return builder.WithRoom(same, room.most, options_.max_items);
+}
+
 absl::Status GraphImporter::FlattenLoop(Node& node, const Body& body) {
   const RegionId region = node.regions.at(kBody);
   const std::vector<ValueId> formals = region_inputs_[region];
@@ -176,32 +189,20 @@ absl::Status GraphImporter::FlattenLoop(Node& node, const Body& body) {
     const ValueId result = results[k + 1], output = k < outputs.size() ? outputs[k] : ValueId();
     const bool is_state = k + kFirstState < inputs.size();
     const Composite* formal = is_state ? composites_.Find(formals[k + kFirstState]) : nullptr;
+    if (formal == nullptr && composites_.Find(result) != nullptr) {
+      return AOTC_REFUSAL(InvalidArgument, "stacks values that are no tensors");
+    }
     if (formal == nullptr) {
-      if (composites_.Find(result) != nullptr) {
-        return AOTC_REFUSAL(InvalidArgument, "stacks values that are no tensors");
-      }
       if (is_state) node.inputs.push_back(inputs[k + kFirstState]);
       flat_outputs.push_back(output);
       next.push_back(result);
       continue;
     }
-    const ValueId first = inputs[k + kFirstState];
-    const std::optional<int64_t> most = MaxItemsOf({output, formals[k + kFirstState], result});
     const BundleKind kind = formal->kind;
-    const auto with_room = [&](ValueId value, RegionId place) -> absl::StatusOr<Composite> {
-      const Composite* composite = composites_.Find(value);
-      if (composite == nullptr) {
-        return AOTC_REFUSAL(InvalidArgument, "carries a tensor where its body takes none");
-      }
-      const Composite given = *composite;
-      CompositeBuilder builder(graph_, place, graph_.values[value].name, node.locations.front());
-      AOTC_ASSIGN_OR_RETURN(const Composite same, builder.As(kind, given));
-      const int64_t least = kind == BundleKind::kOptional ? 1 : options_.max_items;
-      return builder.WithRoom(
-          same, kind == BundleKind::kOptional ? std::optional<int64_t>(1) : most, least);
-    };
-    AOTC_ASSIGN_OR_RETURN(const Composite start, with_room(first, body.region));
-    AOTC_ASSIGN_OR_RETURN(const Composite again, with_room(result, region));
+    const LoopRoom room = {kind, MaxItemsOf({output, formals[k + kFirstState], result})};
+    AOTC_ASSIGN_OR_RETURN(const Composite start,
+                          WithLoopRoom(node, inputs[k + kFirstState], body.region, room));
+    AOTC_ASSIGN_OR_RETURN(const Composite again, WithLoopRoom(node, result, region, room));
     node.inputs.insert(node.inputs.end(), start.parts.begin(), start.parts.end());
     next.insert(next.end(), again.parts.begin(), again.parts.end());
     AddParts(output.valid() ? output : graph_.AddValue("unused", UnknownType()), kind,

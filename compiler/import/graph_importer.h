@@ -130,6 +130,14 @@ class GraphImporter {
   absl::Status FlattenIf(Node& node);
   absl::Status FlattenLoop(Node& node, const Body& body);
   std::optional<int64_t> MaxItemsOf(const std::vector<ValueId>& names) const;
+  // What a loop carries under one name: its kind, and the most items that the flags give it.
+  struct LoopRoom {
+    BundleKind kind;
+    std::optional<int64_t> most;
+  };
+  // `value` of a region as the loop carries it.
+  absl::StatusOr<Composite> WithLoopRoom(const Node& loop, ValueId value, RegionId region,
+                                         const LoopRoom& room);
   absl::Status ImportSequenceMap(const pb::NodeProto& node,
                                  const std::vector<pb::AttributeProto>& attributes, const Node& map,
                                  const Body& body);

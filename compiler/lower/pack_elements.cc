@@ -82,8 +82,8 @@ class Bytes {
     const Indices unraveled = is_flat_ ? Unraveled(position, extents_) : Indices();
     for (size_t i = 0; i < unraveled.size(); ++i) indices[stage.axes[i].name] = unraveled[i];
     if (!is_flat_) indices[stage.axes.back().name] = position;
-    const Expr element = Binary(ExprOp::kShiftLeft, Substitute(code, indices),
-                                IntConst(int64_t{k} * width_, DType::kU8));
+    Expr element = Binary(ExprOp::kShiftLeft, Substitute(code, indices),
+                          IntConst(int64_t{k} * width_, DType::kU8));
     if (!is_flat_) return element;
     return Select(Lt(position, ElementCount(extents_)), element, IntConst(0, DType::kU8));
   }

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "compiler/support/refusal.h"
+#include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
 constexpr size_t kMostEntries = size_t{1} << 22;  // of a table
+constexpr int32_t kNowhere = 0;                   // the state of a trie that no key reaches
 
 size_t Entry(const Automaton& automaton, int32_t state, int32_t byte_class) {
   return static_cast<size_t>(state) * static_cast<size_t>(automaton.class_count) +
@@ -80,6 +82,20 @@ void GiveClasses(const std::vector<std::string>& keys, Automaton& automaton) {
   }
 }
 
+// The state of the trie behind `c` in `state`, which it adds where there is none.
+absl::StatusOr<int32_t> StateBehind(int32_t state, char c, int64_t missing, Automaton& trie) {
+  const size_t entry = Entry(trie, state, trie.classes[static_cast<uint8_t>(c)]);
+  if (trie.next[entry] != kNowhere) return trie.next[entry];
+  if (trie.next.size() > kMostEntries) {
+    return AOTC_REFUSAL(Unimplemented, "the strings to compare with have too many bytes");
+  }
+  const int32_t added = trie.state_count();
+  trie.next[entry] = added;
+  trie.result.push_back(missing);
+  trie.next.resize(trie.next.size() + static_cast<size_t>(trie.class_count), kNowhere);
+  return added;
+}
+
 }  // namespace
 
 int64_t Automaton::Run(std::string_view text) const {
@@ -111,26 +127,15 @@ Automaton Minimized(const Automaton& automaton) {
 absl::StatusOr<Automaton> DictionaryAutomaton(const std::vector<std::string>& keys) {
   Automaton trie;
   GiveClasses(keys, trie);
-  const auto classes = static_cast<size_t>(trie.class_count);
   const auto missing = static_cast<int64_t>(keys.size());
-  constexpr int32_t kNowhere = 0;
   trie.start = 1;
   trie.result = {missing, missing};
-  trie.next.assign(2 * classes, kNowhere);
+  trie.next.assign(2 * static_cast<size_t>(trie.class_count), kNowhere);
   trie.depth = 0;
   for (size_t k = 0; k < keys.size(); ++k) {
     int32_t state = trie.start;
     for (const char c : keys[k]) {
-      const size_t entry = Entry(trie, state, trie.classes[static_cast<uint8_t>(c)]);
-      if (trie.next[entry] == kNowhere) {
-        if (trie.next.size() > kMostEntries) {
-          return AOTC_REFUSAL(Unimplemented, "the strings to compare with have too many bytes");
-        }
-        trie.next[entry] = trie.state_count();
-        trie.result.push_back(missing);
-        trie.next.resize(trie.next.size() + classes, kNowhere);
-      }
-      state = trie.next[entry];
+      AOTC_ASSIGN_OR_RETURN(state, StateBehind(state, c, missing, trie));
     }
     trie.result[static_cast<size_t>(state)] = static_cast<int64_t>(k);
     trie.depth = std::max(trie.depth, static_cast<int32_t>(keys[k].size()));

@@ -28,7 +28,7 @@ Expr RoundedExponent(const Expr& bits, std::string_view round_mode) {
   constexpr int64_t kFractionBits = 52, kFractions = int64_t{1} << kFractionBits;
   constexpr int64_t kExponents = 0x7ff, kBias = 1023;
   const Expr shifted = Binary(ExprOp::kShiftRight, bits, Expr(kFractionBits));
-  const Expr exponent = Binary(ExprOp::kBitAnd, shifted, Expr(kExponents)) - Expr(kBias);
+  Expr exponent = Binary(ExprOp::kBitAnd, shifted, Expr(kExponents)) - Expr(kBias);
   if (round_mode == "down") return exponent;
   const Expr fraction = Binary(ExprOp::kBitAnd, bits, Expr(kFractions - 1));
   const Expr least = Expr(round_mode == "nearest" ? kFractions / 2 : int64_t{1});

@@ -20,7 +20,7 @@ struct CausalConv {
 
   // The element at a step of the input behind its past, in the storage type.
   Expr At(const Expr& sample, const Expr& channel, const Expr& step) const {
-    const Expr given = x.Stored({sample, channel, step - before});
+    Expr given = x.Stored({sample, channel, step - before});
     if (before == 0) return given;
     const Expr early =
         past.valid() ? past.Stored({sample, channel, step}) : NumberConst(0, x.dtype());

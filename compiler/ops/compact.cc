@@ -28,7 +28,7 @@ ValueId Flattened(Expansion& e, ValueId x) { return e.Emit("Reshape", {x, e.Ints
 absl::Status CountTrue(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor flags, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(flags, 1, 1));
-  Shape all = flags.shape();  // that of a tensor lives until the next one is added
+  const Shape& all = flags.shape();
   op.SetOutput(0, op.b().Reduce("sum", DType::kI64, {}, all, [&](const Indices&, const Indices& r) {
     return Cast(DType::kI64, flags(r));
   }));
@@ -83,10 +83,10 @@ absl::Status Picked(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor list, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor places, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(list, 1, 1));
-  const Shape dims = places.shape();
+  const Shape& dims = places.shape();
   op.SetOutput(0, op.b().Compute(list.dtype(), dims, [&](const Indices& i) {
     const Expr place = Clamp(Cast(DType::kI64, places(i)), 0, list.dim(0) - 1);
-    const Expr picked = list.Stored({place});
+    Expr picked = list.Stored({place});
     if (RangeOf(list.dim(0), op.bounds()).min > 0 || picked.dtype() == DType::kBool) return picked;
     // Nobody asks for an element of a list that has none.
     return Select(Lt(0, list.dim(0)), picked, Number(0, picked));
@@ -154,7 +154,7 @@ ValueId EmitPicked(Expansion& e, ValueId list, ValueId places) {
 Tensor CountAtMost(OpContext& op, const Tensor& ascending, const Shape& dims,
                    const std::function<Expr(const Indices&)>& value) {
   TensorBuilder& b = op.b();
-  const Expr length = ascending.dim(0);
+  const Expr& length = ascending.dim(0);
   Tensor count = b.Compute(DType::kI64, dims, [](const Indices&) { return Expr(0); });
   for (int64_t stride = FirstStride(length, op.bounds()); stride > 0; stride /= 2) {
     count = b.Compute(DType::kI64, dims, [&](const Indices& i) {

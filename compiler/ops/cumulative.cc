@@ -104,7 +104,7 @@ Tensor Cumulated(OpContext& op, Running run) {
 // An axis of the run: of a tensor that has it again at the end, and dim 1 in its place.
 absl::Status CumulateAlongRun(OpContext& op, const Tensor& x, std::string_view combiner) {
   AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 1, x.rank()));
-  Shape dims = x.shape();  // that of x lives until the next tensor is added
+  const Shape& dims = x.shape();
   const auto named = [&](const std::vector<Expr>& of_axes) {
     Expr result = 0;
     for (size_t d = of_axes.size(); d-- > 0;) result = Select(axes.Names(d), of_axes[d], result);

@@ -180,7 +180,7 @@ absl::Status DeformConvOp(OpContext& op) {
   Tensor sampled = SampledTaps(b, deform);
   if (deform.mask.valid()) {
     const Tensor plain = sampled;
-    const Shape shape = plain.shape();
+    const Shape& shape = plain.shape();
     sampled = b.Compute(plain.dtype(), shape, [&](const Indices& i) {
       const Place place(deform, i);
       const Expr tap = FloorDiv(i[1], deform.group_channels) * deform.Taps() + place.tap;
@@ -188,7 +188,7 @@ absl::Status DeformConvOp(OpContext& op) {
     });
   }
   const Tensor sums = SumsOfTaps(b, deform, sampled);
-  const Shape shape = sums.shape();
+  const Shape& shape = sums.shape();
   op.SetOutput(0, b.Compute(deform.conv.x.dtype(), shape, [&](const Indices& i) {
     return deform.bias.valid() ? sums(i) + deform.bias({i[1]}) : sums(i);
   }));

@@ -93,7 +93,7 @@ absl::Status FusedMatMul(OpContext& op) {
   }
   const bool turn_a = op.attributes().Int("transA") != 0;
   const bool turn_b = op.attributes().Int("transB") != 0;
-  const Expr inner = a.dim(turn_a ? -2 : -1);
+  const Expr& inner = a.dim(turn_a ? -2 : -1);
   AOTC_RETURN_IF_ERROR(
       op.RequireEqual(inner, b.dim(turn_b ? -1 : -2), "the inner dims of the operands differ"));
   auto batch = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };

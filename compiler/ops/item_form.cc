@@ -106,7 +106,7 @@ Expr ItemSource::Load(const Expr& k, Indices i) const {
 
 // The element at a row-major place of an item that lies in a box.
 Expr ItemSource::Flat(const Expr& k, const Expr& place) const {
-  const Expr zero = ZeroOf(elements_.dtype());
+  Expr zero = ZeroOf(elements_.dtype());
   std::vector<Expr> dims;
   for (size_t axis = 0; axis < form_.dims.size(); ++axis) dims.push_back(DimOfAxis(k, axis));
   Indices i;
@@ -119,7 +119,7 @@ Expr ItemSource::Flat(const Expr& k, const Expr& place) const {
 }
 
 Expr ItemSource::Element(const ItemForm& to, const Expr& k, const Indices& i) const {
-  const Expr zero = ZeroOf(elements_.dtype());
+  Expr zero = ZeroOf(elements_.dtype());
   if (form_.kind == ItemKind::kNone) return zero;
   if (to.kind == ItemKind::kFlat && form_.kind != ItemKind::kFlat) return Flat(k, i[0]);
   Expr inside = Bool(true);

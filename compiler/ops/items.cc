@@ -148,7 +148,7 @@ absl::Status ItemsInsertDims(OpContext& op) {
 absl::Status ItemsErase(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor rows, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(rows, 1));
-  const Shape shape = rows.shape();
+  const Shape& shape = rows.shape();
   const std::optional<int64_t> room = shape[0].AsInt();
   if (!room || *room < 1) return AOTC_REFUSAL(InvalidArgument, "the sequence is empty");
   AOTC_ASSIGN_OR_RETURN(const Expr place, PlaceIn(op, 1, *room - 1));

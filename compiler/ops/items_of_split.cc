@@ -123,7 +123,7 @@ absl::StatusOr<Cut> ReadCut(OpContext& op, const Shape& dims) {
 // x, sizes -> elements
 absl::Status ItemsOfSplit(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
-  const Shape dims = x.shape();
+  const Shape& dims = x.shape();
   AOTC_ASSIGN_OR_RETURN(const Cut cut, ReadCut(op, dims));
   op.SetOutput(0, op.b().Compute(x.dtype(), ElementsShape(cut.form), [&](Indices i) {
     if (cut.form.kind == ItemKind::kNone) return ZeroOf(x.dtype());

@@ -50,7 +50,7 @@ absl::Status ItemsTotal(OpContext& op) {
   const absl::StatusOr<std::vector<Expr>> known = op.IntElements(2);
   const bool even = join.stacks || join.items.form().kind == ItemKind::kFixed;
   if (even && known.ok()) {
-    const Expr total = (*known)[0] * join.SizeAt(0);
+    Expr total = (*known)[0] * join.SizeAt(0);
     op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) { return total; }));
     return absl::OkStatus();
   }

@@ -44,7 +44,7 @@ absl::Status SortedPlaces(OpContext& op) {
   }
   op.SetOutput(0, op.b().Compute(DType::kI64, x.shape(), [&](const Indices& i) {
     const Expr found = Eq(keys({Clamp(place(i), 0, last)}), x(i));
-    const Expr result = Select(found, place(i), Expr(*count));
+    Expr result = Select(found, place(i), Expr(*count));
     if (!IsFloat(x.dtype()) || !op.attributes().Has("nan")) return result;
     return Select(Unary(ExprOp::kIsNan, x(i)), Expr(op.attributes().Int("nan")), result);
   }));

@@ -46,7 +46,7 @@ absl::Status EntryValues(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(values, 1, 1));
   AOTC_RETURN_IF_ERROR(
       op.RequireEqual(keys.dim(0), values.dim(0), "its map has not one value for each key"));
-  const Expr entries = keys.dim(0);
+  const Expr& entries = keys.dim(0);
   Expr count = op.attributes().Has("count") ? Expr(op.attributes().Int("count")) : entries;
   Tensor wanted;
   if (op.HasInput(2)) {
@@ -70,7 +70,7 @@ absl::Status EntryValues(OpContext& op) {
 // Ours: keys, i64 [entries] -> how many keys are below each.
 absl::Status KeyRanks(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor keys, TypedInput(op, 0, DType::kI64, 1));
-  const Shape entries = keys.shape();
+  const Shape& entries = keys.shape();
   op.SetOutput(0, op.b().Reduce("sum", DType::kI64, entries, entries,
                                 [&](const Indices& i, const Indices& r) {
                                   return Select(Lt(keys(r), keys(i)), Expr(1), Expr(0));

@@ -64,7 +64,8 @@ struct AxisFilter {
         b.Reduce("sum", s.compute, shape, taps, [&](const Indices& i, const Indices& r) {
           Indices from = i;
           from[d] = Clamp(Element(s.PlaceAt(d, i[d]), r[0]), 0, s.LastOf(d));
-          const Expr weight = weights({i[d], r[0]}), term = Cast(s.compute, x(from)) * weight;
+          const Expr weight = weights({i[d], r[0]});
+          Expr term = Cast(s.compute, x(from)) * weight;
           if (!s.axes[d].of_run) return term;
           return Select(Eq(weight, Number(0, weight)), Number(0, term), term);
         });

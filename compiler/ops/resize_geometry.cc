@@ -227,10 +227,10 @@ Fraction PlaceInRegion(const ResizedAxis& axis, const Expr& i) {
   const Expr parts = is_common ? start.denominator : start.denominator * size.denominator;
   const Expr first = is_common ? start.numerator : start.numerator * size.denominator;
   const Expr length = is_common ? size.numerator : size.numerator * start.denominator;
-  const Fraction middle = {last * (first * 2 + length), parts * 2};
+  Fraction middle = {last * (first * 2 + length), parts * 2};
   if (axis.out.IsInt(1)) return middle;
   const Expr steps = Max(axis.out - 1, 1);
-  const Fraction along = {last * (first * steps + i * length), parts * steps};
+  Fraction along = {last * (first * steps + i * length), parts * steps};
   if (axis.out.IsConst()) return along;
   const Expr is_one = Eq(axis.out, 1);
   return {Select(is_one, middle.numerator, along.numerator), parts * Select(is_one, 2, steps)};

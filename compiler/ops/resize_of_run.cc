@@ -40,7 +40,7 @@ WholeRatio RatioOf(const Expr& scale, const Expr& few) {
 // where there is none.
 Tensor LeastFew(OpContext& op, const Tensor& x,
                 const std::function<WholeRatio(const Expr&, const Expr&)>& ratio) {
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   return op.b().Reduce("min", kI64, shape, {kMostTried}, [&](const Indices& i, const Indices& r) {
     const WholeRatio made = ratio(Cast(kF64, x(i)), Cast(kF64, r[0] + 1));
     const Expr rounds = Eq(Cast(kF32, Div(made.numerator, made.denominator)), x(i));
@@ -73,7 +73,7 @@ struct ChosenAxis {
 
 ChosenAxis Choose(OpContext& op, const Tensor& dims, const Tensor& sizes, bool not_larger) {
   TensorBuilder& b = op.b();
-  const Shape all = dims.shape();
+  const Shape& all = dims.shape();
   const auto ratio = [&](const Indices& r) {
     return Cast(kF32, Div(AsFloat(sizes(r)), AsFloat(dims(r))));
   };
@@ -97,7 +97,7 @@ absl::Status ResizeScales(OpContext& op) {
   if (scales.dtype() != kF32) return AOTC_REFUSAL(InvalidArgument, "scales must be f32");
   AOTC_RETURN_IF_ERROR(
       RequireSameLength(op, dims, scales, "scales must have one element per axis"));
-  const Expr axes = dims.dim(0);
+  const Expr& axes = dims.dim(0);
   const Tensor least = LeastFew(op, scales, RatioOf);
   const auto is_scale = [&](const Indices& k) {
     constexpr double kMostScale = 1U << 30;
@@ -157,7 +157,8 @@ absl::Status ResizeRegions(OpContext& op) {
   const Tensor least = LeastFew(
       op, roi, [](const Expr& x, const Expr& few) { return WholeRatio{Rounded(few * x), few}; });
   op.SetOutput(0, op.b().Compute(kI64, {3, axes}, [&](const Indices& i) {
-    const Expr start = i[1], end = i[1] + axes;
+    const Expr& start = i[1];
+    const Expr end = i[1] + axes;
     const Expr is_simple = And(Lt(least({start}), kNone), Lt(least({end}), kNone));
     Expr is_region = Bool(true);
     // In parts of the input's length: exact where both are simple fractions.

@@ -81,7 +81,8 @@ absl::Status RoiMaximumOp(OpContext& op) {
   const DType compute = ComputeType(pool.x.dtype());
   const Expr none = LowestOf(compute);
   const Expr regions = pool.rois.dim(0), channels = pool.x.dim(1);
-  const Expr down = pool.bins[0], across = pool.bins[1], width = pool.Length(1);
+  const Expr down = pool.bins[0], across = pool.bins[1];
+  const Expr& width = pool.Length(1);
   const Tensor columns = b.Reduce("max", compute, {regions, channels, down, width},
                                   {pool.Length(0)}, [&](const Indices& i, const Indices& r) {
                                     const Expr image =

@@ -193,7 +193,7 @@ absl::Status GatherGradient(OpContext& op) {
     const Expr is_hit = Names(places(r), x.dim(axis), i[static_cast<size_t>(axis)]);
     return Select(is_hit, value, Number(0, value));
   };
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   op.SetOutput(
       0, places.rank() == 0
              ? op.b().Compute(x.dtype(), shape, [&](const Indices& i) { return taken(i, {}); })

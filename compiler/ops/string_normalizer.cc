@@ -118,7 +118,7 @@ absl::Status MovedStrings(OpContext& op) {
   const auto moved = [&](const Expr& at) {
     return Select(Le(at, 0), Expr(0), ends({Clamp(at - 1, 0, ends.dim(0) - 1)}));
   };
-  const Shape dims = starts.shape();
+  const Shape& dims = starts.shape();
   op.SetOutput(
       0, op.b().Compute(DType::kI64, dims, [&](const Indices& i) { return moved(starts(i)); }));
   op.SetOutput(1, op.b().Compute(DType::kI64, dims, [&](const Indices& i) {

@@ -22,7 +22,7 @@ absl::Status EqualBytes(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor equal, TypedInput(op, 0, DType::kBool, rank));
   AOTC_ASSIGN_OR_RETURN(const Tensor round, TypedInput(op, 1, DType::kI64, 0));
   const int64_t steps = op.attributes().Int("steps", 1);
-  const Shape dims = equal.shape();
+  const Shape& dims = equal.shape();
   const Shape a_dims = a.sizes.shape(), b_dims = b.sizes.shape();
   auto body = [&](const Indices& i, const Indices& r) {
     const Expr place = round({}) * steps + r[0];
@@ -63,7 +63,7 @@ absl::Status JoinedBytes(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const StringTensors b, ReadStrings(op, 3 + kStringParts));
   const int rank = std::max(a.sizes.rank(), b.sizes.rank());
   AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 2, DType::kI64, rank));
-  const Shape dims = sizes.shape();
+  const Shape& dims = sizes.shape();
   const Shape pool = {count};
   const Tensor before = CountAtMost(op, ends, pool, [](const Indices& byte) { return byte[0]; });
   const Shape a_dims = a.sizes.shape(), b_dims = b.sizes.shape();

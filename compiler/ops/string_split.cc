@@ -188,7 +188,7 @@ struct Splitter {
     Expr most = jump.dim(0);
     if (s.most_splits != kNoLimit) most = Min(most, s.most_splits);
     s.jumps = {jump};
-    const Shape all = jump.shape();
+    const Shape& all = jump.shape();
     for (int64_t power = 2; power < PowerAbove(most, op.bounds()); power *= 2) {
       const Tensor half = s.jumps.back();
       s.jumps.push_back(op.b().Compute(DType::kI64, all,
@@ -273,7 +273,7 @@ absl::Status SplitPieces(OpContext& op) {
   const auto delimiter = static_cast<int64_t>(op.attributes().String("delimiter").size());
   const auto end = [&](const Indices& i, const Expr& piece) {
     const Expr found = s.Look(stop, begin(at(i, piece)));
-    const Expr cut = Select(Le(found + delimiter, s.End(i)), found, s.End(i));
+    Expr cut = Select(Le(found + delimiter, s.End(i)), found, s.End(i));
     if (s.most_splits == kNoLimit) return cut;
     return Select(Eq(piece, s.most_splits), s.Look(back, s.End(i)), cut);
   };

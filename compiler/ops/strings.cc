@@ -42,7 +42,7 @@ absl::Status StringRounds(OpContext& op) {
 // sizes: i64 [n] -> i64 []: how many bytes all strings have together.
 absl::Status StringBytes(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 0, DType::kI64, 1));
-  Shape all = sizes.shape();
+  const Shape& all = sizes.shape();
   op.SetOutput(0, op.b().Reduce("sum", DType::kI64, {}, all,
                                 [&](const Indices&, const Indices& r) { return sizes(r); }));
   return absl::OkStatus();
@@ -57,7 +57,7 @@ absl::Status WalkStrings(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor classes, TypedInput(op, 5, DType::kU8, 1));
   AOTC_ASSIGN_OR_RETURN(const Tensor next, TypedInput(op, 6, DType::kI32, 2));
   const int64_t steps = op.attributes().Int("steps", 1);
-  const Expr states = next.dim(0), class_count = next.dim(1);
+  const Expr &states = next.dim(0), &class_count = next.dim(1);
   const Shape dims = strings.sizes.shape();
   for (int64_t step = 0; step < steps; ++step) {
     const Tensor before = state;

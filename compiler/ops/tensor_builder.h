@@ -59,7 +59,7 @@ class TensorBuilder {
   using ReduceBody = std::function<Expr(const Indices& axes, const Indices& reduce)>;
   using TupleBody = std::function<std::vector<Expr>(const Indices& axes, const Indices& reduce)>;
 
-  // Shapes are taken by value: that of a Tensor lives only until the next tensor is added.
+  // References to shapes of Tensors stay good as others are added.
   // `bounds` is what is known of the symbols.
   explicit TensorBuilder(std::string kernel_name, Bounds bounds = {});
 

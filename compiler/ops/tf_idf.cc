@@ -31,7 +31,7 @@ absl::Status CountTerms(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(x, 1, 2));
   const std::optional<int64_t> longest = terms.dim(1).AsInt();
   if (!longest) return absl::InternalError("needs n-grams of known length");
-  const Expr row_length = x.dim(-1);
+  const Expr& row_length = x.dim(-1);
   Shape dims = x.shape();
   dims.back() = terms.dim(0);
   const Shape places = {row_length, Expr(op.attributes().Int("skips") + 1)};
@@ -85,12 +85,9 @@ absl::Status AddTerm(const std::vector<int64_t>& pool, int64_t begin, int64_t le
   return absl::OkStatus();
 }
 
-absl::StatusOr<Terms> ReadTerms(const Attributes& attributes, const std::vector<int64_t>& pool) {
-  const std::vector<int64_t> begins = attributes.Ints("ngram_counts");
-  const std::vector<int64_t> indexes = attributes.Ints("ngram_indexes");
-  const std::vector<float> weights = attributes.Floats("weights");
-  const int64_t least = attributes.Int("min_gram_length", 1);
-  const int64_t most = attributes.Int("max_gram_length", 1);
+// Columns for those indexes, and no n-gram in them yet.
+absl::StatusOr<Terms> EmptyTerms(const std::vector<int64_t>& indexes,
+                                 const std::vector<int64_t>& begins, int64_t most) {
   if (indexes.empty() || begins.empty() || *std::ranges::min_element(indexes) < 0) {
     return AOTC_REFUSAL(InvalidArgument, "ngram_indexes or ngram_counts are missing, or negative");
   }
@@ -103,14 +100,25 @@ absl::StatusOr<Terms> ReadTerms(const Attributes& attributes, const std::vector<
   terms.lengths.assign(columns, 0);
   terms.tokens.assign(columns * static_cast<size_t>(terms.longest), 0);
   terms.weights.assign(columns, 1);
+  return terms;
+}
+
+absl::StatusOr<Terms> ReadTerms(const Attributes& attributes, const std::vector<int64_t>& pool) {
+  const std::vector<int64_t> begins = attributes.Ints("ngram_counts");
+  const std::vector<int64_t> indexes = attributes.Ints("ngram_indexes");
+  const std::vector<float> weights = attributes.Floats("weights");
+  const int64_t least = attributes.Int("min_gram_length", 1);
+  const int64_t most = attributes.Int("max_gram_length", 1);
+  AOTC_ASSIGN_OR_RETURN(Terms terms, EmptyTerms(indexes, begins, most));
   size_t number = 0;  // of the n-gram
   for (size_t k = 0; k < begins.size(); ++k) {
     const int64_t length = static_cast<int64_t>(k) + 1;
     AOTC_ASSIGN_OR_RETURN(const auto part, PoolPart(begins, k, static_cast<int64_t>(pool.size())));
+    const auto count = static_cast<size_t>((part.second - part.first) / length);
+    if (count > indexes.size() - number) {
+      return AOTC_REFUSAL(InvalidArgument, "has more n-grams than ngram_indexes");
+    }
     for (int64_t begin = part.first; begin < part.second; begin += length, ++number) {
-      if (number >= indexes.size()) {
-        return AOTC_REFUSAL(InvalidArgument, "has more n-grams than ngram_indexes");
-      }
       if (length < least || length > most) continue;
       AOTC_RETURN_IF_ERROR(AddTerm(pool, begin, length, indexes[number], terms));
       if (number < weights.size()) {

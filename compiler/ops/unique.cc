@@ -86,7 +86,7 @@ Tensor RanksOf(TensorBuilder& b, const Slices& slices) {
 
 // A permutation of places turned round.
 Tensor TurnedRound(TensorBuilder& b, const Tensor& places) {
-  const Shape all = places.shape();
+  const Shape& all = places.shape();
   return b.Reduce("max", DType::kI64, all, all, [&](const Indices& i, const Indices& r) {
     return Select(Eq(places({r[0]}), i[0]), r[0], Expr(0));
   });
@@ -110,7 +110,7 @@ absl::Status UniqueRanks(OpContext& op) {
 absl::Status UniqueStarts(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op));
   AOTC_ASSIGN_OR_RETURN(const Tensor order, TypedInput(op, 1, DType::kI64, 1));
-  const Shape all = order.shape();
+  const Shape& all = order.shape();
   const Expr last = slices.count() - 1;
   const auto slice = [&](const Expr& place) {
     return Clamp(order({Clamp(place, 0, all[0] - 1)}), 0, last);
@@ -139,7 +139,8 @@ absl::Status UniquePlaces(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor numbers, TypedInput(op, 1, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> count, op.IntElements(2));
   if (count.size() != 1) return absl::InternalError("needs one count");
-  const Shape all = starts.shape(), found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
+  const Shape& all = starts.shape();
+  const Shape found = {op.Size(Max(count[0], 0), 0, 0, all[0])};
   AOTC_RETURN_IF_ERROR(op.Require(Le(found[0], all[0]), "more is unique than there is"));
   op.SetOutput(
       0, op.b().Reduce("max", DType::kI64, found, all, [&](const Indices& i, const Indices& r) {

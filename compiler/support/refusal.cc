@@ -5,12 +5,12 @@
 #include <tuple>
 
 // Ends of the section, which the linker defines where the program has a site.
-// NOLINTBEGIN(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
 [[gnu::weak]] extern const aotc::RefusalSite __start_aotc_refusals[];
 [[gnu::weak]] extern const aotc::RefusalSite __stop_aotc_refusals[];
 }
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace aotc {
 namespace {
