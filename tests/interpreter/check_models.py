@@ -18,6 +18,7 @@ sys.path.insert(0, str(FOLDER.parent / "models"))
 import model_list  # noqa: E402
 
 MODELS = ["tiny_ad_autoencoder", "tiny_ic_mobilenet", "tiny_ic_resnet8_f16", "tiny_kws_cnn",
+          "tiny_kws_cnn_qdq", "tiny_kws_cnn_qoperator",
           "tiny_kws_dscnn", "tiny_kws_dscnn_f16", "tiny_vww_mobilenet",
           "policy_quadruped", "text_tinybert"]
 # Where the graph rounds between its nodes to f16, fused kernels do not.

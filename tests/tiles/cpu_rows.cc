@@ -37,18 +37,21 @@ OutputFiles FilesOf(const std::vector<RowCase>& cases, const Isa& isa) {
   return files;
 }
 
-std::vector<RowCase> DrawCases(const CpuRowsOptions& options, Random& random) {
+// Error: a row has no legal parameters for the instruction set.
+absl::StatusOr<std::vector<RowCase>> DrawCases(const CpuRowsOptions& options, Random& random) {
   std::vector<RowCase> cases;
   const RowMachine machine{options.isa.lanes, {.registers = options.isa.registers}};
   for (const TileRow& row : CpuTiles()) {
     if (!options.tile.empty() && row.name != options.tile) continue;
     if (!Provides(options.isa, row.feature)) continue;
+    const size_t before = cases.size();
     for (int i = 0; i < options.cases; ++i) {
       const std::string name = StrCat("case_", cases.size());
       if (std::optional<RowCase> drawn = DrawRowCase(row, machine, name, random)) {
         cases.push_back(*std::move(drawn));
       }
     }
+    if (cases.size() == before) return absl::NotFoundError(StrCat("no call of ", row.name));
   }
   return cases;
 }
@@ -65,8 +68,7 @@ bool RunsHere(const Isa& isa) {
 
 absl::StatusOr<std::string> CheckCpuRows(const CpuRowsOptions& options) {
   Random random(options.seed);
-  const std::vector<RowCase> cases = DrawCases(options, random);
-  if (cases.empty()) return absl::NotFoundError("no row has legal parameters");
+  AOTC_ASSIGN_OR_RETURN(const std::vector<RowCase> cases, DrawCases(options, random));
   for (const RowCase& of : cases) AOTC_RETURN_IF_ERROR(VerifyLoops(of.loops));
   AOTC_ASSIGN_OR_RETURN(const HostLibrary library,
                         BuildRows(FilesOf(cases, options.isa), {}, options.edit));

@@ -13,7 +13,9 @@ namespace aotc {
 namespace {
 
 // All instruction sets, those with dot products too.
-std::vector<Isa> AllIsas() { return *ParseCpuList("portable,x86-64,x86-64-v3,x86-64-v4"); }
+std::vector<Isa> AllIsas() {
+  return *ParseCpuList("portable,x86-64,x86-64-v3,x86-64-v3+avxvnni,x86-64-v4");
+}
 
 class CpuRows : public testing::TestWithParam<Isa> {};
 
