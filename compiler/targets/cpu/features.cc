@@ -65,6 +65,7 @@ constexpr CpuFeature kFeatures[] = {
     {"avxvnni", "x86-64-v3", "vnni", "AOTC_WITH_AVXVNNI", 1, 0, 4},
     {"avx512vnni", "x86-64-v4", "vnni", "AOTC_WITH_AVX512VNNI", 0, 2, 11},
     {"avx512bf16", "x86-64-v4", "bf16", "AOTC_WITH_AVX512BF16", 1, 0, 5},
+    {"avx512fp16", "x86-64-v4", "fp16", "AOTC_WITH_AVX512FP16", 0, 3, 23},
     {"amx-int8", "x86-64-v4", "amx", "AOTC_WITH_AMX_INT8", 0, 3, 25, kTilesAllowed},
 };
 
