@@ -16,8 +16,11 @@ std::string LoopHead(const EmitContext& context, const Step& step, const std::st
                     {step.counter});
   }
   if (!condition.empty()) StrAppend(&test, test.empty() ? "" : " && ", condition);
-  if (!step.trip.valid()) return test.empty() ? "for (;;) {" : StrCat("while (", test, ") {");
-  return StrCat("for (int64_t ", step.counter, " = 0; ", test, "; ++", step.counter, ") {");
+  if (step.counter.empty()) return test.empty() ? "for (;;) {" : StrCat("while (", test, ") {");
+  const std::string loop = StrCat("for (int64_t ", step.counter, " = 0; ", test, "; ");
+  if (step.rounds.empty()) return StrCat(loop, "++", step.counter, ") {");
+  return StrCat("int64_t ", step.rounds, " = 0;\n", loop, step.rounds, " = ++", step.counter,
+                ") {");
 }
 
 // Per step, whether it stands in a branch or loop.

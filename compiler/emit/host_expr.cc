@@ -111,7 +111,7 @@ std::string BufferPointer(const EmitContext& context, BufferId id, bool written)
   const Expr offset = ElementOffset(program.buffers[id]);
   if (offset.IsInt(0)) return place;
   std::set<std::string> counters;
-  for (const Step& step : program.steps) counters.insert(step.counter);
+  for (const Step& step : program.steps) counters.insert({step.counter, step.rounds});
   const Bounds bounds = BoundsOf(program);
   return StrCat(place, " + ", Spell(context, offset, bounds, counters, &CExprPrinter::Term));
 }

@@ -111,6 +111,7 @@ struct Step {
   bool barrier = true;       // workers meet before it; dropped by plan/ where nothing asks for it
   Expr trip = {};            // kLoop: over the symbols; invalid where only the argument ends it
   std::string counter = {};  // kLoop: variable of the rounds done so far, for offsets of views
+  std::string rounds = {};   // kLoop: the same behind its end, where one is asked for
   std::vector<Expr> elements = {};  // kSizes: what those of its argument are, over symbols
   std::vector<Expr> values = {};    // kSetSizes: of its elements, which are variables
   std::string pixel_format = {};    // kDecode: "RGB", "BGR" or "Grayscale"

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "compiler/ir/program_control.h"
 #include "compiler/support/rounding.h"
 
 namespace aotc {
@@ -63,6 +64,38 @@ bool BoxesAreApart(const Buffer& a, const Buffer& b, const Bounds& bounds) {
   return false;
 }
 
+// The parities in an expression: what is 0 or 1, such as mod(round, 2).
+std::vector<Expr> ParitiesIn(const Expr& e) {
+  std::vector<Expr> found;
+  Visit(e, [&](const Expr& node) {
+    const bool is_parity = node.op() == ExprOp::kMod && node.arg(1).IsInt(2);
+    const auto is_node = [&](const Expr& other) { return Same(other, node); };
+    if (is_parity && std::ranges::none_of(found, is_node)) found.push_back(node);
+  });
+  return found;
+}
+
+// Whether it holds for each combination of parities.
+bool ProveForParities(const Expr& e, const Bounds& bounds) {
+  const std::vector<Expr> parities = ParitiesIn(e);
+  if (parities.empty()) return Prove(e, bounds) == true;
+  for (const int64_t parity : {0, 1}) {
+    const Expr with = Transform(
+        e, [&](const Expr& node) { return Same(node, parities.front()) ? Expr(parity) : node; });
+    if (!ProveForParities(with, bounds)) return false;
+  }
+  return true;
+}
+
+// Elements that lie together, in the same base.
+bool StretchesAreApart(const Program& program, const Buffer& a, const Buffer& b,
+                       const Bounds& bounds) {
+  const Expr end_of_a = ElementOffset(a) + ReachedElements(program, a);
+  const Expr end_of_b = ElementOffset(b) + ReachedElements(program, b);
+  return ProveForParities(Or(Le(end_of_a, ElementOffset(b)), Le(end_of_b, ElementOffset(a))),
+                          bounds);
+}
+
 }  // namespace
 
 int64_t StepAlong(const Buffer& box, size_t axis) { return box.step.empty() ? 1 : box.step[axis]; }
@@ -94,6 +127,13 @@ bool AreApart(const Program& program, BufferId a, BufferId b) {
   const Buffer& second = program.buffers[b];
   const bool boxes = !first.start.empty() && first.start.size() == second.start.size();
   return a != b && boxes && BoxesAreApart(first, second, BoundsOf(program.symbols));
+}
+
+bool AreApartInStep(const Program& program, BufferId a, BufferId b) {
+  const Buffer& first = program.buffers[a];
+  const Buffer& second = program.buffers[b];
+  if (!first.start.empty() || !second.start.empty()) return AreApart(program, a, b);
+  return StretchesAreApart(program, first, second, BoundsOf(program));
 }
 
 int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds) {

@@ -42,6 +42,9 @@ Expr ReachedElements(const Program& program, const Buffer& buffer);
 
 // Whether no element of the one is proved to be one of the other. Both use the memory of one base.
 bool AreApart(const Program& program, BufferId a, BufferId b);
+// The same of what one step takes, which sees all counters of rounds as they are then: rooms of a
+// buffer that rounds use in turn are apart, too.
+bool AreApartInStep(const Program& program, BufferId a, BufferId b);
 
 // Bytes of the largest value of `elements` over the box of the symbols; -1 where that is unbounded.
 int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds);

@@ -105,8 +105,11 @@ absl::Status CheckDecode(const Program& program, size_t index) {
 Bounds BoundsOf(const Program& program) {
   Bounds bounds = BoundsOf(program.symbols);
   for (const Step& step : program.steps) {
-    if (step.counter.empty() || !step.trip.valid()) continue;
-    bounds.Add(step.counter, 0, Simplify(Max(step.trip, 1) - 1, bounds));
+    if (step.kind != StepKind::kLoop) continue;
+    const bool counts = step.trip.valid();
+    const Expr most = counts ? Simplify(Max(step.trip, 1), bounds) : Expr(INT64_MAX);
+    if (!step.counter.empty()) bounds.Add(step.counter, 0, counts ? most - 1 : most);
+    if (!step.rounds.empty()) bounds.Add(step.rounds, 0, most);
   }
   return bounds;
 }

@@ -316,6 +316,9 @@ class Parser {
     if (scanner_.TryConsume("counter")) {
       AOTC_ASSIGN_OR_RETURN(step.counter, scanner_.ExpectIdentifier());
     }
+    if (scanner_.TryConsume("rounds")) {
+      AOTC_ASSIGN_OR_RETURN(step.rounds, scanner_.ExpectIdentifier());
+    }
     if (scanner_.TryConsume("to")) {
       AOTC_ASSIGN_OR_RETURN(step.trip, ExpectDim(scanner_));
     }

@@ -125,6 +125,7 @@ class Printer {
     }
     if (!step.values.empty()) StrAppend(&text, " values(", PrintExprList(step.values), ")");
     if (!step.counter.empty()) StrAppend(&text, " counter ", step.counter);
+    if (!step.rounds.empty()) StrAppend(&text, " rounds ", step.rounds);
     if (step.trip.valid()) StrAppend(&text, " to ", PrintExpr(step.trip));
     if (!step.pixel_format.empty()) StrAppend(&text, " as ", QuotedText(step.pixel_format));
     if (!step.barrier) text += " no_barrier";

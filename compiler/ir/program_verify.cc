@@ -221,12 +221,12 @@ class Verifier {
                             const std::vector<BufferAccess>& accesses) const {
     for (size_t i = 0; i < accesses.size(); ++i) {
       const BufferId input = accesses[i].buffer;
-      if (accesses[i].written || !shared_.contains(BaseOf(program_, input))) continue;
+      if (accesses[i].written || step.kind != StepKind::kLaunch) continue;
       for (size_t j = 0; j < accesses.size(); ++j) {
         const BufferId output = accesses[j].buffer;
         const bool meet = accesses[j].written &&
                           BaseOf(program_, input) == BaseOf(program_, output) &&
-                          !AreApart(program_, input, output);
+                          !AreApartInStep(program_, input, output);
         const std::pair<int, int> pair(static_cast<int>(j), static_cast<int>(i));
         if (!meet || std::ranges::count(step.in_place, pair) > 0) continue;
         return Wrong("step ", index, " destroys %", program_.buffers[input].name,

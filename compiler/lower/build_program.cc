@@ -1,20 +1,17 @@
 #include "compiler/lower/build_program.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/image_decoder.h"
-#include "compiler/ir/kernel_text.h"
 #include "compiler/ir/program_access.h"
 #include "compiler/ir/program_sizes.h"
-#include "compiler/lower/pack_elements.h"
+#include "compiler/lower/carried_values.h"
+#include "compiler/lower/kernel_launches.h"
 #include "compiler/lower/value_buffers.h"
-#include "compiler/schedule/in_place.h"
 #include "compiler/support/names.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -22,21 +19,13 @@
 namespace aotc {
 namespace {
 
-bool HasResults(const Kernel& kernel, const std::vector<Symbol>& symbols) {
-  const Bounds bounds = BoundsOf(symbols);
-  return std::ranges::any_of(kernel.tensors, [&](const KernelTensor& tensor) {
-    return tensor.role == TensorRole::kOutput &&
-           MaxBytes(ReachedElements(tensor), tensor.dtype, bounds) != 0;
-  });
-}
-
 class ProgramBuilder {
  public:
   ProgramBuilder(const Graph& graph, const Scheduler& schedule, const BuildOptions& options)
       : graph_(graph),
-        schedule_(schedule),
         options_(options),
-        buffers_(graph, options.has_weights, program_) {
+        buffers_(graph, options.has_weights, program_),
+        launches_(graph, schedule, buffers_, program_) {
     program_.symbols = graph.symbols;
     if (options.has_weights) program_.weights.reserve(RoomForWeights(graph));
   }
@@ -101,7 +90,7 @@ class ProgramBuilder {
     for (FusedKernel& kernel : fused.kernels) {
       AOTC_RETURN_IF_ERROR(kernel.control.valid()
                                ? AddControl(kernel, std::move(fused.bodies.at(kernel.control)))
-                               : AddKernel(kernel, checks));
+                               : launches_.Add(kernel, checks));
     }
     std::vector<BufferId> sources;
     for (const auto& [value, target] : copies) sources.push_back(SafeSource(value, target));
@@ -226,31 +215,25 @@ class ProgramBuilder {
     return absl::OkStatus();
   }
 
-  // for (round < trip && flag) { body }. The carried values live in buffers of their own: those of
-  // the node's results, which hold the initial values in front of the loop. Nothing but those where
-  // there never is a round.
+  // for (round < trip && flag) { body }.
   absl::Status AddRepeat(const Node& node, const std::vector<std::string>& sources,
                          FusedGraph fused) {
-    const Region& body = graph_.regions[node.regions.at("body")];
     const RepeatForm form = FormOf(graph_, node);
-    const std::vector<BufferId> results = ResultBuffers(node);
-    std::vector<BufferId> carried;
-    for (size_t i = 0; i < body.inputs.size(); ++i) {
-      const bool wanted = results[i].valid();
-      carried.push_back(wanted ? results[i] : buffers_.Add(body.inputs[i], BufferKind::kArena));
-      buffers_.Put(body.inputs[i], RoomFor(body.inputs[i], carried.back()));
-      const ValueId initial = node.inputs[RepeatForm::kFirstCarried + i];
-      AddCopy(buffers_.Read(initial), RoomFor(initial, carried.back()));
-    }
-    const auto first = node.inputs.begin() + RepeatForm::kFirstCarried;
-    SetSizes(EdgeToRound(graph_, node, {first, node.inputs.end()}));
     const Expr trip = TripOf(graph_, node);
     const bool never = trip.valid() && RangeOf(trip, BoundsOf(program_.symbols)).max <= 0;
     if (never) {
+      CopyInitial(node, form);
       LearnSet(VariablesIn(node, kSizes), sources);
       return absl::OkStatus();
     }
-    Step loop{.kind = StepKind::kLoop, .sources = sources};
+    const Region& body = graph_.regions[node.regions.at("body")];
+    Step loop{.kind = StepKind::kLoop,
+              .sources = sources,
+              .trip = trip,
+              .counter = buffers_.UniqueVariable("round")};
+    CarriedRooms rooms = EnterLoop(node, form, fused, Var(loop.counter));
+    const auto first = node.inputs.begin() + RepeatForm::kFirstCarried;
+    SetSizes(EdgeToRound(graph_, node, {first, node.inputs.end()}));
     std::vector<ValueId> made;  // by a round, besides the carried values
     std::vector<BufferId> targets;
     const ValueId condition = node.inputs[RepeatForm::kCond];
@@ -260,131 +243,125 @@ class ProgramBuilder {
       made.push_back(body.outputs[0]);
       targets.push_back(loop.args[0]);
     }
-    loop.trip = trip;
-    loop.counter = buffers_.UniqueVariable("round");
-    for (size_t i = carried.size(); i < results.size(); ++i) {
+    for (size_t i = form.carried; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i].valid()) continue;
       const ValueId scanned = body.outputs[form.first_next + i];
-      if (!results[i].valid()) continue;
-      made.push_back(scanned);
       const Expr elements = ElementCount(graph_.values[scanned].type.dims);
-      targets.push_back(buffers_.AddView(scanned, results[i], Var(loop.counter) * elements));
+      const BufferId all = buffers_.Of(node.outputs[i]);
+      made.push_back(scanned);
+      targets.push_back(buffers_.AddView(scanned, all, Var(loop.counter) * elements));
     }
+    // How many rounds there were, which parts of the memory behind the loop depend on.
+    Expr rounds = trip.valid() ? Max(trip, 0) : Expr();
+    if (condition.valid() && !rooms.in_turn.empty()) {
+      loop.rounds = buffers_.UniqueVariable("rounds");
+      rounds = Var(loop.rounds);
+    }
+    if (!trip.valid() && rooms.in_turn.empty()) loop.counter.clear();
     program_.steps.push_back(std::move(loop));
     LearnSet(VariablesIn(node, kRoundSizes), sources);
     AOTC_RETURN_IF_ERROR(AddBody(std::move(fused), made, targets));
+    Carry(rooms.copies);
     const auto first_next = body.outputs.begin() + static_cast<std::ptrdiff_t>(form.first_next);
-    const std::vector<ValueId> next(first_next,
-                                    first_next + static_cast<std::ptrdiff_t>(carried.size()));
-    Carry(next, carried);
-    SetSizes(EdgeToRound(graph_, node, next));
+    SetSizes(EdgeToRound(graph_, node,
+                         {first_next, first_next + static_cast<std::ptrdiff_t>(form.carried)}));
     program_.steps.push_back({.kind = StepKind::kEnd, .sources = sources});
     LearnSet(VariablesIn(node, kSizes), sources);
+    LeaveLoop(node, rooms, rounds);
     return absl::OkStatus();
+  }
+
+  // The results of a loop that never has a round.
+  void CopyInitial(const Node& node, const RepeatForm& form) {
+    for (size_t i = 0; i < form.carried; ++i) {
+      const ValueId initial = node.inputs[RepeatForm::kFirstCarried + i];
+      if (!node.outputs[i].valid()) continue;
+      AddCopy(buffers_.Read(initial), RoomFor(initial, buffers_.Of(node.outputs[i])));
+    }
+  }
+
+  // Where the carried values of a loop lie (carried_values.h).
+  struct CarriedRooms {
+    struct InTurn {
+      size_t number = 0;     // of the carried value
+      BufferId base = {};    // of both rooms
+      int64_t elements = 0;  // from one to the other
+    };
+    std::vector<InTurn> in_turn = {};
+    std::vector<std::pair<ValueId, BufferId>> copies = {};  // at the end of a round
+  };
+
+  // Gives each carried value its room, with the initial value in it. All but those in turn lie in
+  // the buffer of the node's result.
+  CarriedRooms EnterLoop(const Node& node, const RepeatForm& form, const FusedGraph& fused,
+                         const Expr& round) {
+    const Region& body = graph_.regions[node.regions.at("body")];
+    CarriedRooms rooms;
+    for (size_t i = 0; i < form.carried; ++i) {
+      const ValueId initial = node.inputs[RepeatForm::kFirstCarried + i], value = body.inputs[i],
+                    next = body.outputs[form.first_next + i], result = node.outputs[i];
+      const Carriage carriage = CarriageOf(graph_, node, i, fused, buffers_);
+      if (carriage == Carriage::kInTurn) {
+        const auto [base, elements] = buffers_.AddRooms({value, initial, next});
+        const Expr second = Mod(round, 2) * elements;
+        AddCopy(buffers_.Read(initial), buffers_.AddView(initial, base, 0));
+        buffers_.Put(value, buffers_.AddView(value, base, second));
+        AOTC_CHECK(buffers_.WriteInto(next, buffers_.AddView(next, base, elements - second)));
+        rooms.in_turn.push_back({i, base, elements});
+        continue;
+      }
+      const BufferId room =
+          result.valid() ? buffers_.Of(result) : buffers_.Add(value, BufferKind::kArena);
+      AddCopy(buffers_.Read(initial), RoomFor(initial, room));
+      buffers_.Put(value, RoomFor(value, room));
+      if (carriage == Carriage::kCopied) {
+        rooms.copies.emplace_back(next, room);
+      } else {
+        AOTC_CHECK(buffers_.WriteInto(next, buffers_.Of(value)));
+      }
+    }
+    return rooms;
+  }
+
+  // A result stays in the room that the last round has written, unless it has a place of its own.
+  void LeaveLoop(const Node& node, const CarriedRooms& rooms, const Expr& rounds) {
+    for (const CarriedRooms::InTurn& in_turn : rooms.in_turn) {
+      const ValueId result = node.outputs[in_turn.number];
+      if (!result.valid()) continue;
+      const Expr last = Simplify(Mod(rounds, 2) * in_turn.elements, BoundsOf(program_.symbols));
+      const BufferId room = buffers_.AddView(result, in_turn.base, last);
+      if (buffers_.IsPlaced(result)) {
+        AddCopy(room, RoomFor(result, buffers_.Of(result)));
+      } else {
+        buffers_.Put(result, room);
+      }
+    }
   }
 
   // Copies as if all at once: a new value that lies in the buffer of another carried value is
   // brought to safety first.
-  void Carry(const std::vector<ValueId>& values, const std::vector<BufferId>& carried) {
+  void Carry(const std::vector<std::pair<ValueId, BufferId>>& carried) {
     std::vector<std::pair<BufferId, BufferId>> copies;
-    for (size_t i = 0; i < values.size(); ++i) {
-      BufferId from = buffers_.Read(values[i]);
-      if (from == carried[i]) continue;
-      if (std::ranges::find(carried, BaseOf(program_, from)) != carried.end()) {
-        const BufferId safe = buffers_.Add(values[i], BufferKind::kArena);
+    for (const auto& [value, room] : carried) {
+      BufferId from = buffers_.Read(value);
+      if (from == room) continue;
+      const BufferId base = BaseOf(program_, from);
+      const auto is_base = [&](const auto& other) { return other.second == base; };
+      if (std::ranges::any_of(carried, is_base)) {
+        const BufferId safe = buffers_.Add(value, BufferKind::kArena);
         AddCopy(from, safe);
         from = safe;
       }
-      copies.emplace_back(from, RoomFor(values[i], carried[i]));
+      copies.emplace_back(from, RoomFor(value, room));
     }
     for (const auto& [from, to] : copies) AddCopy(from, to);
   }
 
-  // Kernels that compute the same, whatever their tensors are called, are one kernel.
-  absl::StatusOr<KernelId> KernelOf(const Kernel& kernel) {
-    const std::string text = PrintKernelWithoutNames(kernel);
-    auto found = by_text_.find(text);
-    if (found != by_text_.end()) {
-      NoteLaunch(program_.kernels[found->second], StrJoin(kernel.sources, " + "));
-      return found->second;
-    }
-    AOTC_ASSIGN_OR_RETURN(ProgramKernel scheduled, schedule_(kernel));
-    return by_text_[text] = program_.kernels.Add(std::move(scheduled));
-  }
-
-  // Parts of one node are noted once.
-  static void NoteLaunch(ProgramKernel& kernel, const std::string& sources) {
-    const bool known = sources == StrJoin(kernel.kernel.sources, " + ") ||
-                       (!kernel.also.empty() && sources == kernel.also.back());
-    if (!known) kernel.also.push_back(sources);
-  }
-
-  // A value that a launch is given, or a buffer that no value lies in.
-  using Argument = std::variant<ValueId, BufferId>;
-
-  absl::Status AddLaunch(const Kernel& fused, const std::vector<Argument>& args) {
-    AOTC_ASSIGN_OR_RETURN(const KernelId id, KernelOf(fused));
-    const Kernel& kernel = program_.kernels[id].kernel;
-    const Packing& packing = program_.kernels[id].packing;
-    Step step{.kernel = id, .sources = fused.sources};
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (const BufferId* buffer = std::get_if<BufferId>(&args[i])) {
-        step.args.push_back(*buffer);
-        continue;
-      }
-      const ValueId value = std::get<ValueId>(args[i]);
-      const KernelTensor tensor = StoredTensor(kernel, packing, kernel.params[i]);
-      const bool is_constant = graph_.values[value].constant.has_value();
-      step.args.push_back(is_constant ? buffers_.Weights(value, tensor) : buffers_.Of(value));
-    }
-    step.in_place = InPlacePairs(kernel);
-    program_.steps.push_back(std::move(step));
-    return absl::OkStatus();
-  }
-
-  // The kernel in bytes; else it writes a byte for each element of its packed results, and a launch
-  // for each of them packs those.
-  absl::Status AddPackedLaunches(const FusedKernel& fused) {
-    const Kernel& packed = fused.kernel;
-    AOTC_ASSIGN_OR_RETURN(const Kernel kernel, WithBytePerElement(packed));
-    std::vector<Argument> args(fused.args.begin(), fused.args.end());
-    const TensorId last = packed.params.back();
-    if (IsPackedResult(packed, last)) {
-      const std::optional<Kernel> one = PackedInOneStage(kernel, packed.tensors[last].dtype);
-      if (one) return AddLaunch(*one, args);
-    }
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (IsPackedResult(packed, packed.params[i])) args[i] = buffers_.AddBytes(fused.args[i]);
-    }
-    AOTC_RETURN_IF_ERROR(AddLaunch(kernel, args));
-    for (size_t i = 0; i < args.size(); ++i) {
-      const TensorId id = packed.params[i];
-      if (!IsPackedResult(packed, id)) continue;
-      const Kernel packing = PackingKernel(packed, id);
-      AOTC_RETURN_IF_ERROR(AddLaunch(packing, {args[i], fused.args[i]}));
-    }
-    return absl::OkStatus();
-  }
-
-  // Nothing where no result ever has elements.
-  absl::Status AddKernel(const FusedKernel& fused, const std::vector<ValueId>& checks) {
-    if (!HasResults(fused.kernel, program_.symbols)) return absl::OkStatus();
-    const std::vector<ValueId>& args = fused.args;
-    AOTC_RETURN_IF_ERROR(ComputesPacked(fused.kernel)
-                             ? AddPackedLaunches(fused)
-                             : AddLaunch(fused.kernel, {args.begin(), args.end()}));
-    const bool is_check = std::ranges::find(checks, args.back()) != checks.end();
-    if (is_check) {
-      program_.steps.push_back({.kind = StepKind::kCheck, .args = {buffers_.Of(args.back())}});
-    }
-    return absl::OkStatus();
-  }
-
   const Graph& graph_;
-  const Scheduler& schedule_;
   const BuildOptions options_;
   Program program_;
   ValueBuffers buffers_;
-  std::map<std::string, KernelId> by_text_;
+  KernelLaunches launches_;
   std::set<BufferId> copied_;  // outputs in memory that is read until the end
 };
 

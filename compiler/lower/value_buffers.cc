@@ -5,6 +5,8 @@
 
 #include "compiler/ir/program_access.h"
 #include "compiler/lower/build_program.h"
+#include "compiler/support/rounding.h"
+#include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
@@ -14,14 +16,36 @@ Expr StorageOf(const Value& value) { return StorageElements(value.layout, value.
 }  // namespace
 
 bool ValueBuffers::WriteInto(ValueId value, BufferId target) {
-  const BufferKind kind = program_.buffers[target].kind;
-  if (kind == BufferKind::kView || kind == BufferKind::kHost) return false;
-  const ValueId home = HomeOf(value);
-  if (buffers_.contains(home) || views_.contains(home)) return false;
-  if (graph_.values[home].constant) return false;
-  if (home != value && HasBoxes(home)) return false;  // which step as that lies, not the target
-  buffers_[home] = target;
+  const Buffer& buffer = program_.buffers[target];
+  if (buffer.kind == BufferKind::kHost || !buffer.start.empty()) return false;
+  if (!CanBeWrittenInto(value)) return false;
+  buffers_[HomeOf(value)] = target;
   return true;
+}
+
+bool ValueBuffers::CanBeWrittenInto(ValueId value) const {
+  const ValueId home = HomeOf(value);
+  if (IsPlaced(home) || graph_.values[home].constant) return false;
+  return home == value || !HasBoxes(home);  // which step as that lies, not the target
+}
+
+std::pair<BufferId, int64_t> ValueBuffers::AddRooms(const std::vector<ValueId>& values) {
+  constexpr int64_t kAlign = 64;
+  const DType dtype = graph_.values[values.front()].type.dtype;
+  int64_t bytes = 0;
+  for (const ValueId id : values) {
+    bytes =
+        std::max(bytes, MaxBytes(StorageOf(graph_.values[id]), dtype, BoundsOf(graph_.symbols)));
+  }
+  bytes = RoundUp(bytes, kAlign);
+  const int64_t elements = bytes / ByteWidth(dtype);
+  const BufferId rooms = Add(values.front(), BufferKind::kArena);
+  Buffer& buffer = program_.buffers[rooms];
+  buffer.name = UniqueName(StrCat(buffer.name, "_in_turn"));
+  buffer.shape = {2, elements};
+  buffer.layout = {};
+  buffer.bytes = 2 * bytes;
+  return {rooms, elements};
 }
 
 bool ValueBuffers::HasBoxes(ValueId base) const {

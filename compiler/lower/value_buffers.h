@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/fused_graph.h"
@@ -29,6 +30,9 @@ class ValueBuffers {
   }
   // A buffer more that holds the value.
   BufferId Add(ValueId id, BufferKind kind);
+  // A buffer of the arena with two rooms, each for the largest of the values, and the elements from
+  // the one to the other.
+  std::pair<BufferId, int64_t> AddRooms(const std::vector<ValueId>& values);
   // A buffer of one byte for each element of the value.
   BufferId AddBytes(ValueId id);
   // The value at an offset in `base`, which may be a view of an enclosing region.
@@ -38,6 +42,13 @@ class ValueBuffers {
   // Has the value, or what it is a view of, written straight to where it is to be. False where
   // something else than the steps to come makes it, or it goes to two places.
   bool WriteInto(ValueId value, BufferId target);
+  // Whether it would be, in any memory that is not the host's or a box.
+  bool CanBeWrittenInto(ValueId value) const;
+  // Whether it is known where the value lies, or of what it is a part.
+  bool IsPlaced(ValueId value) const { return buffers_.contains(value) || views_.contains(value); }
+  // The value whose storage a whole view shares; one with blocks that are not full has more storage
+  // than its view.
+  ValueId HomeOf(ValueId id) const;
 
   // That of a value in memory.
   BufferId Of(ValueId id);
@@ -52,9 +63,6 @@ class ValueBuffers {
 
  private:
   bool HasBoxes(ValueId base) const;
-  // The value whose storage a whole view shares; one with blocks that are not full has more storage
-  // than its view.
-  ValueId HomeOf(ValueId id) const;
 
   const Graph& graph_;
   const bool has_weights_;

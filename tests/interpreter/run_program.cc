@@ -141,12 +141,14 @@ class Machine {
   absl::Status RunLoop(const Construct& loop) {
     const Step& step = program_.steps[loop.begin];
     const int64_t trip = step.trip.valid() ? Evaluate(step.trip) : INT64_MAX;
-    for (int64_t round = 0; round < trip; ++round) {
+    int64_t round = 0;
+    for (; round < trip; ++round) {
       if (!step.args.empty() && !Flag(step)) break;
       symbols_[step.counter] = round;
       AOTC_RETURN_IF_ERROR(RunSteps(loop.begin + 1, loop.end));
       ForgetSizes(loop, false);
     }
+    symbols_[step.rounds] = round;
     ForgetSizes(loop, true);
     return absl::OkStatus();
   }
