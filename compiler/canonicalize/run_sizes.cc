@@ -108,12 +108,12 @@ class SizeNamer {
   SizeNamer(Graph& graph, NodeId node, SizeScope scope, Diagnostics& diagnostics)
       : graph_(graph), node_(node), scope_(scope), diagnostics_(diagnostics) {}
 
-  absl::Status Name(ValueId output, const OpenSize& open) {
-    const std::string name = StrCat(graph_.values[output].name, ":", open.axis);
+  absl::Status Name(const OpenSize& open) {
+    const std::string name = StrCat(NameOf(open.output), ":", open.axis);
     const auto is_it = [&](const Symbol& symbol) { return Same(symbol.value, open.size); };
     const bool belongs = BelongsTo(graph_, scope_.region, open.size);
     if (!belongs && Reuse(graph_, scope_.region, node_, is_it)) return absl::OkStatus();
-    AOTC_ASSIGN_OR_RETURN(const int64_t most, MostOf(output, open));
+    AOTC_ASSIGN_OR_RETURN(const int64_t most, MostOf(open));
     Symbol symbol = {.name = name, .min = 0, .max = most, .value = open.size};
     if (belongs) {
       AddSymbol(graph_, std::move(symbol));
@@ -124,10 +124,20 @@ class SizeNamer {
   }
 
  private:
-  absl::StatusOr<int64_t> MostOf(ValueId output, const OpenSize& open) const {
+  // Of an output; where nobody wants it, after one that is there.
+  std::string NameOf(size_t output) const {
+    const std::vector<ValueId>& outputs = graph_.nodes[node_].outputs;
+    if (outputs[output].valid()) return graph_.values[outputs[output]].name;
+    const auto there = std::ranges::find_if(outputs, [](ValueId id) { return id.valid(); });
+    return StrCat(graph_.values[*there].name, "_beside_", output);
+  }
+
+  absl::StatusOr<int64_t> MostOf(const OpenSize& open) const {
     const Bounds bounds = BoundsOf(graph_.symbols);
     int64_t derived = RangeOf(open.size, bounds).max;
     if (open.most.valid()) derived = std::min(derived, RangeOf(open.most, bounds).max);
+    const ValueId output = graph_.nodes[node_].outputs[open.output];
+    if (!output.valid()) return std::clamp<int64_t>(derived, 0, kMostSize);
     const Value& value = graph_.values[output];
     const auto limit = value.limits.find(open.axis);
     const bool is_given = limit != value.limits.end() && !limit->second.declared;
@@ -184,17 +194,18 @@ bool NarrowToLimits(Graph& graph, const NodeKernel& kernel) {
 }
 
 // The sizes that the op names, else dims of the outputs that may be anything.
-std::vector<OpenSize> OpenSizesOf(const Graph& graph, const NodeKernel& kernel) {
+std::vector<OpenSize> OpenSizesOf(const Graph& graph, const Node& node, const NodeKernel& kernel) {
   if (!kernel.open_sizes.empty()) return kernel.open_sizes;
   std::vector<OpenSize> open;
   const Bounds bounds = BoundsOf(graph.symbols);
-  size_t output = 0;
+  size_t output = 0;  // of the node; the kernel has those that are wanted
   for (TensorId id : kernel.kernel.params) {
     const KernelTensor& tensor = kernel.kernel.tensors[id];
     if (tensor.role != TensorRole::kOutput) continue;
+    while (!node.outputs[output].valid()) ++output;
     for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
       const Expr& dim = tensor.shape[axis];
-      const Value& value = graph.values[kernel.outputs[output]];
+      const Value& value = graph.values[node.outputs[output]];
       const bool is_open = IsOpenSize(dim, bounds) || IsLimited(value, axis, dim, bounds) ||
                            TermCount(dim) > kMostSizeTerms;
       if (dim.IsConst() || !is_open || !DependsOnRun(graph, dim)) continue;
@@ -272,7 +283,9 @@ absl::Status RequireAt(Graph& graph, NodeId node, RegionId region, const SizeChe
         symbol.checks, [&](const SizeCheck& other) { return Same(other.holds, check.holds); });
   };
   if (Reuse(graph, region, node, is_it)) return absl::OkStatus();
-  const std::string name = StrCat(graph.values[graph.nodes[node].outputs[0]].name, "_sizes");
+  const std::vector<ValueId>& outputs = graph.nodes[node].outputs;
+  const auto there = std::ranges::find_if(outputs, [](ValueId id) { return id.valid(); });
+  const std::string name = StrCat(graph.values[*there].name, "_sizes");
   const std::string text = Sentence(graph, graph.nodes[node], check.text);
   DefineInFront(graph, region, node, {.name = name, .value = 1, .checks = {{check.holds, text}}});
   return absl::OkStatus();
@@ -291,13 +304,12 @@ absl::StatusOr<bool> SettleSizes(Graph& graph, NodeId node, const NodeKernel& ke
     }
     return true;
   }
-  const std::vector<OpenSize> open = OpenSizesOf(graph, kernel);
+  const std::vector<OpenSize> open = OpenSizesOf(graph, graph.nodes[node], kernel);
   std::set<std::string> named;  // outputs may share a size
   for (const OpenSize& size : open) {
     if (!named.insert(PrintExpr(size.size)).second) continue;
     if (scope.region == graph.main && NarrowToSize(graph, size.size)) continue;
-    AOTC_RETURN_IF_ERROR(
-        SizeNamer(graph, node, scope, diagnostics).Name(kernel.outputs[size.output], size));
+    AOTC_RETURN_IF_ERROR(SizeNamer(graph, node, scope, diagnostics).Name(size));
   }
   return !open.empty() || NarrowToLimits(graph, kernel);
 }
@@ -344,8 +356,7 @@ absl::StatusOr<Expr> SettledSize(Graph& graph, NodeId node, OpenSize open, SizeS
   if (open.size.IsConst() || !IsOpenSize(open.size, bounds) || !DependsOnRun(graph, open.size)) {
     return open.size;
   }
-  const ValueId output = graph.nodes[node].outputs[open.output];
-  AOTC_RETURN_IF_ERROR(SizeNamer(graph, node, scope, diagnostics).Name(output, open));
+  AOTC_RETURN_IF_ERROR(SizeNamer(graph, node, scope, diagnostics).Name(open));
   return named();
 }
 

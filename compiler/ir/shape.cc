@@ -53,9 +53,13 @@ Expr NamedSize(const Expr& size, const std::vector<Symbol>& symbols) {
 }
 
 bool MayOccur(const std::vector<Symbol>& symbols, const SymbolValues& values) {
+  Bounds ranges;  // of the symbols that have no value
+  for (const Symbol& symbol : symbols) ranges.Add(symbol.var, symbol.min, symbol.max);
+  Substitution known;
+  for (const auto& [var, value] : values) known.emplace(var, value);
   return std::ranges::all_of(symbols, [&](const Symbol& symbol) {
     return std::ranges::all_of(symbol.checks, [&](const SizeCheck& check) {
-      return EvaluateInt(check.holds, values).value_or(1) != 0;
+      return Prove(Substitute(check.holds, known), ranges) != false;
     });
   });
 }
@@ -81,7 +85,9 @@ bool IsStatic(const Shape& shape) { return StaticDims(shape).has_value(); }
 
 std::optional<std::string> NegativeAt(const Shape& shape, const std::vector<Symbol>& symbols) {
   constexpr size_t kMostSymbols = 6;
+  const Bounds bounds = BoundsOf(symbols);
   for (const Expr& dim : shape) {
+    if (RangeOf(dim, bounds).min >= 0) continue;
     std::vector<Symbol> used;
     for (const Symbol& symbol : symbols) {
       if (UsesVar(dim, symbol.var)) used.push_back(symbol);

@@ -155,6 +155,7 @@ class Simplifier {
   void AddFalse(const Expr& condition);  // simplified
   void AddNonNegative(const Sum& sum);
   void AddEquality(const Expr& a, const Expr& b);
+  void AddRangeOf(const std::string& name, const Sum& sum);
   bool Reaches(const Expr& e, const std::string& name);
   std::optional<bool> Known(const Expr& condition) const;
   Interval TightenByFacts(const Expr& atom, Interval range) const;

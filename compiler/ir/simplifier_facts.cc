@@ -69,9 +69,23 @@ void Simplifier::AddEquality(const Expr& a, const Expr& b) {
     rest = rest ? Scale(*rest, -term.coefficient) : std::nullopt;
     const std::string& name = term.factors[0]->name;
     if (!rest || Reaches(SumToExpr(*rest), name)) continue;
+    AddRangeOf(name, *rest);
     context().facts.replacements.emplace(name, SumToExpr(*rest));
     return;
   }
+}
+
+// What stands for a variable lies in its range.
+void Simplifier::AddRangeOf(const std::string& name, const Sum& sum) {
+  const Bounds::Range* range = bounds_.Find(name);
+  if (range == nullptr) return;
+  const std::optional<int64_t> min = range->min.AsInt(), max = range->max.AsInt();
+  const std::optional<Sum> negated = Scale(sum, -1);
+  const std::optional<Sum> above = min ? AddScaled(sum, SumOfConstant(*min), -1) : std::nullopt;
+  const std::optional<Sum> below =
+      max && negated ? AddScaled(*negated, SumOfConstant(*max), 1) : std::nullopt;
+  if (above) AddNonNegative(*above);
+  if (below) AddNonNegative(*below);
 }
 
 // Whether rewriting the variables of `e`, by replacements and by the ends of ranges, can lead to

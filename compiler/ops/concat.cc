@@ -114,13 +114,15 @@ absl::Status Interleave(OpContext& op) {
 absl::StatusOr<std::vector<Expr>> PartSizes(OpContext& op, const Expr& dim, int axis) {
   if (op.HasInput(1)) {
     AOTC_ASSIGN_OR_RETURN(std::vector<Expr> sizes, op.IntElements(1));
+    constexpr const char* kWrong = "the sizes do not add up to the dim of the axis";
+    if (sizes.size() != op.node().outputs.size()) return AOTC_REFUSAL(InvalidArgument, kWrong);
     Expr total = 0;
     for (size_t p = 0; p < sizes.size(); ++p) {
       sizes[p] = op.Size(sizes[p], p, axis, dim);
       total = total + sizes[p];
+      // It follows from the sum of all; a part that is read has to know it of those up to itself.
+      if (p > 0 && p + 1 < sizes.size()) AOTC_RETURN_IF_ERROR(op.Require(Le(total, dim), kWrong));
     }
-    constexpr const char* kWrong = "the sizes do not add up to the dim of the axis";
-    if (sizes.size() != op.node().outputs.size()) return AOTC_REFUSAL(InvalidArgument, kWrong);
     AOTC_RETURN_IF_ERROR(op.RequireEqual(total, dim, kWrong));
     return sizes;
   }
@@ -134,8 +136,9 @@ absl::StatusOr<std::vector<Expr>> PartSizes(OpContext& op, const Expr& dim, int 
   sizes.back() = dim - size * (count - 1);
   // n >= (count - 1) * ceil(n / count) where n >= (count - 1)^2; of fewer, where it can be proved.
   const bool is_long = Prove(Le((count - 1) * (count - 1), dim), op.bounds()) == true;
-  if (!is_long && Prove(Le(0, sizes.back()), op.bounds()) != true) {
-    return AOTC_REFUSAL(InvalidArgument, "the axis is, or may be, too short for that many parts");
+  if (!is_long) {
+    AOTC_RETURN_IF_ERROR(
+        op.Require(Le(0, sizes.back()), "the axis is too short for that many parts"));
   }
   return sizes;
 }

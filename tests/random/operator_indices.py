@@ -155,9 +155,12 @@ def split(draw):
         count = draw.dim(1, shape[axis])
         return Node("Split", [draw.numbers(shape)], {"axis": axis, "num_outputs": count},
                     outputs=count)
-    first = draw.dim(0, shape[axis])
-    return Node("Split", [draw.numbers(shape), vector(first, shape[axis] - first)], {"axis": axis},
-                known=(1,), outputs=2)
+    count = draw.dim(1, 4)
+    ends = [*sorted(draw.dim(0, shape[axis]) for _ in range(count - 1)), shape[axis]]
+    sizes = [end - begin for begin, end in zip([0, *ends], ends)]
+    unread = [part for part in range(count) if draw.chance(0.3)]
+    return Node("Split", [draw.numbers(shape), vector(*sizes)], {"axis": axis}, known=(1,),
+                outputs=count, unwanted=tuple(unread[:count - 1]))
 
 
 def reverse_sequence(draw):

@@ -210,12 +210,12 @@ TEST(OpShapes, ResizeOfARegionScalesTheWholeInput) {
   EXPECT_EQ(op.OutputType(), "f32[20]");
 }
 
-// What holds for some values of a symbol only is an error, and no access beyond the end.
+// What holds for some values of a symbol only is checked in a run: no access beyond the end.
 TEST(OpShapes, SplitNeedsPartsThatFitEveryLength) {
   for (const auto& [least, parts] : {std::pair(1, 3), std::pair(1, 6), std::pair(5, 4)}) {
     OpCase op("Split", parts);
     op.Symbol("n", least, 12).Input(DType::kF32, {Var("n")});
-    EXPECT_EQ(op.OutputType(), "error: the axis is, or may be, too short for that many parts");
+    EXPECT_EQ(op.OutputType(), "error: a run requires: the axis is too short for that many parts");
   }
   OpCase halves("Split", 2);
   halves.Symbol("n", 1, 12).Input(DType::kF32, {Var("n")});
