@@ -155,7 +155,7 @@ class AttentionBuilder {
     if (mask_.dtype() != DType::kBool) AOTC_RETURN_IF_ERROR(RequireNumber(mask_));
     const Shape rows = {query_.Batch(), Expr(query_.heads), query_.Length()};
     const Shape given(mask_.shape().begin(), mask_.shape().end() - 1);
-    AOTC_ASSIGN_OR_RETURN(const Shape common, BroadcastShapes({rows, given}));
+    AOTC_ASSIGN_OR_RETURN(const Shape common, op_.b().Broadcast({rows, given}));
     const bool short_enough = Prove(Le(mask_.dim(-1), key_.Length()), op_.bounds()) == true;
     if (SameShape(common, rows) && short_enough) return absl::OkStatus();
     return AOTC_REFUSAL(InvalidArgument, "the mask does not broadcast to the scores");

@@ -22,7 +22,7 @@ absl::StatusOr<Expr> BroadcastDim(OpContext& op, const Expr& dim, const Expr& wa
 
 absl::StatusOr<Shape> ExpandedShape(OpContext& op, const Tensor& x, const Shape& target) {
   if (std::ranges::none_of(target, [&](const Expr& dim) { return op.IsOfRun(dim); })) {
-    return BroadcastShapes({x.shape(), target});
+    return op.b().Broadcast({x.shape(), target});
   }
   const size_t rank = std::max(target.size(), x.shape().size());
   const auto from_end = [&](const Shape& dims, size_t axis) {

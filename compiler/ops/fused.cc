@@ -32,8 +32,16 @@ absl::StatusOr<ValueId> Activated(Expansion& e, ValueId x, const std::string& na
     return index < parameters.size() ? parameters[index] : fallback;
   };
   if (name.empty()) return x;
-  if (name == "Relu" || name == "Tanh" || name == "Sigmoid") return e.Emit(name, {x});
+  for (const char* plain : {"Relu", "Tanh", "Sigmoid", "Softplus", "Softsign"}) {
+    if (name == plain) return e.Emit(name, {x});
+  }
   if (name == "LeakyRelu") return e.Emit(name, {x}, {{"alpha", parameter(0, 0.01F)}});
+  if (name == "Elu" || name == "ThresholdedRelu") {
+    return e.Emit(name, {x}, {{"alpha", parameter(0, 1.0F)}});
+  }
+  if (name == "Selu") {
+    return e.Emit(name, {x}, {{"alpha", parameter(0, 1.67326F)}, {"gamma", parameter(1, 1.0507F)}});
+  }
   if (name == "HardSigmoid") {
     return e.Emit(name, {x}, {{"alpha", parameter(0, 0.2F)}, {"beta", parameter(1, 0.5F)}});
   }
@@ -76,50 +84,75 @@ absl::Status FusedGemm(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
-// alpha * A * B over the last two axes, where each of A and B may be given transposed.
-absl::Status FusedMatMul(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor a, op.Input(0));
-  AOTC_ASSIGN_OR_RETURN(const Tensor b, op.Input(1));
-  AOTC_RETURN_IF_ERROR(RequireSameType({a, b}));
-  AOTC_RETURN_IF_ERROR(RequireFloat(a));
-  for (const Tensor& operand : {a, b}) {
-    if (operand.rank() < 2)
-      return AOTC_REFUSAL(Unimplemented, "operands of rank 1 are not supported");
+// An operand of FusedMatMul, as rows and columns of a batch.
+struct Factor {
+  Tensor x = {};
+  bool turned = false;         // it has columns as rows
+  bool rows_in_front = false;  // its first axis is the last but one
+
+  // The number of axis `axis` of the batch, or behind them of the rows and columns, as x has them.
+  int AxisOf(int axis) const {
+    const int last = x.rank() - 1;
+    if (axis >= last - 1 && turned) axis = axis == last ? last - 1 : last;
+    if (!rows_in_front || axis == last) return axis;
+    return axis == last - 1 ? 0 : axis + 1;
   }
-  for (const char* name : {"transBatchA", "transBatchB"}) {
-    if (op.attributes().Int(name) != 0) {
-      return AOTC_REFUSAL(Unimplemented, StrCat("attribute '", name, "' is not supported"));
+  const Expr& Dim(int axis) const { return x.dim(AxisOf(axis)); }
+  const Expr& Rows() const { return Dim(x.rank() - 2); }
+  const Expr& Columns() const { return Dim(x.rank() - 1); }
+  Shape Batch() const {
+    Shape batch;
+    for (int axis = 0; axis + 2 < x.rank(); ++axis) batch.push_back(Dim(axis));
+    return batch;
+  }
+  // Of an element of a batch that this one broadcasts to.
+  Expr At(const Indices& batch, const Expr& row, const Expr& column) const {
+    Indices logical = BroadcastIndices(Batch(), batch), indices(logical.size() + 2);
+    logical.push_back(row);
+    logical.push_back(column);
+    for (int axis = 0; axis < x.rank(); ++axis) {
+      indices[static_cast<size_t>(AxisOf(axis))] = logical[static_cast<size_t>(axis)];
     }
-  }
-  const bool turn_a = op.attributes().Int("transA") != 0;
-  const bool turn_b = op.attributes().Int("transB") != 0;
-  const Expr& inner = a.dim(turn_a ? -2 : -1);
-  AOTC_RETURN_IF_ERROR(
-      op.RequireEqual(inner, b.dim(turn_b ? -1 : -2), "the inner dims of the operands differ"));
-  auto batch = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
-  AOTC_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes({batch(a), batch(b)}));
-  const auto batch_rank = static_cast<int64_t>(shape.size());
-  shape.push_back(a.dim(turn_a ? -1 : -2));
-  shape.push_back(b.dim(turn_b ? -2 : -1));
-  auto at = [&](const Tensor& x, const Indices& i, const Expr& row, const Expr& column, bool turn) {
-    Indices indices = BroadcastIndices(batch(x), Indices(i.begin(), i.begin() + batch_rank));
-    indices.push_back(turn ? column : row);
-    indices.push_back(turn ? row : column);
     return x(indices);
-  };
+  }
+};
+
+// Operand 0, "A", or 1, "B".
+absl::StatusOr<Factor> ReadFactor(OpContext& op, size_t index, const std::string& name) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(index));
+  if (x.rank() < 2) return AOTC_REFUSAL(Unimplemented, "operands of rank 1 are not supported");
+  return Factor{.x = x,
+                .turned = op.attributes().Int(StrCat("trans", name)) != 0,
+                .rows_in_front = op.attributes().Int(StrCat("transBatch", name)) != 0};
+}
+
+// alpha * A * B over the last two axes, where each of A and B may be given transposed, its rows
+// even in front of its batch.
+absl::Status FusedMatMul(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Factor a, ReadFactor(op, 0, "A"));
+  AOTC_ASSIGN_OR_RETURN(const Factor b, ReadFactor(op, 1, "B"));
+  AOTC_RETURN_IF_ERROR(RequireSameType({a.x, b.x}));
+  AOTC_RETURN_IF_ERROR(RequireFloat(a.x));
+  AOTC_RETURN_IF_ERROR(
+      op.RequireEqual(a.Columns(), b.Rows(), "the inner dims of the operands differ"));
+  AOTC_ASSIGN_OR_RETURN(Shape shape, op.b().Broadcast({a.Batch(), b.Batch()}));
+  const auto batch_rank = static_cast<std::ptrdiff_t>(shape.size());
+  shape.push_back(a.Rows());
+  shape.push_back(b.Columns());
+  const auto batch = [&](const Indices& i) { return Indices(i.begin(), i.begin() + batch_rank); };
   const Tensor sums = SumOfProducts(
-      op.b(), {.accumulator = AccumulatorOf(a.dtype()),
+      op.b(), {.accumulator = AccumulatorOf(a.x.dtype()),
                .shape = shape,
-               .reduce_shape = {inner},
+               .reduce_shape = {a.Columns()},
                .left = [&](const Indices& i,
-                           const Indices& r) { return at(a, i, i[i.size() - 2], r[0], turn_a); },
+                           const Indices& r) { return a.At(batch(i), i[i.size() - 2], r[0]); },
                .right = [&](const Indices& i,
-                            const Indices& r) { return at(b, i, r[0], i.back(), turn_b); }});
+                            const Indices& r) { return b.At(batch(i), r[0], i.back()); }});
   const double alpha = op.attributes().Float("alpha", 1);
   const Tensor scaled =
       alpha == 1 ? sums
                  : op.b().Map({sums}, [&](const auto& v) { return v[0] * Number(alpha, v[0]); });
-  op.SetOutput(0, op.b().Convert(scaled, a.dtype()));
+  op.SetOutput(0, op.b().Convert(scaled, a.x.dtype()));
   return absl::OkStatus();
 }
 

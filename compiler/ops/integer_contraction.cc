@@ -55,7 +55,7 @@ absl::StatusOr<Product> ProductOf(OpContext& op, size_t b, size_t a_zero, size_t
 
 // The sums in i32: [..., m, n] without the dims that operands of rank 1 do not have.
 absl::StatusOr<Tensor> ProductSums(TensorBuilder& builder, const Product& p) {
-  AOTC_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes({BatchOf(p.a), BatchOf(p.b)}));
+  AOTC_ASSIGN_OR_RETURN(Shape shape, builder.Broadcast({BatchOf(p.a), BatchOf(p.b)}));
   const auto batch_rank = static_cast<int64_t>(shape.size());
   if (p.HasRows()) shape.push_back(p.Rows());
   if (p.HasColumns()) shape.push_back(p.Columns());

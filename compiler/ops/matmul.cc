@@ -40,7 +40,7 @@ absl::Status MatMul(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(b, 1));
   bool has_rows = a.rank() > 1, has_columns = b.rank() > 1;
   AOTC_RETURN_IF_ERROR(RequireEqualDims(a.dim(-1), b.dim(has_columns ? -2 : -1), op));
-  AOTC_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes({BatchOf(a), BatchOf(b)}));
+  AOTC_ASSIGN_OR_RETURN(Shape shape, op.b().Broadcast({BatchOf(a), BatchOf(b)}));
   size_t batch_rank = shape.size();
   if (has_rows) shape.push_back(a.dim(-2));
   if (has_columns) shape.push_back(b.dim(-1));
@@ -92,7 +92,7 @@ absl::Status Gemm(OpContext& op) {
                     const Indices& r) { return trans_b ? b({i[1], r[0]}) : b({r[0], i[1]}); }});
   double alpha = op.attributes().Float("alpha", 1), beta = op.attributes().Float("beta", 1);
   if (operands.size() == 3) {
-    AOTC_ASSIGN_OR_RETURN(Shape common, BroadcastShapes({shape, operands[2].shape()}));
+    AOTC_ASSIGN_OR_RETURN(Shape common, op.b().Broadcast({shape, operands[2].shape()}));
     if (!SameShape(common, shape))
       return AOTC_REFUSAL(InvalidArgument, "C does not broadcast to A * B");
   }

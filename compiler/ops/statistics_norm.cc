@@ -57,7 +57,7 @@ Tensor InverseRoot(OpContext& op, const Tensor& x) {
 absl::StatusOr<Tensor> BroadcastOperand(OpContext& op, size_t index, const Tensor& x) {
   AOTC_ASSIGN_OR_RETURN(Tensor operand, op.Input(index));
   AOTC_RETURN_IF_ERROR(RequireFloat(operand));
-  AOTC_ASSIGN_OR_RETURN(Shape common, BroadcastShapes({x.shape(), operand.shape()}));
+  AOTC_ASSIGN_OR_RETURN(Shape common, op.b().Broadcast({x.shape(), operand.shape()}));
   if (SameShape(common, x.shape())) return operand;
   return AOTC_REFUSAL(InvalidArgument,
                       StrCat("input ", index, " does not broadcast to the shape of the input"));

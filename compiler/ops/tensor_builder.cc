@@ -112,7 +112,7 @@ Tensor TensorBuilder::Map(const std::vector<Tensor>& inputs,
                           const std::function<Expr(const std::vector<Expr>&)>& body, DType dtype) {
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
-  absl::StatusOr<Shape> shape = BroadcastShapes(shapes, bounds_, &unproved_);
+  absl::StatusOr<Shape> shape = Broadcast(shapes);
   AOTC_CHECK(shape.ok()) << shape.status().message();
   auto body_at = [&](const Indices& i) {
     std::vector<Expr> values;

@@ -32,6 +32,11 @@ struct DimPair {
   Expr second = {};
 };
 
+// numpy broadcasting: the common shape. Where neither dim is 1, and whether they are equal is not
+// known, the first is taken and the pair added to `unproved`; without that it is an error.
+absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes, const Bounds& bounds = {},
+                                      std::vector<DimPair>* unproved = nullptr);
+
 // A handle on a tensor of the kernel under construction.
 class Tensor {
  public:
@@ -96,7 +101,12 @@ class TensorBuilder {
   // do.
   Kernel Finish(const std::vector<Symbol>& symbols);
 
-  // What Map has taken to be equal: for the caller to require.
+  // The common shape of what is broadcast. What has to be equal, and may be, is taken to be so.
+  absl::StatusOr<Shape> Broadcast(const std::vector<Shape>& shapes) {
+    return BroadcastShapes(shapes, bounds_, &unproved_);
+  }
+
+  // What Map and Broadcast have taken to be equal: for the caller to require.
   const std::vector<DimPair>& unproved() const { return unproved_; }
 
   const KernelTensor& tensor(TensorId id) const {
@@ -119,10 +129,6 @@ class TensorBuilder {
   int next_axis_ = 0;
 };
 
-// numpy broadcasting: the common shape. Where neither dim is 1, and whether they are equal is not
-// known, the first is taken and the pair added to `unproved`; without that it is an error.
-absl::StatusOr<Shape> BroadcastShapes(const std::vector<Shape>& shapes, const Bounds& bounds = {},
-                                      std::vector<DimPair>* unproved = nullptr);
 // Indices into a tensor of `shape` for result indices `i` of the broadcast: size-1 dims read 0.
 Indices BroadcastIndices(const Shape& shape, const Indices& i);
 

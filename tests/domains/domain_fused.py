@@ -10,6 +10,9 @@ def ms_node(op, operands, attributes=None, **more):
 
 ACTIVATIONS = (("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.3]),
                ("Clip", [-0.5, 0.8]), ("HardSigmoid", [0.3, 0.4]))
+OF_GEMM = (("Elu", [0.7]), ("Selu", [1.5, 1.1]), ("Softplus", []), ("Softsign", []),
+           ("ThresholdedRelu", [0.2]))
+SECOND = {"Selu": ("activation_alpha", "activation_gamma")}  # attributes of the parameters
 
 
 def fused_conv(draw):
@@ -30,10 +33,10 @@ def fused_conv(draw):
 def fused_gemm(draw):
     m, k, n = draw.dim(), draw.dim(), draw.dim()
     turn_a, turn_b = draw.dim(0, 1), draw.dim(0, 1)
-    name, params = draw.pick([a for a in ACTIVATIONS if a[0] != "Clip"])
+    name, params = draw.pick([*(a for a in ACTIVATIONS if a[0] != "Clip"), *OF_GEMM])
     attributes = {"transA": turn_a, "transB": turn_b, "alpha": draw.pick([1.0, 0.5]),
                   "beta": draw.pick([1.0, -2.0]), "activation": name,
-                  **dict(zip(("activation_alpha", "activation_beta"), params))}
+                  **dict(zip(SECOND.get(name, ("activation_alpha", "activation_beta")), params))}
     return ms_node("FusedGemm", [draw.floats([k, m] if turn_a else [m, k]),
                                  draw.floats([n, k] if turn_b else [k, n]),
                                  draw.floats(draw.pick([[n], [m, n], [1, n]]))], attributes)
@@ -41,11 +44,15 @@ def fused_gemm(draw):
 
 def fused_matmul(draw):
     m, k, n, batch = draw.dim(), draw.dim(), draw.dim(), draw.shape(0, 2, 1, 3)
-    turn_a, turn_b = draw.dim(0, 1), draw.dim(0, 1)
-    return ms_node("FusedMatMul",
-                   [draw.floats(batch + ([k, m] if turn_a else [m, k])),
-                    draw.floats(batch + ([n, k] if turn_b else [k, n]))],
-                   {"transA": turn_a, "transB": turn_b, "alpha": draw.pick([1.0, 0.25])})
+    attributes, operands = {"alpha": draw.pick([1.0, 0.25])}, []
+    for name, rows, columns in (("A", m, k), ("B", k, n)):
+        turned, in_front = draw.dim(0, 1), int(bool(batch) and draw.chance(0.3))
+        if turned:
+            rows, columns = columns, rows
+        operands.append(draw.floats([rows, *batch, columns] if in_front
+                                    else [*batch, rows, columns]))
+        attributes |= {f"trans{name}": turned, f"transBatch{name}": in_front}
+    return ms_node("FusedMatMul", operands, attributes)
 
 
 def gelu(draw):
