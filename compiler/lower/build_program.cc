@@ -1,6 +1,7 @@
 #include "compiler/lower/build_program.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -87,11 +88,13 @@ class ProgramBuilder {
       }
     }
     const std::vector<ValueId> checks = fused.checks;
+    on_host_.emplace_back();
     for (FusedKernel& kernel : fused.kernels) {
       AOTC_RETURN_IF_ERROR(kernel.control.valid()
                                ? AddControl(kernel, std::move(fused.bodies.at(kernel.control)))
                                : launches_.Add(kernel, checks));
     }
+    on_host_.pop_back();
     std::vector<BufferId> sources;
     for (const auto& [value, target] : copies) sources.push_back(SafeSource(value, target));
     for (size_t i = 0; i < copies.size(); ++i) {
@@ -146,12 +149,16 @@ class ProgramBuilder {
     return buffers;
   }
 
-  // Where the host reads a flag or sizes: a variable of its own where there is a device.
+  // Where the host reads a flag or sizes: a variable of its own where there is a device, which a
+  // value comes to once, however many steps of the region, and of those in it, ask for it.
   BufferId OnHost(ValueId value) {
     if (!options_.has_device) return buffers_.Read(value);
+    for (const std::map<ValueId, BufferId>& crossed : on_host_) {
+      if (const auto found = crossed.find(value); found != crossed.end()) return found->second;
+    }
     const BufferId variable = NewOnHost(value);
     AddCopy(buffers_.Read(value), variable);
-    return variable;
+    return on_host_.back()[value] = variable;
   }
 
   BufferId NewOnHost(ValueId value) {
@@ -363,6 +370,8 @@ class ProgramBuilder {
   ValueBuffers buffers_;
   KernelLaunches launches_;
   std::set<BufferId> copied_;  // outputs in memory that is read until the end
+  // Of each region that is open, the values that the host has.
+  std::vector<std::map<ValueId, BufferId>> on_host_;
 };
 
 }  // namespace

@@ -185,6 +185,23 @@ def row56_flags_cross_to_the_host_by_copies(folder):
     expect("NESTED_CAPTURABLE 0" in (folder / "out" / "nested.h").read_text(), "it waits")
 
 
+def row56_a_flag_crosses_once(folder):
+    """Two branches, the second in one of another flag, and in it again, ask for one flag."""
+    pair = [[node("Neg", "x", "then")], [node("Exp", "x", "else")]]
+    inner = choose("again", "c", "u", [2, 8], *pair)
+    outer = [[inner, node("Sin", "u", "then2")], [node("Cos", "x", "else2")]]
+    nodes = [node("ReduceSum", "x", "sum", keepdims=0), node("Greater", "sum x0", "c"),
+             choose("first", "c", "a", [2, 8], *pair),
+             node("ReduceMin", "x", "least", keepdims=0), node("Greater", "least x0", "d"),
+             choose("second", "d", "b", [2, 8], *outer), node("Add", "a b", "y")]
+    path = cases.save(folder, "flags", nodes, {"x": [2, 8]}, {"y": [2, 8]},
+                      {"x0": np.array(0, np.float32)})
+    text = dump(path, "plan", "--target", "cuda")
+    expect(text.count("if(%c_on_host)") == 2 and text.count("if(%d_on_host)") == 1, text)
+    expect(text.count("copy(%c, ") == 1 and text.count("copy(%d, ") == 1, text)
+    cases.numbers_agree(path, "cuda", folder)
+
+
 def row56_checks_at_the_end_wait_for_nothing(folder):
     """A copy to memory that is not pinned would wait, whatever its name says."""
     table, ids = cases.tensor("table", [5, 3]), cases.tensor("ids", [4], INT64)
