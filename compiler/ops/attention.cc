@@ -1,5 +1,6 @@
 // Attention: softmax(scale * Q * K^T + mask) * V by heads, with grouped heads, a key and value
 // cache, masks, soft capping and all outputs (ONNX Attention-24).
+
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -84,18 +85,18 @@ class AttentionBuilder {
     AOTC_ASSIGN_OR_RETURN(query_, HeadsOf(op_, 0, "q_num_heads"));
     AOTC_ASSIGN_OR_RETURN(key_, HeadsOf(op_, 1, "kv_num_heads"));
     AOTC_ASSIGN_OR_RETURN(value_, HeadsOf(op_, 2, "kv_num_heads"));
-    const Bounds bounds = op_.bounds();
     if (query_.heads % key_.heads != 0 || key_.heads != value_.heads) {
       return AOTC_REFUSAL(InvalidArgument,
                           StrCat(query_.heads, " heads of queries do not share ", key_.heads,
                                  " of keys and ", value_.heads, " of values"));
     }
-    const bool fits = ProveEqual(query_.Depth(), key_.Depth(), bounds) &&
-                      ProveEqual(key_.Length(), value_.Length(), bounds) &&
-                      ProveEqual(query_.Batch(), key_.Batch(), bounds) &&
-                      ProveEqual(query_.Batch(), value_.Batch(), bounds);
-    if (fits) return absl::OkStatus();
-    return AOTC_REFUSAL(InvalidArgument, "queries, keys and values have different dims");
+    for (const auto& [one, other] :
+         {std::pair(query_.Depth(), key_.Depth()), std::pair(key_.Length(), value_.Length()),
+          std::pair(query_.Batch(), key_.Batch()), std::pair(query_.Batch(), value_.Batch())}) {
+      AOTC_RETURN_IF_ERROR(
+          op_.RequireEqual(one, other, "queries, keys and values have different dims"));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status ReadCaches() {
@@ -109,9 +110,8 @@ class AttentionBuilder {
       AOTC_RETURN_IF_ERROR(CheckCache(keys, key_));
       AOTC_RETURN_IF_ERROR(CheckCache(values, value_));
       past_ = keys.dim(2);
-      if (!ProveEqual(past_, values.dim(2), op_.bounds())) {
-        return AOTC_REFUSAL(InvalidArgument, "past_key and past_value have different lengths");
-      }
+      AOTC_RETURN_IF_ERROR(
+          op_.RequireEqual(past_, values.dim(2), "past_key and past_value have different lengths"));
       key_.past = keys;
       value_.past = values;
     }
@@ -120,15 +120,16 @@ class AttentionBuilder {
     return absl::OkStatus();
   }
 
-  absl::Status CheckCache(const Tensor& past, const Heads& now) const {
+  absl::Status CheckCache(const Tensor& past, const Heads& now) {
     AOTC_RETURN_IF_ERROR(RequireSameType({past, now.tensor}));
     AOTC_RETURN_IF_ERROR(RequireRank(past, 4, 4));
-    const Bounds bounds = op_.bounds();
-    if (past.dim(1).IsInt(now.heads) && ProveEqual(past.dim(0), now.Batch(), bounds) &&
-        ProveEqual(past.dim(3), now.Depth(), bounds)) {
-      return absl::OkStatus();
+    for (const auto& [of_past, appended] :
+         {std::pair(past.dim(0), now.Batch()), std::pair(past.dim(1), Expr(now.heads)),
+          std::pair(past.dim(3), now.Depth())}) {
+      AOTC_RETURN_IF_ERROR(op_.RequireEqual(of_past, appended,
+                                            "a cache does not have the dims of what is appended"));
     }
-    return AOTC_REFUSAL(InvalidArgument, "a cache does not have the dims of what is appended");
+    return absl::OkStatus();
   }
 
   // [B, heads, P + S, D]
@@ -142,12 +143,9 @@ class AttentionBuilder {
   absl::Status ReadMasks() {
     causal_ = op_.attributes().Int("is_causal") != 0;
     if (op_.HasInput(6)) {
-      AOTC_ASSIGN_OR_RETURN(lengths_, op_.Input(6));
-      AOTC_RETURN_IF_ERROR(RequireRank(lengths_, 1, 1));
-      if (!IsInteger(lengths_.dtype()) ||
-          !ProveEqual(lengths_.dim(0), query_.Batch(), op_.bounds())) {
-        return AOTC_REFUSAL(InvalidArgument, "nonpad_kv_seqlen needs one integer per sample");
-      }
+      AOTC_ASSIGN_OR_RETURN(lengths_, TypedInput(op_, 6, DType::kI64, 1));
+      AOTC_RETURN_IF_ERROR(op_.RequireEqual(lengths_.dim(0), query_.Batch(),
+                                            "nonpad_kv_seqlen needs one integer per sample"));
     }
     if (!op_.HasInput(3)) return absl::OkStatus();
     AOTC_ASSIGN_OR_RETURN(mask_, op_.Input(3));

@@ -22,9 +22,9 @@ absl::Status Conv(OpContext& op) {
   }
   AOTC_ASSIGN_OR_RETURN(Tensor bias, op.Input(2));
   AOTC_RETURN_IF_ERROR(RequireSameType({x, bias}));
-  if (bias.rank() != 1 || !ProveEqual(bias.dim(0), weight.dim(0), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the bias must have one element per output channel");
-  }
+  constexpr const char* kWrong = "the bias must have one element per output channel";
+  if (bias.rank() != 1) return AOTC_REFUSAL(InvalidArgument, kWrong);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(bias.dim(0), weight.dim(0), kWrong));
   auto add_bias = [&](const Indices& i) { return sums(i) + bias({i[1]}); };
   op.SetOutput(0, op.b().Compute(x.dtype(), sums.shape(), add_bias));
   return absl::OkStatus();

@@ -15,16 +15,14 @@ namespace aotc {
 namespace {
 
 // x: [N, C, spatial...], weight: [C, M / groups, kernel...]
-absl::Status CheckChannels(const OpContext& op, const Tensor& x, const Tensor& weight,
-                           int64_t groups) {
+absl::Status CheckChannels(OpContext& op, const Tensor& x, const Tensor& weight, int64_t groups) {
   int64_t inputs = *weight.dim(0).AsInt();
   if (groups < 1 || inputs % groups != 0) {
     return AOTC_REFUSAL(InvalidArgument,
                         StrCat(inputs, " input channels do not divide into ", groups, " groups"));
   }
-  if (ProveEqual(x.dim(1), inputs, op.bounds())) return absl::OkStatus();
-  return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("the input must have ", inputs, " channels, as the weight has"));
+  return op.RequireEqual(x.dim(1), inputs,
+                         StrCat("the input must have ", inputs, " channels, as the weight has"));
 }
 
 Tensor TransposedSums(TensorBuilder& b, const Tensor& x, const Tensor& weight,
@@ -78,9 +76,9 @@ absl::Status ConvTranspose(OpContext& op) {
   }
   AOTC_ASSIGN_OR_RETURN(Tensor bias, op.Input(2));
   AOTC_RETURN_IF_ERROR(RequireSameType({x, bias}));
-  if (bias.rank() != 1 || !ProveEqual(bias.dim(0), sums.dim(1), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the bias must have one element per output channel");
-  }
+  constexpr const char* kWrong = "the bias must have one element per output channel";
+  if (bias.rank() != 1) return AOTC_REFUSAL(InvalidArgument, kWrong);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(bias.dim(0), sums.dim(1), kWrong));
   auto add_bias = [&](const Indices& i) { return sums(i) + bias({i[1]}); };
   op.SetOutput(0, op.b().Compute(x.dtype(), sums.shape(), add_bias));
   return absl::OkStatus();

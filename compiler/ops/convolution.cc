@@ -22,26 +22,21 @@ absl::StatusOr<std::vector<int64_t>> KernelDims(const OpContext& op, const Tenso
 }
 
 // x: [N, groups * C, spatial...], weight: [M, C, kernel...]
-absl::Status CheckChannels(const OpContext& op, const Tensor& x, const Tensor& weight,
-                           int64_t groups) {
+absl::Status CheckChannels(OpContext& op, const Tensor& x, const Tensor& weight, int64_t groups) {
   int64_t outputs = *weight.dim(0).AsInt(), inputs = *weight.dim(1).AsInt();
   if (groups < 1 || outputs % groups != 0) {
     return AOTC_REFUSAL(InvalidArgument,
                         StrCat(outputs, " output channels do not divide into ", groups, " groups"));
   }
-  if (!ProveEqual(x.dim(1), inputs * groups, op.bounds())) {
-    return AOTC_REFUSAL(
-        InvalidArgument,
-        StrCat("the input must have ", inputs * groups, " channels (", inputs, " in each of ",
-               groups, " groups)", x.dim(1).AsInt() ? StrCat(", not ", *x.dim(1).AsInt()) : ""));
-  }
-  return absl::OkStatus();
+  return op.RequireEqual(
+      x.dim(1), inputs * groups,
+      StrCat("the input must have ", inputs * groups, " channels (", inputs, " in each of ", groups,
+             " groups)", x.dim(1).AsInt() ? StrCat(", not ", *x.dim(1).AsInt()) : ""));
 }
 
 }  // namespace
 
-absl::StatusOr<Convolution> ConvolutionOf(const OpContext& op, const Tensor& x,
-                                          const Tensor& weight) {
+absl::StatusOr<Convolution> ConvolutionOf(OpContext& op, const Tensor& x, const Tensor& weight) {
   Convolution conv = {.x = x, .weight = weight, .groups = op.attributes().Int("group", 1)};
   AOTC_RETURN_IF_ERROR(RequireRank(x, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(weight, x.rank(), x.rank()));

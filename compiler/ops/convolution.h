@@ -22,8 +22,7 @@ struct Convolution {
 
 // From the operands and the attributes of the node. Error: ranks, channels or attributes that do
 // not fit each other; a weight whose shape is not static.
-absl::StatusOr<Convolution> ConvolutionOf(const OpContext& op, const Tensor& x,
-                                          const Tensor& weight);
+absl::StatusOr<Convolution> ConvolutionOf(OpContext& op, const Tensor& x, const Tensor& weight);
 
 // What is made of an element, in the accumulator's type, before it is multiplied: of the input, and
 // of the weight for output channel m. Absent: the element itself.

@@ -106,9 +106,13 @@ class Builder {
     for (size_t d = 0; d < labels.size(); ++d) {
       Expr& common = dims_.try_emplace(labels[d], Expr(1)).first->second;
       const Expr& dim = x.shape()[d];
-      if (dim.IsInt(1) || ProveEqual(common, dim, op_.bounds())) continue;
-      if (!common.IsInt(1)) return BadEquation("gives one letter to axes of different dims");
-      common = dim;
+      if (dim.IsInt(1)) continue;
+      if (common.IsInt(1)) {
+        common = dim;
+        continue;
+      }
+      AOTC_RETURN_IF_ERROR(
+          op_.RequireEqual(common, dim, "the equation gives one letter to axes of different dims"));
     }
     return absl::OkStatus();
   }

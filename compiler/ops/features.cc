@@ -17,13 +17,12 @@ Expr OfFeature(const Tensor& list, const Indices& i) {
   return list({list.dim(0).IsInt(1) ? Expr(0) : i.back()});
 }
 
-absl::Status RequireFeatures(const OpContext& op, const Tensor& x, const Tensor& list) {
+absl::Status RequireFeatures(OpContext& op, const Tensor& x, const Tensor& list) {
   AOTC_RETURN_IF_ERROR(RequireRank(x, 1));
   AOTC_RETURN_IF_ERROR(RequireRank(list, 1, 1));
-  if (list.dim(0).IsInt(1) || ProveEqual(list.dim(0), x.dim(-1), op.bounds())) {
-    return absl::OkStatus();
-  }
-  return AOTC_REFUSAL(InvalidArgument, "a list has neither one element nor one for each feature");
+  if (list.dim(0).IsInt(1)) return absl::OkStatus();
+  return op.RequireEqual(list.dim(0), x.dim(-1),
+                         "a list has neither one element nor one for each feature");
 }
 
 // Ours: f32 of (x - offset) * scale, inputs 1 and 2.

@@ -31,8 +31,9 @@ absl::Status AttentionMask(OpContext& op) {
         "a mask of rank 1 has to hold one length for each sample; starts and ends are not "
         "supported");
   }
-  if (!lengths && !ProveEqual(mask.dim(-1), steps, op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the mask has not one element for each key");
+  if (!lengths) {
+    AOTC_RETURN_IF_ERROR(
+        op.RequireEqual(mask.dim(-1), steps, "the mask has not one element for each key"));
   }
   const double hidden = op.attributes().Float("mask_filter_value", -10000.0F);
   const Expr rows = mask.rank() == 3 ? mask.dim(1) : Expr(1);

@@ -96,10 +96,8 @@ absl::Status GatherNd(OpContext& op) {
     return AOTC_REFUSAL(InvalidArgument, "the indices do not fit the rank of the data");
   }
   for (int d = 0; d < batch; ++d) {
-    if (!ProveEqual(x.dim(d), places.dim(d), op.bounds())) {
-      return AOTC_REFUSAL(InvalidArgument,
-                          StrCat("the operands have different dims along batch axis ", d));
-    }
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(
+        x.dim(d), places.dim(d), StrCat("the operands have different dims along batch axis ", d)));
   }
   Shape shape(places.shape().begin(), places.shape().end() - 1);
   size_t lookups = shape.size();

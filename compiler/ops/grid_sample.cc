@@ -32,12 +32,10 @@ absl::StatusOr<Sampling> SamplingOf(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireFloat(s.grid));
   AOTC_RETURN_IF_ERROR(RequireRank(s.x, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(s.grid, s.x.rank(), s.x.rank()));
-  if (!s.grid.dim(-1).IsInt(static_cast<int64_t>(s.rank())) ||
-      !ProveEqual(s.grid.dim(0), s.x.dim(0), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        "the grid needs one coordinate per spatial axis, and a batch "
-                        "as the input has");
-  }
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(s.grid.dim(-1), static_cast<int64_t>(s.rank()),
+                                       "the grid needs one coordinate per spatial axis"));
+  AOTC_RETURN_IF_ERROR(
+      op.RequireEqual(s.grid.dim(0), s.x.dim(0), "the grid needs a batch as the input has"));
   s.mode = op.attributes().String("mode", "linear");
   if (s.mode != "linear" && s.mode != "nearest" && s.mode != "cubic") {
     return AOTC_REFUSAL(InvalidArgument, StrCat("unknown mode '", s.mode, "'"));

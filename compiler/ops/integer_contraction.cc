@@ -45,9 +45,8 @@ absl::StatusOr<Product> ProductOf(OpContext& op, size_t b, size_t a_zero, size_t
     AOTC_RETURN_IF_ERROR(RequireBytes(operand));
     AOTC_RETURN_IF_ERROR(RequireRank(operand, 1));
   }
-  if (!ProveEqual(p.a.dim(-1), p.b.dim(p.HasColumns() ? -2 : -1), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "the inner dims of the operands differ");
-  }
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(p.a.dim(-1), p.b.dim(p.HasColumns() ? -2 : -1),
+                                       "the inner dims of the operands differ"));
   AOTC_ASSIGN_OR_RETURN(p.a_zero, ZeroPointOf(op, a_zero, p.a.dtype(), p.Rows()));
   AOTC_ASSIGN_OR_RETURN(p.b_zero, ZeroPointOf(op, b_zero, p.b.dtype(), p.Columns()));
   return p;
@@ -175,10 +174,11 @@ absl::Status QLinearConv(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Requantization requantize, RequantizationOf(op, 1, sums.dim(1)));
   if (op.HasInput(8)) {
     AOTC_ASSIGN_OR_RETURN(Tensor bias, op.Input(8));
-    if (bias.dtype() != DType::kI32 || bias.rank() != 1 ||
-        !ProveEqual(bias.dim(0), sums.dim(1), op.bounds())) {
-      return AOTC_REFUSAL(InvalidArgument, "the bias must have one i32 per output channel");
+    constexpr const char* kWrong = "the bias must have one i32 per output channel";
+    if (bias.dtype() != DType::kI32 || bias.rank() != 1) {
+      return AOTC_REFUSAL(InvalidArgument, kWrong);
     }
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(bias.dim(0), sums.dim(1), kWrong));
     sums = op.b().Compute(DType::kI32, sums.shape(),
                           [&](const Indices& i) { return sums(i) + bias({i[1]}); });
   }

@@ -50,14 +50,15 @@ absl::StatusOr<ClassLoss> ReadLoss(OpContext& op, const Tensor& x) {
   Shape expected = x.shape();
   expected.erase(expected.begin() + 1);
   for (size_t d = 0; d < expected.size(); ++d) {
-    if (ProveEqual(loss.labels.shape()[d], expected[d], op.bounds())) continue;
-    return AOTC_REFUSAL(InvalidArgument, "the labels need the shape of the scores without classes");
+    AOTC_RETURN_IF_ERROR(
+        op.RequireEqual(loss.labels.shape()[d], expected[d],
+                        "the labels need the shape of the scores without classes"));
   }
   if (op.HasInput(2)) {
     AOTC_ASSIGN_OR_RETURN(loss.weights, op.Input(2));
-    if (loss.weights.rank() != 1 || !ProveEqual(loss.weights.dim(0), x.dim(1), op.bounds())) {
-      return AOTC_REFUSAL(InvalidArgument, "needs one weight per class");
-    }
+    AOTC_RETURN_IF_ERROR(RequireRank(loss.weights, 1, 1));
+    AOTC_RETURN_IF_ERROR(
+        op.RequireEqual(loss.weights.dim(0), x.dim(1), "needs one weight per class"));
   }
   if (op.attributes().Has("ignore_index")) loss.ignored = op.attributes().Int("ignore_index");
   return loss;

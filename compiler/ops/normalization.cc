@@ -32,10 +32,9 @@ absl::StatusOr<BatchNorm> ReadBatchNorm(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(norm.x(), 1));
   for (size_t i = 1; i < 5; ++i) {
     AOTC_RETURN_IF_ERROR(RequireRank(norm.operands[i], 1, 1));
-    if (!ProveEqual(norm.operands[i].dim(0), norm.Channels(), op.bounds())) {
-      return AOTC_REFUSAL(InvalidArgument,
-                          "scale, bias, mean and variance need one element per channel");
-    }
+    AOTC_RETURN_IF_ERROR(
+        op.RequireEqual(norm.operands[i].dim(0), norm.Channels(),
+                        "scale, bias, mean and variance need one element per channel"));
   }
   return norm;
 }

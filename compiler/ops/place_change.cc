@@ -19,9 +19,9 @@ absl::Status ReverseSequence(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const int batch, op.Axis("batch_axis", 1, x.rank()));
   AOTC_ASSIGN_OR_RETURN(const int time, op.Axis("time_axis", 0, x.rank()));
   if (batch == time) return AOTC_REFUSAL(InvalidArgument, "batch_axis and time_axis are the same");
-  if (!IsInteger(lengths.dtype()) || !ProveEqual(lengths.dim(0), x.dim(batch), op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "needs one integer length per element of the batch axis");
-  }
+  constexpr const char* kWrong = "needs one integer length per element of the batch axis";
+  if (!IsInteger(lengths.dtype())) return AOTC_REFUSAL(InvalidArgument, kWrong);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(lengths.dim(0), x.dim(batch), kWrong));
   op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(), [&](const Indices& i) {
     Expr length = Cast(DType::kI64, lengths({i[static_cast<size_t>(batch)]}));
     const Expr& at = i[static_cast<size_t>(time)];
@@ -106,8 +106,12 @@ absl::Status MaxUnpool(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor places, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireFloat(x));
   AOTC_RETURN_IF_ERROR(RequireRank(x, 3));
-  if (places.dtype() != DType::kI64 || !SameShape(places.shape(), x.shape())) {
-    return AOTC_REFUSAL(InvalidArgument, "needs one i64 index per element");
+  constexpr const char* kWrong = "needs one i64 index per element";
+  if (places.dtype() != DType::kI64 || places.rank() != x.rank()) {
+    return AOTC_REFUSAL(InvalidArgument, kWrong);
+  }
+  for (int d = 0; d < x.rank(); ++d) {
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(places.dim(d), x.dim(d), kWrong));
   }
   AOTC_ASSIGN_OR_RETURN(const Shape unpooled, UnpooledShape(op, x));
   Shape shape = unpooled;

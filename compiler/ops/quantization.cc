@@ -11,12 +11,12 @@ namespace {
 absl::StatusOr<QuantParam> ParamOf(OpContext& op, size_t index, const Expr& count) {
   AOTC_ASSIGN_OR_RETURN(Tensor tensor, op.Input(index));
   const bool one = tensor.rank() == 0 || (tensor.rank() == 1 && tensor.dim(0).IsInt(1));
-  if (one || (tensor.rank() == 1 && ProveEqual(tensor.dim(0), count, op.bounds()))) {
-    return QuantParam{tensor};
-  }
-  return AOTC_REFUSAL(
-      InvalidArgument,
-      StrCat("input ", index, " must be one number, or one per position of its axis"));
+  if (one) return QuantParam{tensor};
+  const std::string wrong =
+      StrCat("input ", index, " must be one number, or one per position of its axis");
+  if (tensor.rank() != 1) return AOTC_REFUSAL(InvalidArgument, wrong);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(tensor.dim(0), count, wrong));
+  return QuantParam{tensor};
 }
 
 bool IsAllZero(const Constant* constant) {

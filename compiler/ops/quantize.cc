@@ -31,19 +31,18 @@ struct Grid {
   }
 };
 
-absl::Status CheckBlocks(const OpContext& op, const Grid& grid, const Tensor& x,
-                         const Tensor& scale) {
+absl::Status CheckBlocks(OpContext& op, const Grid& grid, const Tensor& x, const Tensor& scale) {
   AOTC_RETURN_IF_ERROR(RequireRank(scale, x.rank(), x.rank()));
   for (size_t d = 0; d < x.shape().size(); ++d) {
     Expr blocks = d == grid.axis ? CeilDiv(x.shape()[d], grid.block) : x.shape()[d];
-    if (ProveEqual(scale.shape()[d], Simplify(blocks, op.bounds()), op.bounds())) continue;
-    return AOTC_REFUSAL(InvalidArgument, StrCat("the scale does not have one element per block of ",
-                                                grid.block, " along axis ", grid.axis));
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(scale.shape()[d], Simplify(blocks, op.bounds()),
+                                         StrCat("the scale does not have one element per block of ",
+                                                grid.block, " along axis ", grid.axis)));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Grid> GridOf(const OpContext& op, const Tensor& x, const Tensor& scale) {
+absl::StatusOr<Grid> GridOf(OpContext& op, const Tensor& x, const Tensor& scale) {
   Grid grid = {.block = op.attributes().Int("block_size")};
   if (grid.block == 0 && Grid::IsOne(scale)) return grid;
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 1, x.rank()));
@@ -54,10 +53,8 @@ absl::StatusOr<Grid> GridOf(const OpContext& op, const Tensor& x, const Tensor& 
     return grid;
   }
   AOTC_RETURN_IF_ERROR(RequireRank(scale, 1, 1));
-  if (!ProveEqual(scale.dim(0), x.shape()[grid.axis], op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        "the scale must have one element per position of its axis");
-  }
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(scale.dim(0), x.shape()[grid.axis],
+                                       "the scale must have one element per position of its axis"));
   return grid;
 }
 
@@ -66,8 +63,13 @@ absl::StatusOr<std::optional<Tensor>> ZeroOf(OpContext& op, const Tensor& scale)
   if (!op.HasInput(2)) return std::optional<Tensor>();
   AOTC_ASSIGN_OR_RETURN(Tensor zero, op.Input(2));
   const bool both_one = Grid::IsOne(zero) && Grid::IsOne(scale);
-  if (both_one || SameShape(zero.shape(), scale.shape())) return std::optional<Tensor>(zero);
-  return AOTC_REFUSAL(InvalidArgument, "scale and zero point have different shapes");
+  if (both_one) return std::optional<Tensor>(zero);
+  constexpr const char* kDiffer = "scale and zero point have different shapes";
+  if (zero.rank() != scale.rank()) return AOTC_REFUSAL(InvalidArgument, kDiffer);
+  for (int d = 0; d < zero.rank(); ++d) {
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(zero.dim(d), scale.dim(d), kDiffer));
+  }
+  return std::optional<Tensor>(zero);
 }
 
 // The type that an attribute names, or `fallback` where it is absent or 0.

@@ -18,9 +18,6 @@ struct Regions {
   Tensor rois;   // [R, 4]
   Tensor image;  // [R]: which of the N
 
-  bool Fit(const Bounds& bounds) const {
-    return rois.dim(1).IsInt(4) && ProveEqual(rois.dim(0), image.dim(0), bounds);
-  }
   // The element of x in the image of region `region`.
   Expr At(const Expr& region, const Expr& channel, const Expr& y, const Expr& x_place) const {
     const Expr which = Clamp(Cast(DType::kI64, image({region})), 0, x.dim(0) - 1);
@@ -37,6 +34,9 @@ absl::Status ReadRegions(OpContext& op, Regions& regions) {
   AOTC_RETURN_IF_ERROR(RequireRank(regions.x, 4, 4));
   AOTC_RETURN_IF_ERROR(RequireRank(regions.rois, 2, 2));
   AOTC_RETURN_IF_ERROR(RequireRank(regions.image, 1, 1));
+  constexpr const char* kWrong = "needs regions of [R, 4] and R batch indices";
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(regions.rois.dim(1), 4, kWrong));
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(regions.rois.dim(0), regions.image.dim(0), kWrong));
   return absl::OkStatus();
 }
 
@@ -52,9 +52,6 @@ struct RoiPool : Regions {
 absl::StatusOr<RoiPool> ReadRoiPool(OpContext& op) {
   RoiPool pool;
   AOTC_RETURN_IF_ERROR(ReadRegions(op, pool));
-  if (!pool.Fit(op.bounds())) {
-    return AOTC_REFUSAL(InvalidArgument, "needs regions of [R, 4] and R batch indices");
-  }
   const Attributes& attributes = op.attributes();
   pool.mode = attributes.String("mode", "avg");
   if (pool.mode != "avg" && pool.mode != "max") {
@@ -142,10 +139,7 @@ absl::StatusOr<Crops> ReadCrops(OpContext& op) {
   Crops crops;
   AOTC_RETURN_IF_ERROR(ReadRegions(op, crops));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> size, op.IntElements(3));
-  if (!crops.Fit(op.bounds()) || size.size() != 2) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        "needs boxes of [R, 4], R batch indices, and a height and a width");
-  }
+  if (size.size() != 2) return AOTC_REFUSAL(InvalidArgument, "needs a height and a width");
   const std::string mode = op.attributes().String("mode", "bilinear");
   crops.nearest = mode == "nearest";
   if (!crops.nearest && mode != "bilinear") {

@@ -118,18 +118,18 @@ absl::Status ScatterElements(OpContext& op) {
   return absl::OkStatus();
 }
 
-absl::Status CheckUpdates(const Scatter& scatter, const Shape& rows, size_t depth,
-                          const Bounds& bounds) {
+absl::Status CheckUpdates(OpContext& op, const Scatter& scatter, const Shape& rows, size_t depth) {
   Shape wanted = rows;
   wanted.insert(wanted.end(), scatter.data.shape().begin() + static_cast<int64_t>(depth),
                 scatter.data.shape().end());
-  bool fits = wanted.size() == scatter.updates.shape().size();
-  for (size_t d = 0; fits && d < wanted.size(); ++d) {
-    fits = ProveEqual(wanted[d], scatter.updates.shape()[d], bounds);
+  constexpr const char* kWrong = "the updates do not have the shape of the slices to replace";
+  if (wanted.size() != scatter.updates.shape().size()) {
+    return AOTC_REFUSAL(InvalidArgument, kWrong);
   }
-  if (fits) return absl::OkStatus();
-  return AOTC_REFUSAL(InvalidArgument,
-                      "the updates do not have the shape of the slices to replace");
+  for (size_t d = 0; d < wanted.size(); ++d) {
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(wanted[d], scatter.updates.shape()[d], kWrong));
+  }
+  return absl::OkStatus();
 }
 
 // The data with slices replaced: the last axis of the indices holds positions in its leading axes.
@@ -142,7 +142,7 @@ absl::Status ScatterNd(OpContext& op) {
   }
   const auto depth = static_cast<size_t>(*known);
   const Shape rows(places.shape().begin(), places.shape().end() - 1);
-  AOTC_RETURN_IF_ERROR(CheckUpdates(scatter, rows, depth, op.bounds()));
+  AOTC_RETURN_IF_ERROR(CheckUpdates(op, scatter, rows, depth));
   auto hit = [&](const Indices& i, const Indices& r) {
     Expr all = Bool(true);
     for (size_t k = 0; k < depth; ++k) {

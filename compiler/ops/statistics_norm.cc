@@ -112,9 +112,8 @@ absl::StatusOr<std::vector<Tensor>> ChannelOperands(OpContext& op, const Tensor&
     AOTC_ASSIGN_OR_RETURN(Tensor operand, op.Input(i));
     AOTC_RETURN_IF_ERROR(RequireFloat(operand));
     AOTC_RETURN_IF_ERROR(RequireRank(operand, 1, 1));
-    if (!ProveEqual(operand.dim(0), x.dim(1), op.bounds())) {
-      return AOTC_REFUSAL(InvalidArgument, "scale and bias need one element per channel");
-    }
+    AOTC_RETURN_IF_ERROR(
+        op.RequireEqual(operand.dim(0), x.dim(1), "scale and bias need one element per channel"));
     operands.push_back(operand);
   }
   return operands;
