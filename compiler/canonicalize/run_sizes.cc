@@ -103,6 +103,13 @@ bool Reuse(Graph& graph, RegionId region, NodeId node,
   return false;
 }
 
+// The name of the first output that somebody wants, for what is made beside it.
+const std::string& NameOfNode(const Graph& graph, NodeId node) {
+  const std::vector<ValueId>& outputs = graph.nodes[node].outputs;
+  const auto wanted = std::ranges::find_if(outputs, [](ValueId id) { return id.valid(); });
+  return graph.values[*wanted].name;
+}
+
 class SizeNamer {
  public:
   SizeNamer(Graph& graph, NodeId node, SizeScope scope, Diagnostics& diagnostics)
@@ -126,10 +133,9 @@ class SizeNamer {
  private:
   // Of an output; where nobody wants it, after one that is there.
   std::string NameOf(size_t output) const {
-    const std::vector<ValueId>& outputs = graph_.nodes[node_].outputs;
-    if (outputs[output].valid()) return graph_.values[outputs[output]].name;
-    const auto there = std::ranges::find_if(outputs, [](ValueId id) { return id.valid(); });
-    return StrCat(graph_.values[*there].name, "_beside_", output);
+    const ValueId id = graph_.nodes[node_].outputs[output];
+    if (id.valid()) return graph_.values[id].name;
+    return StrCat(NameOfNode(graph_, node_), "_beside_", output);
   }
 
   absl::StatusOr<int64_t> MostOf(const OpenSize& open) const {
@@ -283,9 +289,7 @@ absl::Status RequireAt(Graph& graph, NodeId node, RegionId region, const SizeChe
         symbol.checks, [&](const SizeCheck& other) { return Same(other.holds, check.holds); });
   };
   if (Reuse(graph, region, node, is_it)) return absl::OkStatus();
-  const std::vector<ValueId>& outputs = graph.nodes[node].outputs;
-  const auto there = std::ranges::find_if(outputs, [](ValueId id) { return id.valid(); });
-  const std::string name = StrCat(graph.values[*there].name, "_sizes");
+  const std::string name = StrCat(NameOfNode(graph, node), "_sizes");
   const std::string text = Sentence(graph, graph.nodes[node], check.text);
   DefineInFront(graph, region, node, {.name = name, .value = 1, .checks = {{check.holds, text}}});
   return absl::OkStatus();

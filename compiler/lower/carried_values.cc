@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/ir/image_decoder.h"
 #include "compiler/schedule/in_place.h"
 
 namespace aotc {

@@ -6,6 +6,7 @@
 #define AOTC_COMPILER_LOWER_CARRIED_VALUES_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/fused_graph.h"

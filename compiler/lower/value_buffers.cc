@@ -30,14 +30,13 @@ bool ValueBuffers::CanBeWrittenInto(ValueId value) const {
 }
 
 std::pair<BufferId, int64_t> ValueBuffers::AddRooms(const std::vector<ValueId>& values) {
-  constexpr int64_t kAlign = 64;
   const DType dtype = graph_.values[values.front()].type.dtype;
   int64_t bytes = 0;
   for (const ValueId id : values) {
     bytes =
         std::max(bytes, MaxBytes(StorageOf(graph_.values[id]), dtype, BoundsOf(graph_.symbols)));
   }
-  bytes = RoundUp(bytes, kAlign);
+  bytes = RoundUp(bytes, program_.arena_align);
   const int64_t elements = bytes / ByteWidth(dtype);
   const BufferId rooms = Add(values.front(), BufferKind::kArena);
   Buffer& buffer = program_.buffers[rooms];
