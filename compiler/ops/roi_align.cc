@@ -2,8 +2,10 @@
 // com.microsoft (and of TensorFlow).
 //
 // In RoiAlign a region is cut into output_height x output_width bins; a bin is the mean, or the
-// maximum, of sampling_ratio x sampling_ratio points, each interpolated between the four elements
-// around it.
+// maximum, of points in it, each interpolated between the four elements around it. Along an axis
+// these are sampling_ratio points; where that is 0, as many as the bin has elements, rounded up:
+// the greatest such number of a run's regions is a size then, which RoiSamples works out.
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/refusal.h"
@@ -45,7 +47,7 @@ struct RoiPool : Regions {
   std::string mode;
   bool half_pixel = true;
   int64_t bins[2] = {1, 1};  // down, across
-  int64_t samples = 1;       // per bin and axis
+  int64_t samples = 1;       // per bin and axis; 0 where that follows from the region
   double scale = 1;          // from the coordinates of regions to elements
 };
 
@@ -71,60 +73,136 @@ absl::StatusOr<RoiPool> ReadRoiPool(OpContext& op) {
     return AOTC_REFUSAL(InvalidArgument,
                         "output_height, output_width or sampling_ratio is too small");
   }
-  if (pool.samples == 0) {
-    return AOTC_REFUSAL(Unimplemented,
-                        "sampling_ratio 0, for which the number of samples depends on the regions");
-  }
   return pool;
+}
+
+// A bin of a region along an axis: 0 goes down, 1 across.
+struct Bin {
+  Expr begin;
+  Expr size;
+  Expr samples;  // a whole number as a float; less than 1 where the region has no extent
+  Expr first;    // those before it are outside of the image, and so is it where there are such
+};
+
+// The most samples of a bin that lie between the place -1 and the length of the image, of which two
+// are at least half an element apart, and those that are looked at around them: up to three in
+// front and one behind.
+Expr MostSamples(const Expr& length) { return length * 2 + 8; }
+
+Bin BinOf(const RoiPool& pool, size_t axis, const Expr& region, const Expr& bin) {
+  const auto column = static_cast<int64_t>(1 - axis);
+  const auto side = [&](int64_t corner) {
+    const Expr place = pool.rois({region, Expr(column + 2 * corner)});
+    return place * Number(pool.scale, place) - Number(pool.half_pixel ? 0.5 : 0, place);
+  };
+  const Expr start = side(0), extent = side(1) - start;
+  const auto number = [&](double value) { return Number(value, start); };
+  const Expr region_size = pool.half_pixel ? extent : Max(extent, number(1));
+  const Expr size = Div(region_size, number(static_cast<double>(pool.bins[axis])));
+  const Expr begin = start + Cast(start.dtype(), bin) * size;
+  if (pool.samples > 0) {
+    return {begin, size, number(static_cast<double>(pool.samples)), number(0)};
+  }
+  const Expr samples = Unary(ExprOp::kCeil, size);
+  const Expr outside = Div((number(-1) - begin) * samples, size) - number(2);
+  const Expr last = Max(samples - number(1), number(0));
+  return {begin, size, samples, Clamp(Unary(ExprOp::kFloor, outside), number(0), last)};
+}
+
+// Of the samples of all regions the most that a bin needs, down and across: i64[2].
+absl::Status RoiSamples(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const RoiPool pool, ReadRoiPool(op));
+  const Tensor most = op.b().Reduce(
+      "max", DType::kI64, {Expr(2)}, {pool.rois.dim(0)}, [&](const Indices& i, const Indices& r) {
+        const auto along = [&](size_t axis) {
+          const Expr count = BinOf(pool, axis, r[0], 0).samples;
+          const Expr limit = Cast(count.dtype(), MostSamples(pool.x.shape()[axis + 2]));
+          return Cast(DType::kI64, Clamp(count, Number(0, count), limit));
+        };
+        return Select(Eq(i[0], 0), along(0), along(1));
+      });
+  op.SetOutput(
+      0, op.b().Compute(DType::kI64, {Expr(2)}, [&](const Indices& i) { return Max(most(i), 0); }));
+  return absl::OkStatus();
 }
 
 // One of the two elements around a sample along an axis.
 struct Corner {
   Expr index;
   Expr weight;
-  Expr inside;
+  Expr inside;   // the image
+  Expr counted;  // it is a sample of the bin
 };
 
-// Axis 0 goes down, 1 across. `far`: of the two elements the one behind the sample.
+// r: the sample of the bin and axis, then for each axis which of the two elements.
 Corner CornerOf(const RoiPool& pool, size_t axis, const Indices& i, const Indices& r) {
-  const size_t other = 1 - axis;
   const Expr length = pool.x.shape()[axis + 2], &far = r[axis + 2];
-  const Expr first = pool.rois({i[0], Expr(static_cast<int64_t>(other))});
-  auto number = [&](double value) { return Number(value, first); };
-  auto real = [&](const Expr& e) { return Cast(first.dtype(), e); };
-  const Expr offset = number(pool.half_pixel ? 0.5 : 0);
-  const Expr start = first * number(pool.scale) - offset;
-  const Expr end =
-      pool.rois({i[0], Expr(static_cast<int64_t>(other + 2))}) * number(pool.scale) - offset;
-  const Expr size = pool.half_pixel ? end - start : Max(end - start, number(1));
-  const Expr bin = Div(size, number(static_cast<double>(pool.bins[axis])));
-  const Expr within =
-      Div((real(r[axis]) + number(0.5)) * bin, number(static_cast<double>(pool.samples)));
-  const Expr place = start + real(i[axis + 2]) * bin + within;
+  const Bin bin = BinOf(pool, axis, i[0], i[axis + 2]);
+  auto number = [&](double value) { return Number(value, bin.begin); };
+  auto real = [&](const Expr& e) { return Cast(bin.begin.dtype(), e); };
+  const Expr sample = bin.first + real(r[axis]);
+  const Expr place = bin.begin + Div((sample + number(0.5)) * bin.size, bin.samples);
   const Expr inside = And(Le(number(-1), place), Le(place, real(length)));
   const Expr low = Clamp(Cast(DType::kI64, Max(place, number(0))), 0, length - 1);
   const Expr fraction = Select(Eq(low, length - 1), number(0), Max(place, number(0)) - real(low));
   return {Select(Eq(far, 0), low, Min(low + 1, length - 1)),
-          Select(Eq(far, 0), number(1) - fraction, fraction), inside};
+          Select(Eq(far, 0), number(1) - fraction, fraction), inside, Lt(sample, bin.samples)};
 }
 
-// The maximum is that of the weighted corners, as onnxruntime and ONNX's data have it.
-absl::Status RoiAlign(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const RoiPool pool, ReadRoiPool(op));
+// `samples`: those looked at, down and across. The maximum is that of the weighted corners,
+// as onnxruntime and ONNX's data have it.
+void SetBins(OpContext& op, const RoiPool& pool, const std::vector<Expr>& samples) {
   const Shape shape = {pool.rois.dim(0), pool.x.dim(1), pool.bins[0], pool.bins[1]};
-  const Shape points = {pool.samples, pool.samples, 2, 2};
+  const bool mean = pool.mode == "avg";
+  const DType type = ComputeType(pool.x.dtype());
   auto body = [&](const Indices& i, const Indices& r) {
     const Corner down = CornerOf(pool, 0, i, r), across = CornerOf(pool, 1, i, r);
     const Expr value = pool.At(i[0], i[1], down.index, across.index);
-    return Select(And(down.inside, across.inside), down.weight * across.weight * value,
-                  Number(0, value));
+    const Expr point = Select(And(down.inside, across.inside), down.weight * across.weight * value,
+                              Number(0, value));
+    const Expr counted = And(down.counted, across.counted);
+    return Select(counted, point, mean ? Number(0, value) : LowestOf(type));
   };
-  TensorBuilder& b = op.b();
-  const bool mean = pool.mode == "avg";
-  Tensor y = b.Reduce(mean ? "sum" : "max", ComputeType(pool.x.dtype()), shape, points, body);
-  const double count = static_cast<double>(pool.samples * pool.samples);
-  auto scaled = [&](const auto& v) { return mean ? Div(v[0], Number(count, v[0])) : v[0]; };
-  op.SetOutput(0, b.Map({y}, scaled, pool.x.dtype()));
+  const Tensor all =
+      op.b().Reduce(mean ? "sum" : "max", type, shape, {samples[0], samples[1], 2, 2}, body);
+  op.SetOutput(0, op.b().Compute(pool.x.dtype(), shape, [&](const Indices& i) {
+    const Expr value = all(i), none = Number(0, value), one = Number(1, value);
+    const auto count = [&](size_t axis) { return BinOf(pool, axis, i[0], 0).samples; };
+    if (mean) return Div(value, Max(count(0) * count(1), one));
+    return Select(And(Le(one, count(0)), Le(one, count(1))), value, none);
+  }));
+}
+
+// FailedPrecondition: the regions say how many samples they have.
+absl::Status RoiAlign(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const RoiPool pool, ReadRoiPool(op));
+  if (pool.samples == 0) return absl::FailedPreconditionError("sampling_ratio is 0");
+  SetBins(op, pool, {pool.samples, pool.samples});
+  return absl::OkStatus();
+}
+
+// Ours: with the samples that are looked at, i64[2], behind its operands.
+absl::Status AdaptiveRoiAlign(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const RoiPool pool, ReadRoiPool(op));
+  AOTC_ASSIGN_OR_RETURN(std::vector<Expr> samples, op.IntElements(3));
+  if (samples.size() != 2) return absl::InternalError("needs two numbers of samples");
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const Expr most = MostSamples(pool.x.shape()[axis + 2]);
+    samples[axis] = Simplify(Clamp(samples[axis], 0, most), op.bounds());
+  }
+  SetBins(op, pool, samples);
+  return absl::OkStatus();
+}
+
+absl::Status ExpandRoiAlign(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  const std::vector<ValueId> operands = {e.Input(0), e.Input(1), e.Input(2)};
+  const auto emit = [&](std::string_view op, const std::vector<ValueId>& inputs) {
+    return rebuilder.Emit(op, inputs, node.attributes, UnknownType(), node);
+  };
+  const ValueId samples = emit("RoiSamples", operands);
+  e.SetOutput(0, emit("AdaptiveRoiAlign", {operands[0], operands[1], operands[2], samples}));
   return absl::OkStatus();
 }
 
@@ -195,14 +273,24 @@ absl::Status CropAndResize(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
+    {.name = "AdaptiveRoiAlign",
+     .compute = AdaptiveRoiAlign,
+     .summary = "RoiAlign with as many samples as a region has elements",
+     .traits = kOwn,
+     .indices = IndexOperand{.input = 2, .from_end = false}},
     {.name = "com.microsoft.CropAndResize",
      .compute = CropAndResize,
      .summary = "regions of an image in one size, by their corners",
      .indices = IndexOperand{.input = 2, .from_end = false}},
     {.name = "RoiAlign",
      .compute = RoiAlign,
+     .expand = ExpandRoiAlign,
      .summary = "regions of an image in one size",
      .indices = IndexOperand{.input = 2, .from_end = false}},
+    {.name = "RoiSamples",
+     .compute = RoiSamples,
+     .summary = "the most samples that bins of RoiAlign have along an axis",
+     .traits = kCounts | kOwn},
 };
 
 }  // namespace

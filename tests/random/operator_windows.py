@@ -223,11 +223,12 @@ def roi_align(draw):
     shape = [draw.dim(1, 2), draw.dim(1, 3), draw.dim(4, 9), draw.dim(4, 9)]
     count = draw.dim(1, 4)
     corner = draw.rng.uniform(-2, 6, [count, 2])
-    boxes = np.concatenate([corner, corner + draw.rng.uniform(0.5, 8, [count, 2])], 1)
-    ratio = draw.dim(1, 3)
+    reach = draw.pick([[0.5, 8], [-3, 3], [5, 60]])  # also none, and far beyond
+    boxes = np.concatenate([corner, corner + draw.rng.uniform(*reach, [count, 2])], 1)
+    ratio = draw.dim(0, 3)
     return Node("RoiAlign", [draw.floats(shape), boxes.astype("f4"),
                              draw.ints(0, shape[0] - 1, [count])],
-                {"mode": "max" if ratio == 1 else "avg", "output_height": draw.dim(1, 4),
+                {"mode": draw.pick(["avg", "max"]), "output_height": draw.dim(1, 4),
                  "output_width": draw.dim(1, 4), "sampling_ratio": ratio,
                  "spatial_scale": draw.pick([1.0, 0.5]),
                  "coordinate_transformation_mode": draw.pick(["half_pixel", "output_half_pixel"])})
