@@ -9,16 +9,18 @@ from data_net import BOOL, INT64, probe
 def decided(p):
     """A shape that a branch gives."""
     flag = p.op("Greater", p.op("ReduceSum", p.data(3), keepdims=0), p.const(0, np.float32))
+    which = p.drawn("n1", [], lambda rng, dims: rng.random() < 0.2, INT64)
     info = helper.make_tensor_value_info("s", INT64, [2])
 
-    def branch(name, values):
-        constant = helper.make_node("Constant", [], ["s"], value_ints=values)
-        return helper.make_graph([constant], name, [], [info])
+    def branch(name, shapes):
+        chosen = helper.make_node("Gather", [p.const(shapes), which], ["s"], axis=0)
+        return helper.make_graph([chosen], name, [], [info])
 
-    shape = p.op("If", flag, then_branch=branch("then", [2, 6]), else_branch=branch("else", [4, 3]))
+    shape = p.op("If", flag, then_branch=branch("then", [[2, 6], [12, 1]]),
+                 else_branch=branch("else", [[4, 3], [1, 12]]))
     flat = p.op("Reshape", p.data(12), shape, name="flat")
-    p.bound(flat, 0, 12)
-    p.output(p.bound(flat, 1, 12))
+    p.bound(flat, 0, 4, x0=1, n1=1)
+    p.output(p.bound(flat, 1, 6, x0=-1, n1=1))
 
 
 def loop_body(p, x, condition, rows):

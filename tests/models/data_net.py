@@ -12,13 +12,12 @@ BOOL, INT64 = TensorProto.BOOL, TensorProto.INT64
 
 
 class Probe(Net):
-    """A net that knows how its inputs are drawn, and at which of them a bound is passed."""
+    """A net that knows how its inputs are drawn, and at which of them each bound is passed."""
 
     def __init__(self, name):
         super().__init__(opset=21)
-        self.name, self.draws, self.bounds = name, {}, {}
-        self.beyond = None  # inputs at which `bounds` are passed, by name
-        self.likely_empty = True
+        self.name, self.draws = name, {}
+        self.bounds = {}  # "tensor:axis" -> (most, inputs at which that alone is passed, by name)
         PROBES[name](self)
 
     def drawn(self, name, shape, draw, dtype=TensorProto.FLOAT):
@@ -52,20 +51,21 @@ class Probe(Net):
         super().output(name, None, dtype)
 
     def bound(self, tensor, axis, most, **beyond):
-        """--bound, and what inputs are full of where it is passed."""
-        self.bounds[f"{tensor}:{axis}"] = most
-        if beyond:
-            self.beyond = (tensor, beyond)
+        """--bound, and what inputs hold where it is passed: arrays, or what they are full of."""
+        if not beyond:
+            raise ValueError(f"nothing passes the bound of {tensor}")
+        self.bounds[f"{tensor}:{axis}"] = most, beyond
         return tensor
 
-    def draw(self, rng, beyond=False):
+    def draw(self, rng, given=None):
+        """Inputs by name, of which some are given."""
         arrays = {}
         for value in self.inputs:
             shape, draw = self.draws[value.name]
             dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
             drawn = draw(rng, shape)
-            if beyond and value.name in self.beyond[1]:
-                drawn = np.full(shape, self.beyond[1][value.name])
+            if given and value.name in given:
+                drawn = np.broadcast_to(given[value.name], shape)
             arrays[value.name] = np.asarray(drawn, dtype).reshape(shape)
         return arrays
 
@@ -272,9 +272,9 @@ def different_rows(p):
 @probe
 def classes(p):
     """Unique, OneHot."""
-    labels = p.labels(20, 9)
+    labels = p.labels(9, 9)
     _, _, back, counts = p.op("Unique", labels, outputs=4)
-    p.bound(counts, 0, 9)
+    p.bound(counts, 0, 7, n0=np.arange(9))
     depth = p.op("Squeeze", p.op("Shape", counts), p.const([0]))
     p.output(p.op("OneHot", back, depth, p.const([0, 1], np.float32)))
     p.output(counts, INT64)
@@ -312,9 +312,10 @@ def suppressed(p):
 def detected(p):
     """The boxes that are left, of one batch and class."""
     boxes, scores = boxes_and_scores(p, 12, 2)
-    kept = p.op("NonMaxSuppression", boxes, scores, p.const([9]), p.const([0.3], np.float32),
+    kept = p.op("NonMaxSuppression", boxes, scores, p.const([12]), p.const([0.3], np.float32),
                 name="kept")
-    p.bound(kept, 0, 36)
+    apart = 20 * np.arange(12)[:, None] + [0, 0, 9, 9]
+    p.output(p.bound(kept, 0, 42, boxes=apart), INT64)
     numbers = p.op("Gather", kept, p.const([0, 2]), axis=1)
     taken = p.op("GatherND", boxes, numbers)
     p.output(taken)
@@ -333,9 +334,9 @@ def pictures(p):
 
 @probe
 def resized(p):
-    count = p.op("Add", p.as_list(p.count_of(p.flags(6))), p.const([1]))
-    sizes = p.op("Concat", p.const([1, 2]), count, count, axis=0)
+    height, width = (p.op("Add", p.as_list(p.count_of(p.flags(n))), p.const([1])) for n in (6, 7))
+    sizes = p.op("Concat", p.const([1, 2]), height, width, axis=0)
     image = p.op("Resize", p.data(1, 2, 3, 3), "", "", sizes, mode="nearest", name="image",
                  nearest_mode="floor", coordinate_transformation_mode="asymmetric")
-    p.bound(image, 2, 6, f0=True)
-    p.output(p.bound(image, 3, 7))
+    p.bound(image, 2, 6, f0=True, f1=False)
+    p.output(p.bound(image, 3, 7, f0=False, f1=True))

@@ -143,7 +143,7 @@ def collected(p):
         >
     }}""")
     last = p.op("Loop", p.const(6), p.const(True, bool), p.random(0, 4), name="kept", body=body)
-    p.output(p.bound(last, 0, 6))
+    p.output(p.bound(last, 0, 5, x0=1))
 
 
 @probe
@@ -167,12 +167,15 @@ def while_loop(p):
 
 @probe
 def loop_in_loop(p):
-    """An inner loop of as many rounds as the outer one has had, whose state grows."""
-    x = p.data(1, 2)
+    """An inner loop of as many rounds as the outer one has had, or twice as many, whose state
+    grows.
+    """
+    x, times = p.data(1, 2), p.drawn("n1", [], lambda rng, dims: rng.integers(1, 3), INT64)
     body = region(f"""body (int64 i, bool go, float[2] old) =>
         (bool go_on, float[2] new, float s) {{
         go_on = Identity(go)
-        inner = Loop(i, go, {x}) <
+        rounds = Mul(i, {times})
+        inner = Loop(rounds, go, {x}) <
             body = b (int64 j, bool g, float[n, 2] o) => (bool g2, float[m, 2] q) {{
                 g2 = Identity(g)
                 t = Tanh({x})
@@ -184,11 +187,11 @@ def loop_in_loop(p):
         new = Add(old, sum)
         s = ReduceMax<keepdims = 0>(inner)
     }}""")
-    last, tops = p.op("Loop", p.count_of(p.flags(5)), p.const(True, bool), p.data(2), outputs=2,
+    last, tops = p.op("Loop", p.count_of(p.flags(6)), p.const(True, bool), p.data(2), outputs=2,
                       body=body)
-    p.bounds["inner:0"] = 5
+    p.bound("inner", 0, 6, n1=2, f2=np.arange(6) < 4)
     p.output(last)
-    p.output(p.bound(tops, 0, 5))
+    p.output(p.bound(tops, 0, 5, n1=1, f2=True))
 
 
 @probe

@@ -1,23 +1,63 @@
-"""Runs probes, which are small models that a check compiles and runs with data that are drawn.
+"""Runs probes, which are small models that a check compiles and runs with data that are drawn,
+under AddressSanitizer and UndefinedBehaviorSanitizer: what they find ends the process.
 
     sys.exit(probes.main(__doc__, PROBES, check_probe, draws=12))
     # check_probe(name, target, options, folder) gives a text of what was found, or raises Failure
 """
 import argparse
 import concurrent.futures
+import ctypes
+import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
 
-from build_output import TARGET_OPTIONS, Failure, build_library, compile_model, model_name
+from build_output import TARGET_OPTIONS, Failure, build_library, command, compile_model, model_name
 from model_list import build_folder
-from model_table import CompiledModel, Run
+from model_table import CompiledModel, Memory, Run
 
 FILL = 0xA5  # of memory that a run is lent
-# Undefined behaviour ends the process; what lies around the memory that is lent is looked at.
-COMPILER = ("g++", "-std=c++17", "-O1", "-fsanitize=undefined",
-            "-fsanitize-undefined-trap-on-error")
+COMPILER = ("g++", "-std=c++17", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# What a process needs that loads such libraries; the last one because what throws must be there
+# when the first one starts.
+SANITIZERS = "libasan.so", "libubsan.so", "libstdc++.so"
+OPTIONS = "detect_leaks=0:detect_container_overflow=0"  # Python itself leaks
+# Reads the element behind those that it is lent.
+FAULT = """extern "C" int element_behind(const int *lent, long count) { return lent[count]; }"""
+FAULT_NAME = "AOTC_PROBES_FAULT"  # of the variable of a process that is to load the fault
+
+
+def start_watched():
+    """Starts the script anew where the sanitizers are not loaded. Its own children, the compilers,
+    are not watched.
+    """
+    if "LD_PRELOAD" not in os.environ:
+        found = [command(["g++", f"-print-file-name={name}"]).strip() for name in SANITIZERS]
+        changed = {"LD_PRELOAD": ":".join(found), "ASAN_OPTIONS": OPTIONS}
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | changed)
+    del os.environ["LD_PRELOAD"]
+
+
+def commit_fault():
+    """Ends the process, where it is watched."""
+    memory = Memory(20, FILL, "the fault")
+    ctypes.CDLL(os.environ[FAULT_NAME]).element_behind(ctypes.c_void_p(memory.address),
+                                                       ctypes.c_long(5))
+
+
+def require_watched(folder):
+    """A fault that is planted ends this script where it commits that."""
+    source, library = folder / "fault.cc", folder / "fault.so"
+    source.write_text(FAULT)
+    command([*COMPILER, "-shared", "-fPIC", "-o", library, source])
+    done = subprocess.run([sys.executable, *sys.argv], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False,
+                          env=os.environ | {FAULT_NAME: str(library)})
+    if "AddressSanitizer: use-after-poison" not in done.stdout:
+        raise Failure(f"nobody found a fault that is planted: {done.returncode}, {done.stdout}")
 
 
 def compiled(path, target, flags):
@@ -65,12 +105,17 @@ def parse_arguments(doc, names, draws):
 
 def main(doc, names, check, draws):
     """The exit status: 0 where all hold."""
+    start_watched()
+    if FAULT_NAME in os.environ:
+        commit_fault()
+        return 0
     options = parse_arguments(doc, names, draws)
     rng = np.random.default_rng(options.seed)
     drawn = options.probe or sorted(rng.choice(list(names), options.sample, replace=False))
     tasks = [(name, target) for target in options.target or ["cpu", "cuda"] for name in drawn]
     with tempfile.TemporaryDirectory(dir=build_folder()) as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        require_watched(pathlib.Path(folder))
         found = list(pool.map(
             lambda task: attempt(check, *task, options, pathlib.Path(folder)), tasks))
     failures = [text for text in found if text]
