@@ -42,7 +42,7 @@ class Merger {
  public:
   Merger(const Graph& graph, PassContext& context)
       : old_(graph),
-        plain_images_(context.target().contracts.channel_block == 0),
+        channel_block_(std::max<int64_t>(context.target().contracts.channel_block, 1)),
         always_(context.Config(kMergeCopiedParts) != 0),
         uses_(UseCounts(graph)),
         reader_(graph.values.size()) {
@@ -63,6 +63,7 @@ class Merger {
   ValueId ResultOf(const SiblingBranch& branch) const {
     return old_.nodes[branch.nodes.back()].outputs[0];
   }
+  void LeaveJoined(SiblingGroup& group) const;
   bool Pays(const SiblingGroup& group) const;
   bool AreContiguous(const SiblingGroup& group) const;
   bool IsReadElementwise(ValueId value) const;
@@ -76,7 +77,7 @@ class Merger {
   ValueType JoinedType(const SiblingGroup& group) const;
 
   const Graph& old_;
-  const bool plain_images_;  // row-major images, of which channels can be views
+  const int64_t channel_block_;  // of images: parts are views that begin and end with blocks
   const bool always_;
   const IdVector<ValueId, int> uses_;
   IdVector<ValueId, NodeId> reader_;  // the last one
@@ -94,7 +95,7 @@ ValueType Merger::JoinedType(const SiblingGroup& group) const {
 // Nothing varies before the channels, and parts begin where kernels want buffers to begin.
 bool Merger::AreContiguous(const SiblingGroup& group) const {
   constexpr int64_t kAlignBytes = 64;
-  if (NodeOf(group, 0, 0).op == "Conv" && !plain_images_) return false;
+  const int64_t block = NodeOf(group, 0, 0).op == "Conv" ? channel_block_ : 1;
   const ValueType& type = old_.values[ResultOf(group.branches[0])].type;
   const auto axis = type.dims.begin() + group.output_axis;
   const bool one_row =
@@ -104,7 +105,8 @@ bool Merger::AreContiguous(const SiblingGroup& group) const {
   const std::set<ValueId> outputs(old_.regions[group.region].outputs.begin(),
                                   old_.regions[group.region].outputs.end());
   return std::ranges::all_of(group.branches, [&](const SiblingBranch& branch) {
-    return branch.channels * *inner * ByteWidth(type.dtype) % kAlignBytes == 0 &&
+    return branch.channels % block == 0 &&
+           branch.channels * *inner * ByteWidth(type.dtype) % kAlignBytes == 0 &&
            !outputs.contains(ResultOf(branch));
   });
 }
@@ -134,15 +136,18 @@ bool Merger::Pays(const SiblingGroup& group) const {
     return IsReadByProduct(ResultOf(branch));
   });
   if (by_products && NodeOf(group, 0, 0).op != "Conv") return true;
-  // Alone a part lies where the Concat wants it; beside its siblings it would be copied there.
-  const bool is_joined = std::ranges::any_of(group.branches, [&](const SiblingBranch& branch) {
-    return joined_.contains(ResultOf(branch));
-  });
-  if (is_joined || !AreContiguous(group)) return false;
+  if (!AreContiguous(group)) return false;
   const auto lost = std::ranges::count_if(group.branches, [&](const SiblingBranch& branch) {
     return IsReadElementwise(ResultOf(branch));
   });
   return static_cast<size_t>(lost) + 1 < group.branches.size();
+}
+
+// Alone a part lies where the Concat wants it; beside its siblings it would be copied there.
+void Merger::LeaveJoined(SiblingGroup& group) const {
+  if (always_) return;
+  std::erase_if(group.branches,
+                [&](const SiblingBranch& branch) { return joined_.contains(ResultOf(branch)); });
 }
 
 // A constant per channel of each branch, as vectors.
@@ -234,8 +239,9 @@ absl::StatusOr<Graph> Merger::Run() {
   std::vector<SiblingGroup> groups = FindSiblings(old_);
   std::map<ValueId, const SiblingGroup*> first;  // by the result of its first node
   std::set<ValueId> merged;                      // results of all nodes that go
-  for (const SiblingGroup& group : groups) {
-    if (!Pays(group)) continue;
+  for (SiblingGroup& group : groups) {
+    LeaveJoined(group);
+    if (group.branches.size() < 2 || !Pays(group)) continue;
     first[NodeOf(group, 0, 0).outputs[0]] = &group;
     for (const SiblingBranch& branch : group.branches) {
       for (NodeId id : branch.nodes) merged.insert(old_.nodes[id].outputs[0]);

@@ -1,13 +1,20 @@
 // Rows about graphs and passes, on texts.
+#include <algorithm>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <random>
 #include <set>
 #include <sstream>
 
 #include "compiler/canonicalize/limit_operands.h"
 #include "compiler/fuse/fuse.h"
+#include "compiler/lower/build_program.h"
 #include "compiler/plan/assign_arena.h"
+#include "compiler/support/sha256.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/cpu_target.h"
+#include "compiler/targets/registry.h"
 #include "tests/unit/generated_page.h"
 #include "tests/unit/pass_case.h"
 
@@ -79,55 +86,178 @@ TEST(Row36_SplitArgs, NoNodeHasMoreOperandsThanTheLimit) {
   }
 }
 
-// The nodes of a random graph over values of one type: each reads one or two earlier values.
+// The nodes of a random graph over values of one type: each reads one or two earlier values, those
+// among the last few more often. What no node reads is an output.
 Graph RandomDag(std::mt19937& random, int nodes) {
-  std::string text = "graph @main(%v0: f32[4, 6]) -> (%v" + std::to_string(nodes) + ") {\n";
   const char* ops[] = {"Exp(%v", "Relu(%v", "Add(%v", "Mul(%v", "Softmax(%v"};
+  std::string text;
+  std::set<int> unread;
   for (int i = 1; i <= nodes; ++i) {
     const int op = static_cast<int>(random() % 5);
-    const std::string first = std::to_string(random() % i), second = std::to_string(random() % i);
-    StrAppend(&text, "  %v", i, ": f32[4, 6] = ", ops[op], first);
-    if (op == 2 || op == 3) StrAppend(&text, ", %v", second);
+    auto draw = [&] {
+      const int last = std::min(i, random() % 2 ? 2 : i);
+      const int value = i - 1 - static_cast<int>(random() % static_cast<unsigned>(last));
+      unread.erase(value);
+      return value;
+    };
+    StrAppend(&text, "  %v", i, ": f32[4, 6] = ", ops[op], draw());
+    if (op == 2 || op == 3) StrAppend(&text, ", %v", draw());
     StrAppend(&text, ") loc(\"n", i, " (Op, opset 21)\")\n");
+    unread.insert(i);
   }
-  return ParseCase(text + "}");
+  std::string outputs;
+  for (int i : unread) StrAppend(&outputs, outputs.empty() ? "%v" : ", %v", i);
+  return ParseCase("graph @main(%v0: f32[4, 6]) -> (" + outputs + ") {\n" + text + "}");
 }
 
-// Kernels run one after the other: each may read inputs and what kernels before it wrote. A group
-// that is not convex would have to run before and after another.
-TEST(Row40_PostDominators, GroupsOfRandomGraphsAreConvex) {
-  std::mt19937 random(5);
-  for (int round = 0; round < 200; ++round) {
+// A random graph, and how each target and none fuses it.
+struct FusedDag {
+  Graph graph = {};
+  FusedGraph fused = {};
+};
+
+void ForRandomDags(unsigned seed, int rounds, const std::function<void(const FusedDag&)>& check) {
+  std::mt19937 random(seed);
+  const KernelCosts costs[] = {
+      {}, KernelCosts(MakeTarget("cpu")->estimate), KernelCosts(MakeTarget("cuda")->estimate)};
+  size_t nodes = 0, kernels = 0;
+  for (int round = 0; round < rounds; ++round) {
     const Graph graph = RandomDag(random, 3 + round % 20);
-    const absl::StatusOr<FusedGraph> fused = Fuse(graph, {});
-    ASSERT_TRUE(fused.ok()) << fused.status();
-    std::set<ValueId> written(graph.main_region().inputs.begin(), graph.main_region().inputs.end());
-    for (const FusedKernel& kernel : fused->kernels) {
+    for (const KernelCosts& cost : costs) {
+      absl::StatusOr<FusedGraph> fused = Fuse(graph, {.costs = cost});
+      ASSERT_TRUE(fused.ok()) << fused.status();
+      nodes += graph.nodes.size();
+      kernels += fused->kernels.size();
+      check({graph, *std::move(fused)});
+    }
+  }
+  EXPECT_LT(kernels * 4, nodes * 3) << "too few nodes are merged to show anything";
+}
+
+std::string Shown(const FusedDag& dag) {
+  return PrintGraph(dag.graph) + PrintFused(dag.graph, dag.fused);
+}
+
+// The graph's nodes in a kernel, found by the places in the model that it is said to come from.
+std::vector<NodeId> NodesOf(const Graph& graph, const Kernel& kernel) {
+  std::vector<NodeId> nodes;
+  for (const std::string& source : kernel.sources) {
+    for (NodeId id : graph.nodes.ids()) {
+      const std::string name = graph.nodes[id].locations[0].node;
+      if (source.substr(0, source.find(' ')) == name) nodes.push_back(id);
+    }
+  }
+  return nodes;
+}
+
+std::map<NodeId, int> Occurrences(const FusedDag& dag) {
+  std::map<NodeId, int> count;
+  for (const FusedKernel& kernel : dag.fused.kernels)
+    for (NodeId id : NodesOf(dag.graph, kernel.kernel)) ++count[id];
+  return count;
+}
+
+TEST(Row16_DataflowSharing, NoNodeOfARandomGraphIsComputedTwice) {
+  ForRandomDags(3, 100, [](const FusedDag& dag) {
+    const IdVector<ValueId, int> uses = UseCounts(dag.graph);
+    std::map<NodeId, int> count = Occurrences(dag);
+    for (NodeId id : dag.graph.nodes.ids()) {
+      if (uses[dag.graph.nodes[id].outputs[0]] < 2) continue;
+      EXPECT_EQ(count[id], 1) << Shown(dag);
+    }
+  });
+}
+
+// Kernels run one after the other: each may read inputs and what kernels before it wrote.
+TEST(Row40_PostDominators, KernelsOfRandomGraphsHaveAnOrder) {
+  ForRandomDags(5, 200, [](const FusedDag& dag) {
+    const Region& main = dag.graph.main_region();
+    std::set<ValueId> written(main.inputs.begin(), main.inputs.end());
+    for (const FusedKernel& kernel : dag.fused.kernels) {
       for (size_t i = 0; i < kernel.args.size(); ++i) {
         const bool output =
             kernel.kernel.tensors[kernel.kernel.params[i]].role == TensorRole::kOutput;
-        EXPECT_TRUE(output || written.contains(kernel.args[i]))
-            << PrintGraph(graph) << PrintFused(graph, *fused);
+        EXPECT_TRUE(output || written.contains(kernel.args[i])) << Shown(dag);
         if (output) written.insert(kernel.args[i]);
       }
     }
-    EXPECT_TRUE(written.contains(graph.main_region().outputs[0]));
-  }
+    for (ValueId output : main.outputs) EXPECT_TRUE(written.contains(output)) << Shown(dag);
+  });
 }
 
-TEST(Row55_LowerTE, EveryNodeIsInAKernelOnce) {
-  std::mt19937 random(7);
-  for (int round = 0; round < 100; ++round) {
-    const Graph graph = RandomDag(random, 3 + round % 20);
-    const absl::StatusOr<FusedGraph> fused = Fuse(graph, {});
-    ASSERT_TRUE(fused.ok()) << fused.status();
-    std::multiset<std::string> sources;
-    for (const FusedKernel& kernel : fused->kernels)
-      sources.insert(kernel.kernel.sources.begin(), kernel.kernel.sources.end());
-    for (const std::string& source : sources) EXPECT_EQ(sources.count(source), 1) << source;
-    EXPECT_LE(sources.size(), graph.nodes.size());
-    EXPECT_GE(fused->kernels.size(), 1);
+// By brute force: all nodes that each node reaches.
+std::map<NodeId, std::set<NodeId>> Reached(const Graph& graph) {
+  std::map<ValueId, NodeId> maker;
+  std::map<NodeId, std::set<NodeId>> reached;
+  for (NodeId id : graph.main_region().nodes) {
+    for (ValueId input : graph.nodes[id].inputs) {
+      const auto found = maker.find(input);
+      if (found == maker.end()) continue;
+      for (auto& [from, to] : reached)
+        if (from == found->second || to.contains(found->second)) to.insert(id);
+    }
+    maker[graph.nodes[id].outputs[0]] = id;
+    reached[id];
   }
+  return reached;
+}
+
+// No path leaves a group and comes back: such a group would have to run before and after others.
+TEST(Row40_PostDominators, GroupsOfRandomGraphsAreConvex) {
+  ForRandomDags(6, 100, [](const FusedDag& dag) {
+    const std::map<NodeId, std::set<NodeId>> reached = Reached(dag.graph);
+    for (const FusedKernel& kernel : dag.fused.kernels) {
+      const std::vector<NodeId> list = NodesOf(dag.graph, kernel.kernel);
+      const std::set<NodeId> group(list.begin(), list.end());
+      for (const auto& [between, behind] : reached) {
+        if (group.contains(between)) continue;
+        const bool leaves =
+            std::ranges::any_of(group, [&](NodeId id) { return reached.at(id).contains(between); });
+        const bool returns =
+            std::ranges::any_of(group, [&](NodeId id) { return behind.contains(id); });
+        EXPECT_FALSE(leaves && returns) << Shown(dag);
+      }
+    }
+  });
+}
+
+// The nodes that the kernels are said to hold, in the kernels' order, are the graph again.
+TEST(Row44_DefuseOps, TheKernelsNodesAreTheGraph) {
+  ForRandomDags(8, 100, [](const FusedDag& dag) {
+    Graph apart = dag.graph;
+    std::vector<NodeId>& nodes = apart.regions[apart.main].nodes;
+    nodes.clear();
+    for (const FusedKernel& kernel : dag.fused.kernels) {
+      const std::vector<NodeId> own = NodesOf(dag.graph, kernel.kernel);
+      nodes.insert(nodes.end(), own.begin(), own.end());
+    }
+    std::ranges::sort(nodes);
+    EXPECT_EQ(Sha256Hex(PrintGraph(apart)), Sha256Hex(PrintGraph(dag.graph))) << Shown(dag);
+  });
+}
+
+// Each node is in one kernel, each kernel has a schedule, and one step launches it; nothing else
+// is left to run.
+TEST(Row55_LowerTE, EveryNodeIsInAKernelAndEveryKernelIsScheduledOnce) {
+  const std::vector<Isa> isas = ParseCpuList("portable").value();
+  const Scheduler schedule = [&](const Kernel& kernel) {
+    return ScheduleOnCpu(kernel, {.isas = isas});
+  };
+  ForRandomDags(7, 60, [&](const FusedDag& dag) {
+    std::map<NodeId, int> count = Occurrences(dag);
+    for (NodeId id : dag.graph.nodes.ids()) EXPECT_EQ(count[id], 1) << Shown(dag);
+    const absl::StatusOr<Program> program = BuildProgram(dag.graph, dag.fused, schedule);
+    ASSERT_TRUE(program.ok()) << program.status();
+    for (const ProgramKernel& kernel : program->kernels) {
+      ASSERT_FALSE(kernel.variants.empty());
+      EXPECT_TRUE(Same(kernel.variants.back().guard, Bool(true))) << kernel.kernel.name;
+      EXPECT_FALSE(kernel.variants.back().schedule.empty()) << kernel.kernel.name;
+    }
+    EXPECT_EQ(program->steps.size(), dag.fused.kernels.size());
+    EXPECT_TRUE(std::ranges::all_of(program->steps, [](const Step& step) {
+      return step.kind == StepKind::kLaunch && step.kernel.valid();
+    }));
+  });
 }
 
 TEST(D2_Casts, OnlyThoseThatLoseNothingAreSkipped) {
