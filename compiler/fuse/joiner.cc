@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/fuse/merge_kernels.h"
+#include "compiler/schedule/stage_kinds.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -15,6 +16,21 @@ Expr Renumber(const Expr& e, const std::map<TensorId, TensorId>& ids) {
     load.tensor = ids.at(node->tensor);
     return Expr::Make(std::move(load));
   });
+}
+
+// What is computed beside a contraction, for its epilogue, stands behind it: tiles ask that it is
+// the first stage.
+void PutContractionFirst(Kernel& kernel) {
+  const auto first = kernel.stages.begin();
+  const auto contraction = std::ranges::find_if(kernel.stages, &IsContraction);
+  if (contraction == kernel.stages.end()) return;
+  const bool is_beside = std::all_of(first, contraction, [&](const Stage& stage) {
+    return !stage.IsReduction() &&
+           std::ranges::none_of(stage.results, [&](const StageResult& result) {
+             return Reads(*contraction, result.tensor);
+           });
+  });
+  if (is_beside) std::rotate(first, contraction, contraction + 1);
 }
 
 }  // namespace
@@ -56,6 +72,7 @@ FusedKernel Joiner::Finish(std::string name) {
     }
   }
   result.kernel = Compact(result.kernel, result.args);
+  PutContractionFirst(result.kernel);
   return result;
 }
 
