@@ -127,10 +127,7 @@ class SumBuilder {
       sums = Combined("Sub", sums, TimesInputZero(Numbers("_column_sums", factors)));
     }
     if (!HasZero(node_.weight_zeros)) return sums;
-    const ValueId inputs = InputSums();
-    const ValueId product =
-        site_.Emit("Mul", {inputs, Numbers("_weight_zeros", node_.weight_zeros)}, {}, type_);
-    return Combined("Sub", sums, product);
+    return Combined("Sub", sums, InputSumsTimesZeros());
   }
 
  private:
@@ -164,28 +161,28 @@ class SumBuilder {
     return site_.Emit("Mul", {factors, wide}, {}, site_.TypeOf(factors));
   }
 
-  // sum(a) of what each result is summed over: a contraction with ones, one per group.
-  ValueId InputSums() {
+  // zw * sum(a) of what each result is summed over: a contraction with ones, times the zero points.
+  // Each group has sums of its own: there the weights are the zero points themselves.
+  ValueId InputSumsTimesZeros() {
     std::vector<int64_t> dims = node_.weights.stored.dims();
+    if (site_.node().attributes.Int("group", 1) > 1) {
+      IntegerWeights zeros = node_.weights;
+      zeros.stored = Constant::SplatInt(DType::kI8, dims, 0).Expanded();
+      std::vector<int64_t> shifts = node_.weight_zeros;
+      for (int64_t& shift : shifts) shift = -shift;
+      return Contract(site_.EmitConstant("_zeros", Shifted(zeros, shifts)), type_);
+    }
     ValueType type = type_;
     if (node_.is_convolution) {
-      dims[0] = site_.node().attributes.Int("group", 1);
-      type.dims[1] = dims[0];
+      dims[0] = 1;
+      type.dims[1] = 1;
     } else if (dims.size() > 1) {
       dims[1] = 1;
       type.dims.back() = 1;
     }
     const ValueId ones = site_.EmitConstant("_ones", Constant::SplatInt(DType::kI8, dims, 1));
-    ValueId sums = Contract(ones, type);
-    if (!node_.is_convolution || dims[0] == 1 || dims[0] == node_.weights.channels) return sums;
-    // The group of each channel.
-    std::vector<int64_t> groups;
-    for (int64_t c = 0; c < node_.weights.channels; ++c)
-      groups.push_back(c / (node_.weights.channels / dims[0]));
-    Attributes axis;
-    axis.Set("axis", int64_t{1});
-    const ValueId indices = site_.EmitConstant("_groups", Constant::Ints(groups));
-    return site_.Emit("Gather", {sums, indices}, axis, type_);
+    const ValueId sums = Contract(ones, type);
+    return site_.Emit("Mul", {sums, Numbers("_weight_zeros", node_.weight_zeros)}, {}, type_);
   }
 
   RewriteSite& site_;
