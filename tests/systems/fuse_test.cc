@@ -1,7 +1,6 @@
 // Rows about fusion: which nodes become one kernel, counted for both targets.
 #include "compiler/fuse/fuse.h"
 
-
 #include "compiler/targets/registry.h"
 #include "tests/unit/pass_case.h"
 
