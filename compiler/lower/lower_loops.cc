@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/lower/nest_pieces.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/row_temps.h"
 #include "compiler/lower/updates.h"
@@ -70,8 +71,23 @@ class PointLoops {
     const NestAxis& axis = nest_.outer[index];
     if (index + 1 == nest_.outer.size() && lanes_ > 1) {
       if (std::optional<std::vector<Stmt>> loops = Vectors(axis)) return *std::move(loops);
+      if (std::optional<std::vector<Stmt>> loops = Pieces(index)) return *std::move(loops);
     }
     return {For(axis.name, 0, axis.extent, From(index + 1))};
+  }
+
+  // Points that have no vectors where a choice is made between them, part by part.
+  std::optional<std::vector<Stmt>> Pieces(size_t index) {
+    if (!PointsHaveVectors(nest_, lanes_)) return std::nullopt;
+    const std::optional<NestPieces> pieces = PartAt(nest_, index);
+    if (!pieces) return std::nullopt;
+    std::vector<Stmt> loops;
+    if (!pieces->cut_name.empty()) loops.push_back(Let(pieces->cut_name, pieces->cut_value));
+    for (const Nest* piece : {&pieces->before, &pieces->behind}) {
+      for (Stmt& stmt : PointLoops(*piece, lanes_).Interior(index))
+        loops.push_back(std::move(stmt));
+    }
+    return loops;
   }
 
   std::optional<std::vector<Stmt>> Points(const Lanes& lanes) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/ir/expr_simplify.h"
+#include "compiler/lower/nest_pieces.h"
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/updates.h"
 #include "compiler/targets/cpu/estimate.h"
@@ -80,7 +81,7 @@ class LoopsCost {
       if (part.by == "loops") lanes_ = std::max(lanes_, static_cast<int>(part.params[0]));
     }
     if (rows_ > 1) lanes_ = static_cast<int>(core.lanes);
-    is_vector_ = lanes_ > 1 && nest.is_point && PointsHaveVectors();
+    is_vector_ = lanes_ > 1 && nest.is_point && PointsHaveVectors(nest, lanes_);
     for (const FlatStage& stage : nest.stages) stages_.push_back(LoopsOf(stage));
   }
 
@@ -102,15 +103,6 @@ class LoopsCost {
   }
 
  private:
-  bool PointsHaveVectors() const {
-    if (nest_.outer.empty()) return false;
-    const NestAxis& axis = nest_.outer.back();
-    const std::optional<int64_t> extent = axis.extent.AsInt();
-    if (extent && *extent * 2 < lanes_) return false;
-    const Lanes lanes{.var = axis.name, .first = Var("first"), .count = lanes_};
-    return PointStatements(nest_, &lanes).has_value();
-  }
-
   // Of the schedule's parts the one that has the stage.
   const SchedulePart& PartOf(const FlatStage& stage) const {
     for (const SchedulePart& part : schedule_.parts) {
