@@ -194,14 +194,22 @@ class LayoutChooser {
     if (contract->algorithm == Algorithm::kWinograd) NeedFor(node, *contract);
     if (!facts.IsConvolution() || contract->algorithm == Algorithm::kWinograd) return;
     const Stage* stage = ContractionOf(facts.kernel->kernel);
-    const Expr load = OperandLoad(stage->body[0].arg(0));
+    Expr load = OperandLoad(stage->body[0].arg(0));
     Stage walked = *stage;
     if (facts.anchor->is_integer && contract->operand.IsRows()) {  // whole groups along the last
-      Expr& extent = walked.reduce_axes.back().extent;
-      extent = Simplify(CeilDiv(extent, kIntegerGroup) * kIntegerGroup);
+      Axis& last = walked.reduce_axes.back();
+      if (last.extent.IsInt(1)) load = WithStepAlongLast(load, last.name);
+      last.extent = Simplify(CeilDiv(last.extent, kIntegerGroup) * kIntegerGroup);
     }
     const std::optional<std::vector<Halo>> reach = ReachOf(facts.kernel->kernel, walked, load);
     if (reach) WantHalo(NeedFor(node, *contract), *reach, FillOf(*stage));
+  }
+
+  // The index of an axis of one element is 0: groups walk on all the same.
+  static Expr WithStepAlongLast(const Expr& load, const std::string& step) {
+    std::vector<Expr> indices = load.args();
+    indices.back() = indices.back() + Var(step);
+    return Load(load->tensor, std::move(indices), load.dtype());
   }
 
   static void WantHalo(LayoutNeed& need, const std::vector<Halo>& reach,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/optimize/channel_affine.h"
 #include "compiler/optimize/integer_operands.h"
 
 namespace aotc {
@@ -104,6 +105,35 @@ std::vector<double> Wrapped(const std::vector<int64_t>& numbers) {
   return wrapped;
 }
 
+// The zero point of the run in i32, one number.
+ValueId WideZero(RewriteSite& site, const IntegerNode& node) {
+  const ValueId zero = site.EmitReshape(node.zero_value, {});
+  return site.Emit("Cast", {zero}, CastTo(DType::kI32), TensorType(DType::kI32, {}));
+}
+
+// Sums of one term are none: (a - za) * (w - zw), element by element.
+bool ProductsOfOneTerm(RewriteSite& site) {
+  std::optional<IntegerNode> node = IntegerNodeOf(site);
+  if (!node || node->is_convolution || node->weights.TermCount() != 1) return false;
+  if (node->weights.stored.dims().size() != 2) return false;
+  const ValueId a = site.node().inputs[0];
+  const ValueType wide = TensorType(DType::kI32, site.TypeOf(a).dims);
+  ValueId moved = site.Emit("Cast", {a}, CastTo(DType::kI32), wide);
+  const int64_t zero = node->input_zero.value_or(0);
+  if (!node->input_zero) {
+    moved = site.Emit("Sub", {moved, WideZero(site, *node)}, {}, wide);
+  } else if (zero != 0) {
+    const ValueId number = site.EmitConstant("_zero", Constant::SplatInt(DType::kI32, {}, zero));
+    moved = site.Emit("Sub", {moved, number}, {}, wide);
+  }
+  std::vector<double> weights;
+  node->weights.ForEach([&](size_t channel, int64_t element) {
+    weights.push_back(static_cast<double>(element - node->weight_zeros[channel]));
+  });
+  const ValueId numbers = site.EmitConstant("_weights", VectorConstant(DType::kI32, weights));
+  return site.ReplaceBy(site.Emit("Mul", {moved, numbers}, {}, site.type()));
+}
+
 class SumBuilder {
  public:
   SumBuilder(RewriteSite& site, const IntegerNode& node, ValueId input)
@@ -155,10 +185,7 @@ class SumBuilder {
   }
 
   ValueId TimesInputZero(ValueId factors) {
-    const ValueId zero = site_.EmitReshape(node_.zero_value, {});
-    const ValueId wide =
-        site_.Emit("Cast", {zero}, CastTo(DType::kI32), TensorType(DType::kI32, {}));
-    return site_.Emit("Mul", {factors, wide}, {}, site_.TypeOf(factors));
+    return site_.Emit("Mul", {factors, WideZero(site_, node_)}, {}, site_.TypeOf(factors));
   }
 
   // zw * sum(a) of what each result is summed over: a contraction with ones, times the zero points.
@@ -216,7 +243,7 @@ bool WithoutZeroPoints(RewriteSite& site) {
   return site.ReplaceBy(SumBuilder(site, *node, input).Build());
 }
 
-constexpr RewriteRule kRules[] = {WithoutZeroPoints};
+constexpr RewriteRule kRules[] = {ProductsOfOneTerm, WithoutZeroPoints};
 
 }  // namespace
 

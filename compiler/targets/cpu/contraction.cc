@@ -58,9 +58,12 @@ absl::StatusOr<size_t> ColumnAxis(const Stage& stage, const Operands& operands) 
     column = i;
   }
   if (column) return *column;
-  // One column: the only axis of that kind that the input does not need either.
+  // One column: the only axis of that kind that the input does not need either, of images that of
+  // channels, of a matrix the last.
   constexpr size_t kChannels = 1;
-  if (stage.axes.size() > kChannels && stage.axes[kChannels].extent.IsInt(1)) return kChannels;
+  const size_t rank = stage.axes.size();
+  const size_t only = operands.weights.args().size() > 2 ? kChannels : rank - 1;
+  if (only < rank && stage.axes[only].extent.IsInt(1)) return only;
   return Refuse("no output axis indexes the weights");
 }
 

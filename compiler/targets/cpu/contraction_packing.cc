@@ -41,6 +41,42 @@ absl::Status SplitGroups(Stage& stage) {
   return absl::OkStatus();
 }
 
+// The logical axis that lies innermost in the input.
+size_t InnermostAxis(const Kernel& kernel, const Expr& input) {
+  const std::vector<StorageAxis>& axes = kernel.tensors[input->tensor].layout.axes;
+  return axes.empty() ? input.args().size() - 1 : static_cast<size_t>(axes.back().axis);
+}
+
+// Where the reduction walks nothing of what lies innermost in the input, a group has one step: the
+// others are multiplied by weights of 0, behind an axis of the weights that has one element.
+absl::Status AddInnermostStep(const Kernel& kernel, Stage& stage, Operands& operands) {
+  if (operands.input.args().empty()) return Refuse("the input is one number");
+  const size_t innermost = InnermostAxis(kernel, operands.input);
+  const Expr& index = operands.input.arg(innermost);
+  const auto walks = [&](const Axis& axis) { return UsesVar(index, axis.name); };
+  if (std::ranges::any_of(stage.reduce_axes, walks)) return absl::OkStatus();
+  const Shape& shape = kernel.tensors[operands.weights->tensor].shape;
+  size_t single = shape.size();
+  while (single > 0 && !(operands.weights.arg(single - 1).IsInt(0) && shape[single - 1].IsInt(1)))
+    --single;
+  if (single == 0) return Refuse("groups of the reduction do not lie together");
+  const Axis step = {"step", kGroup};
+  const auto moved = [&](const Expr& load, size_t at) {
+    std::vector<Expr> indices = load.args();
+    indices[at] = indices[at] + Var(step.name);
+    return Load(load->tensor, std::move(indices), load.dtype());
+  };
+  const Operands before = operands;
+  operands = {moved(before.input, innermost), moved(before.weights, single - 1)};
+  stage.body[0] = Transform(stage.body[0], [&](const Expr& node) {
+    return Same(node, before.input)     ? operands.input
+           : Same(node, before.weights) ? operands.weights
+                                        : node;
+  });
+  stage.reduce_axes.push_back(step);
+  return absl::OkStatus();
+}
+
 // Splits reduce axes as the input is blocked, inner part last: c, kh, kw -> c_o, kh, kw, c_i.
 // Inputs and weights hold zeros where the padded extent exceeds the logical one.
 void SplitReduceAxes(Kernel& kernel, Stage& stage, const Expr& input) {
@@ -67,6 +103,14 @@ bool IsShifted(const Expr& index, const std::string& name) {
   return index.op() == ExprOp::kAdd && IsShifted(index.arg(0), name) && index.arg(1).IsConst();
 }
 
+// The axis of the weights that is of a single column: of filters the first, of a matrix the last.
+std::optional<int> SingleColumn(const Expr& weights) {
+  const size_t rank = weights.args().size();
+  if (rank == 0) return std::nullopt;
+  const size_t axis = rank > 2 ? 0 : rank - 1;
+  return weights.arg(axis).IsInt(0) ? std::optional(static_cast<int>(axis)) : std::nullopt;
+}
+
 // [N/panel, reduce axes as the input has them, N%panel] for the weights' logical axes.
 absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
                                     const Operands& operands, const std::string& column,
@@ -81,8 +125,7 @@ absl::StatusOr<Layout> PackedLayout(const Kernel& kernel, const Stage& stage,
     return std::nullopt;
   };
   column_position = position_of(column);
-  const bool has_axes = !operands.weights.args().empty();
-  if (!column_position && has_axes && operands.weights.arg(0).IsInt(0)) column_position = 0;  // one
+  if (!column_position) column_position = SingleColumn(operands.weights);
   if (!column_position) return Refuse("the weights' columns are not a plain axis");
   for (const Axis& axis : stage.reduce_axes) {
     if (axis.extent.IsInt(1)) continue;  // its index is 0
@@ -152,10 +195,12 @@ absl::Status PackTaps(Kernel& kernel, const Operands& operands) {
   return absl::OkStatus();
 }
 
-absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::string& column,
+absl::Status PackWeights(Kernel& kernel, Operands operands, const std::string& column,
                          int64_t panel) {
   Stage& stage = kernel.stages[0];
   const TensorId weights = operands.weights->tensor;
+  if (stage.body[0].dtype() == DType::kI32)
+    AOTC_RETURN_IF_ERROR(AddInnermostStep(kernel, stage, operands));
   AOTC_ASSIGN_OR_RETURN(kernel.tensors[weights].layout,
                         PackedLayout(kernel, stage, operands, column, panel));
   SplitReduceAxes(kernel, stage, operands.input);

@@ -19,7 +19,7 @@ struct Operands {
 // Gives the weights the layout [N/panel, steps of the reduction, N%panel] as f32, with the reduce
 // axes split as the input is blocked; products of integers [N/panel, k/4, N%panel, k%4] with the
 // innermost reduce axis split likewise. Error: weights that are not read plainly.
-absl::Status PackWeights(Kernel& kernel, const Operands& operands, const std::string& column,
+absl::Status PackWeights(Kernel& kernel, Operands operands, const std::string& column,
                          int64_t panel);
 
 // Depthwise products of integers: neighbouring taps of a row in groups, [C/block, taps/4, C%block,
