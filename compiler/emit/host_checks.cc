@@ -118,7 +118,8 @@ class ChecksWriter {
       const std::vector<Expr>& elements = program_.buffers[m_.inputs[i].id].elements;
       for (size_t e = 0; e < elements.size(); ++e) {
         if (m_.ElementAt(i, e) != nullptr) continue;
-        w_.Line(StrCat("if (", Differs(element(i, e), elements[e]), ") return AOTC_ERROR_VALUE;"));
+        w_.Line(StrCat("if (", Differs(element(i, e), elements[e]), ") return ",
+                       Disagrees("AOTC_ERROR_VALUE", m_.AgreementOf(i, false, e)), ";"));
       }
     }
   }
@@ -215,7 +216,13 @@ class ChecksWriter {
       if (defines && dim.IsVar()) return;
     }
     const std::string given = StrCat("inputs[", input, "].tensor.dims[", axis, "]");
-    w_.Line(StrCat("if (", Differs(given, dim), ") return AOTC_ERROR_DIM;"));
+    w_.Line(StrCat("if (", Differs(given, dim), ") return ",
+                   Disagrees("AOTC_ERROR_DIM", m_.AgreementOf(input, true, axis)), ";"));
+  }
+
+  // The status, with the check that has a sentence for it where there is one.
+  static std::string Disagrees(std::string_view status, int check) {
+    return check < 0 ? std::string(status) : StrCat("aotc_failed(", status, ", ", check, ")");
   }
 
   // "given != dims.n", with parentheses where the size takes some.

@@ -1,6 +1,7 @@
 #include "compiler/emit/interface.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "compiler/emit/c_expr.h"
@@ -66,6 +67,7 @@ class Describer {
       if (port.is_late) port.capacity_member = outputs.Unique(StrCat(port.member, "_capacity"));
     }
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
+    AddAgreements();
     AddRoomChecks();
     return std::move(interface_);
   }
@@ -110,6 +112,40 @@ class Describer {
   int AddRangeCheck(const Symbol& symbol, int64_t scale) {
     return AddCheck(StrCat("'", symbol.name, "' is not within ", symbol.min * scale, " .. ",
                            symbol.max * scale));
+  }
+
+  void AddAgreements() {
+    for (size_t i = 0; i < program_.inputs.size(); ++i) {
+      const Buffer& buffer = program_.buffers[program_.inputs[i]];
+      for (size_t axis = 0; axis < buffer.shape.size(); ++axis) {
+        AddAgreement({.input = static_cast<int>(i), .at = axis}, buffer.shape[axis]);
+      }
+      for (size_t e = 0; e < buffer.elements.size(); ++e) {
+        AddAgreement({.input = static_cast<int>(i), .is_dim = false, .at = e}, buffer.elements[e]);
+      }
+    }
+  }
+
+  // What it has to be follows from the symbols, of which other inputs state some.
+  void AddAgreement(AgreePort port, const Expr& size) {
+    std::set<int> others;
+    for (const DimPort& dim : interface_.dims) {
+      if (UsesVar(size, dim.symbol.var)) others.insert(dim.input);
+    }
+    for (const ElementPort& element : interface_.elements) {
+      if (UsesVar(size, element.symbol.var)) others.insert(element.input);
+    }
+    others.erase(port.input);
+    if (others.empty()) return;
+    const auto describe = [&](int input) {
+      const TensorPort& other = interface_.inputs[static_cast<size_t>(input)];
+      return StrCat("'", other.name, "' ", other.text);
+    };
+    port.check = AddCheck(StrCat(port.is_dim ? "dim " : "element ", port.at, " of '",
+                                 interface_.inputs[static_cast<size_t>(port.input)].name,
+                                 "' is not ", PrintUserDim(size, program_.symbols), " of ",
+                                 StrJoin(others, " and ", describe)));
+    interface_.agreements.push_back(port);
   }
 
   void AddRoomChecks() {
@@ -285,6 +321,13 @@ const ElementPort* ModelInterface::ElementAt(size_t input, size_t element) const
     return port.input == static_cast<int>(input) && port.element == element;
   });
   return found == elements.end() ? nullptr : &*found;
+}
+
+int ModelInterface::AgreementOf(size_t input, bool is_dim, size_t at) const {
+  const auto found = std::ranges::find_if(agreements, [&](const AgreePort& port) {
+    return port.input == static_cast<int>(input) && port.is_dim == is_dim && port.at == at;
+  });
+  return found == agreements.end() ? -1 : found->check;
 }
 
 const AliasPort* ModelInterface::AliasOfInput(size_t input) const {

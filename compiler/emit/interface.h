@@ -68,6 +68,14 @@ struct SizeStep {
   int check = -1;   // -1 where a value cannot leave the range
 };
 
+// A dim or an element of an input that has to be what other inputs state: its axis, or which one.
+struct AgreePort {
+  int input = 0;
+  bool is_dim = true;
+  size_t at = 0;
+  int check = -1;
+};
+
 // An input and an output in one memory.
 struct AliasPort {
   int input = 0, output = 0;          // which of the ports
@@ -90,7 +98,8 @@ struct ModelInterface {
   std::vector<ElementPort> elements = {};  // of inputs
   std::vector<ElementPort> computed = {};  // of what steps take
   std::vector<AliasPort> aliases = {};
-  std::vector<SizeStep> sizes = {};      // in the order of the symbols
+  std::vector<SizeStep> sizes = {};  // in the order of the symbols
+  std::vector<AgreePort> agreements = {};
   std::vector<std::string> checks = {};  // what each says where it fails
   // By the name of an input that has strings: the check that their bytes have room.
   std::map<std::string, int> room_checks = {};
@@ -102,6 +111,8 @@ struct ModelInterface {
   bool HasLateSymbols() const { return has_late_symbols; }
   // Null where the element of the input states no symbol.
   const ElementPort* ElementAt(size_t input, size_t element) const;
+  // The check of what other inputs state too; -1 where none does.
+  int AgreementOf(size_t input, bool is_dim, size_t at) const;
   // Null where the input or output has a memory of its own.
   const AliasPort* AliasOfInput(size_t input) const;
   const AliasPort* AliasOfOutput(size_t output) const;

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/graph_text.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -38,6 +39,38 @@ std::optional<std::vector<Symbol>> OwnSymbols(const Graph& graph, const Node& no
   const bool differ = std::ranges::any_of(
       graph.symbols, [](const Symbol& symbol) { return symbol.computed && symbol.value.valid(); });
   return differ ? std::optional(SymbolsAt(graph, node)) : std::nullopt;
+}
+
+bool HasDim(const ValueType& type, const Expr& side) {
+  return std::ranges::any_of(type.dims, [&](const Expr& dim) { return Same(dim, side); });
+}
+
+// The first of the operands, `but` one, that has a dim like that.
+const Value* OperandWithDim(const std::vector<const Value*>& operands, const Expr& side,
+                            const Value* but) {
+  const auto found = std::ranges::find_if(operands, [&](const Value* operand) {
+    return operand != but && HasDim(operand->type, side);
+  });
+  return found == operands.end() ? nullptr : *found;
+}
+
+// "'x' f32[n, 6] and 'y' f32[m, 6]": the operands that a condition compares a dim of, or all where
+// it is about something else.
+std::string OperandsIn(const Graph& graph, const Node& node, const Expr& condition) {
+  std::vector<const Value*> operands;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!aotc::HasInput(node, i)) continue;
+    const Value* operand = &graph.values[node.inputs[i]];
+    if (std::ranges::count(operands, operand) == 0) operands.push_back(operand);
+  }
+  if (condition.args().size() == 2) {
+    const Value* first = OperandWithDim(operands, condition.arg(0), nullptr);
+    const Value* second = OperandWithDim(operands, condition.arg(1), first);
+    if (first != nullptr && second != nullptr) operands = {first, second};
+  }
+  return StrJoin(operands, " and ", [](const Value* operand) {
+    return StrCat("'", operand->name, "' ", PrintType(operand->type));
+  });
 }
 
 bool HasArithmetic(DType type) { return type == DType::kBool || IsInteger(type) || IsFloat(type); }
@@ -162,7 +195,8 @@ absl::Status OpContext::Require(const Expr& condition, const std::string& text) 
     }
   }
   // Behind an open size the condition is about what will have another name.
-  if (open_sizes_.empty()) checks_.push_back({simple, text});
+  if (!open_sizes_.empty()) return absl::OkStatus();
+  checks_.push_back({simple, StrCat(text, ", of ", OperandsIn(graph_, node_, condition))});
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@ the model's own. Last a model whose dims have to be equal without that it is kno
 all holds.
 """
 import argparse
+import collections
 import json
 import pathlib
 import subprocess
@@ -26,8 +27,8 @@ import reference
 from build_output import Failure, build_library, compile_model, model_name
 from model_list import build_folder
 from model_table import CompiledModel, Run
-from sized_net import (DIMS, FREE_PARTS, SizedNet, borders, computed, draw_dims, make_equal_net,
-                       make_net, repetitions, rounds, selections, slices)
+from sized_net import (DIMS, FREE_PARTS, PAIRS, SizedNet, borders, computed, draw_dims,
+                       make_equal_net, make_net, repetitions, rounds, selections, slices)
 from small_net import require, require_outputs
 
 DIM, VALUE = 5, 7  # AOTC_ERROR_DIM, AOTC_ERROR_VALUE
@@ -85,6 +86,7 @@ def require_sentence(net, model, arrays, sentences):
     text = model.table.status_text(status).decode()
     require(status & 0xFF in (DIM, VALUE) and text in sentences,
             f"{sizes_text(net, arrays)}: status {status}, {text}")
+    return text
 
 
 def check_free(part, target, folder, seed, count):
@@ -111,6 +113,15 @@ def check_free(part, target, folder, seed, count):
           flush=True)
 
 
+def pairs_apart(arrays):
+    """Pairs of tensors of make_equal_net of which dims have to be equal, and are not."""
+    shapes = {name: array.shape for name, array in arrays.items()}
+    equal = {("whole", "x"): shapes["x"][2] % 2 == 0 and shapes["x"][3] % 2 == 0,
+             ("left", "right"): shapes["left"][1] == shapes["right"][0],
+             ("right", "again"): shapes["right"] == shapes["again"]}
+    return [pair for pair in PAIRS if not equal[pair]]
+
+
 def check_equal(target, folder, seed, count):
     """Dims that are equal in the runs that are computed, and that end the others with a status."""
     net = make_equal_net()
@@ -121,18 +132,20 @@ def check_equal(target, folder, seed, count):
     build_library(outdir, target, folder / "equal.so")
     model = CompiledModel(folder / "equal.so", model_name(outdir))
     session, rng = reference.session(path, optimised=False), np.random.default_rng(seed)
-    refused = 0
+    said = collections.Counter()
     for _ in range(count):
         arrays = draw_dims(net, rng)
-        height, width = arrays["x"].shape[2:]
-        fits = arrays["left"].shape[1] == arrays["right"].shape[0]
-        if fits and height % 2 == 0 and width % 2 == 0:
+        apart = pairs_apart(arrays)
+        if not apart:
             compare(net, session, model, arrays)
-        else:
-            require_sentence(net, model, arrays, sentences)
-            refused += 1
+            continue
+        text = require_sentence(net, model, arrays, sentences)
+        named = [pair for pair in apart if all(f"'{name}'" in text for name in pair)]
+        require(named, f"{text}: it does not name both of one of {apart}")
+        said[named[0]] += 1
     model.close()
-    require(0 < refused < count, f"{refused} of {count} draws are refused")
+    refused = sum(said.values())
+    require(refused < count and len(said) == len(PAIRS), f"{said} of {count} draws are refused")
     print(f"{target}, dims that have to be equal: {count - refused} draws hold, "
           f"{refused} are refused", flush=True)
 

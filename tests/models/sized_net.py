@@ -324,20 +324,24 @@ def make_net(*parts):
 
 
 DIMS = ("height", "width", "n", "m")  # of the model with dims that have to be equal
+PAIRS = ("whole", "x"), ("left", "right"), ("right", "again")  # those of its tensors that have them
 
 
 def make_equal_net():
-    """What is halved and doubled meets itself again; two inputs share a dim under two names."""
+    """What is halved and doubled meets itself again; two inputs share a dim under two names, two one
+    under the same name.
+    """
     net = SizedNet()
     x = net.input("x", [1, 2, "height", "width"])
     half = net.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
     scales = net.const([1, 1, 2, 2], np.float32)
     whole = net.op("Resize", half, "", scales, mode="nearest",
-                   coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+                   coordinate_transformation_mode="asymmetric", nearest_mode="floor", name="whole")
     net.output(net.op("Add", whole, x))
     net.output(net.op("Relu", net.op("Concat", x, whole, axis=1)))
     left, right = net.input("left", [3, "n"]), net.input("right", ["m", 4])
     net.output(net.op("MatMul", left, right))
+    net.output(net.op("Add", right, net.input("again", ["m", 4])))
     return net
 
 
@@ -349,4 +353,5 @@ def draw_dims(net, rng):
         sizes["m"] = sizes["n"]
     shapes = {value.name: [sizes.get(d.dim_param, d.dim_value)
                            for d in value.type.tensor_type.shape.dim] for value in net.inputs}
+    shapes["again"][0] += int(rng.integers(6) == 0)
     return {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}

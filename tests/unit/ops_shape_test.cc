@@ -215,7 +215,8 @@ TEST(OpShapes, SplitNeedsPartsThatFitEveryLength) {
   for (const auto& [least, parts] : {std::pair(1, 3), std::pair(1, 6), std::pair(5, 4)}) {
     OpCase op("Split", parts);
     op.Symbol("n", least, 12).Input(DType::kF32, {Var("n")});
-    EXPECT_EQ(op.OutputType(), "error: a run requires: the axis is too short for that many parts");
+    EXPECT_EQ(op.OutputType(),
+              "error: a run requires: the axis is too short for that many parts, of 'x' f32[n]");
   }
   OpCase halves("Split", 2);
   halves.Symbol("n", 1, 12).Input(DType::kF32, {Var("n")});
@@ -223,7 +224,8 @@ TEST(OpShapes, SplitNeedsPartsThatFitEveryLength) {
   OpCase sizes("Split", 2);
   sizes.Symbol("n", 1, 12).Input(DType::kF32, {Var("n")}).Known(Constant::Ints({1, 6}));
   EXPECT_EQ(sizes.OutputType(),
-            "error: a run requires: the sizes do not add up to the dim of the axis");
+            "error: a run requires: the sizes do not add up to the dim of the axis, of 'x' f32[n] "
+            "and 'c' i64[2]");
 }
 
 }  // namespace

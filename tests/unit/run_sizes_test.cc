@@ -65,7 +65,7 @@ TEST(RunSizes, DimsOfAReshapeAreBoundedByItsElements) {
   ASSERT_EQ(last.checks.size(), 1U);
   EXPECT_EQ(last.checks[0].text,
             "node 're' (Reshape, opset 21): the shape has another number of elements than the "
-            "input");
+            "input, of 'x' f32[4, 6] and 's' i64[2]");
   EXPECT_EQ(MaxElements({Var("y_0"), Var("y_1")}, BoundsOf(graph.symbols)), 24);
 }
 
