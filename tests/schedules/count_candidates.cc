@@ -34,8 +34,8 @@ struct Choices {
   std::set<int64_t> blocks = {};         // how many of an axis they have
 
   bool Suffice() const {
-    return candidates >= kDozen && tiles.size() >= kSeveral && cuts.size() >= kSeveral &&
-           blocks.size() >= kSeveral;
+    return candidates >= kDozen && functions.size() >= kSeveral && tiles.size() >= kSeveral &&
+           cuts.size() >= kSeveral && blocks.size() >= kSeveral;
   }
   std::string Text() const {
     return StrCat(candidates, " candidates, ", functions.size(), " functions, ", tiles.size(),

@@ -280,6 +280,8 @@ absl::Status Run(const Options& options) {
            *std::ranges::max_element(cheapests));
   }
   if (wrong > 0) return absl::InternalError("numbers differ");
+  if (options.asserts && correlations.size() < options.kernels)
+    return absl::InternalError(StrCat("only ", correlations.size(), " kernels have times"));
   return options.asserts ? CheckBars(correlations, choices) : absl::OkStatus();
 }
 
