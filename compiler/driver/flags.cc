@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/driver/pipeline.h"
+#include "compiler/ir/winograd.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/registry.h"
 
@@ -19,6 +20,18 @@ CLI::Option* AddEach(CLI::App& app, const std::string& name, std::vector<std::st
 // The values are in the text of the option: they would be in the help twice.
 CLI::Validator OneOf(std::vector<std::string> values) {
   return CLI::IsMember(std::move(values)).description("");
+}
+
+// "2, 4 or 6", and the words that the flag takes.
+std::string WinogradSizes() {
+  const std::vector<int64_t> but_last(kWinogradTiles.begin(), kWinogradTiles.end() - 1);
+  return StrCat(StrJoin(but_last, ", "), " or ", kWinogradTiles.back());
+}
+
+std::vector<std::string> WinogradChoices() {
+  std::vector<std::string> words = {"auto", "off"};
+  for (const int64_t m : kWinogradTiles) words.push_back(StrCat(m));
+  return words;
 }
 
 }  // namespace
@@ -123,10 +136,10 @@ void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->capture_default_str()
       ->group("Passes");
   app.add_option("--winograd", texts.winograd,
-                 "3x3 convolutions by Winograd's algorithm: over 2, 4 or 6 outputs along each axis,"
-                 " or not at all; auto: 2 or 4 where that is faster, within an error of 1e-5 of"
-                 " the output's scale")
-      ->check(OneOf({"auto", "off", "2", "4", "6"}))
+                 StrCat("3x3 convolutions by Winograd's algorithm: over ", WinogradSizes(),
+                        " outputs along each axis, or not at all; auto: where that is faster,"
+                        " within an error of 1e-5 of the output's scale"))
+      ->check(OneOf(WinogradChoices()))
       ->type_name("HOW")
       ->capture_default_str()
       ->group("Passes");

@@ -10,10 +10,9 @@ namespace aotc {
 namespace {
 
 std::vector<double> PointsOf(int64_t m) {
-  if (m == 2) return {0, 1, -1};
-  if (m == 4) return {0, 0.625, -0.625, 1.5, -1.5};
-  AOTC_CHECK(m == 6) << m;
-  return {0, 1, -1, 2, -2, 0.5, -0.5};
+  const auto* form = std::ranges::find(kWinogradForms, m, &WinogradForm::m);
+  AOTC_CHECK(form != std::end(kWinogradForms)) << m;
+  return {form->points.begin(), form->points.begin() + m + 1};
 }
 
 // Coefficients of the product of (x - point) over all points but `without`, lowest power first.

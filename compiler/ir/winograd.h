@@ -8,7 +8,10 @@
 #ifndef AOTC_COMPILER_IR_WINOGRAD_H_
 #define AOTC_COMPILER_IR_WINOGRAD_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "compiler/ir/expr.h"
@@ -16,13 +19,26 @@
 namespace aotc {
 
 inline constexpr int64_t kWinogradTaps = 3;
-// Sizes m of output tiles that there are matrices for.
-inline constexpr int64_t kWinogradTiles[] = {2, 4, 6};
+
+// F(m, 3): the size m of output tiles, and the m + 1 points of Toom and Cook beside infinity, from
+// which all else follows.
+struct WinogradForm {
+  int64_t m = 0;
+  std::array<double, 7> points = {};  // the first m + 1 of them
+};
+// By size. With the points of 4 WinogradError is a quarter of that for 0, 1, -1, 2, -2.
+inline constexpr WinogradForm kWinogradForms[] = {
+    {4, {0, 0.625, -0.625, 1.5, -1.5}},
+    {6, {0, 1, -1, 2, -2, 0.5, -0.5}},
+};
+inline constexpr auto kWinogradTiles = [] {
+  std::array<int64_t, std::size(kWinogradForms)> tiles = {};
+  for (size_t i = 0; i < tiles.size(); ++i) tiles[i] = kWinogradForms[i].m;
+  return tiles;
+}();
 
 using Matrix = std::vector<std::vector<double>>;  // rows
 
-// Those of Toom and Cook for infinity and m + 1 points: 0, 1, -1 (m = 2); 0, 5/8, -5/8, 3/2, -3/2
-// (4), for which WinogradError is a quarter of that for 1 and 2; 0, 1, -1, 2, -2, 1/2, -1/2 (6).
 // Elements of at and bt are numbers of f32.
 struct WinogradMatrices {
   Matrix at = {};  // [m][m + 2], of the sums
@@ -33,6 +49,7 @@ struct WinogradMatrices {
   Matrix kept = {};    // [3][3]
   Matrix spread = {};  // [m + 2][3]
 };
+// `m` is one of kWinogradTiles.
 WinogradMatrices WinogradMatricesOf(int64_t m);
 
 // The error in f32 that an output is to be expected to have, by the scale of the outputs: both as

@@ -12,13 +12,14 @@
 
 #include "compiler/ir/contract.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ir/winograd.h"
 #include "compiler/pass/pass.h"
 
 namespace aotc {
 
 inline constexpr ConfigKey kWinograd = {
-    "winograd.m", -1, -1, 6,
-    "2, 4 or 6: outputs per patch of all 3x3 convolutions; 0: none; -1: 2 or 4 where that pays"};
+    "winograd.m", -1, -1, kWinogradTiles.back(),
+    "outputs along each axis of a patch of all 3x3 convolutions; 0: none; -1: what pays"};
 
 // The largest error, by the scale of the outputs, where nobody asks for more.
 inline constexpr double kMostWinogradError = 1e-5;

@@ -40,7 +40,7 @@ absl::StatusOr<WinogradConvolution> Read(OpContext& op) {
   const bool holds =
       std::ranges::count(kWinogradTiles, conv.m) == 1 && conv.pads.size() == 4 &&
       std::ranges::all_of(conv.pads, [](int64_t p) { return p >= 0 && p < kMostPad; });
-  if (!holds) return absl::InternalError("m is 2, 4 or 6, pads are four numbers");
+  if (!holds) return absl::InternalError("m is a size that there is, pads are four numbers");
   const bool fits = ProveEqual(conv.weights.dim(1), conv.x.dim(1), op.bounds()) &&
                     ProveEqual(conv.weights.dim(2), kWinogradTaps) &&
                     ProveEqual(conv.weights.dim(3), kWinogradTaps) &&

@@ -24,15 +24,15 @@ std::string ElementText(OneOf matrix, const char* row, const char* column) {
   return PrintExpr(element);
 }
 
-constexpr std::string_view kSymbols = R"(
-  symbol m in 2..6
-  symbol lanes in 1..64
-)";
+std::string Symbols() {
+  return StrCat("\n  symbol m in ", kWinogradTiles.front(), "..", kWinogradTiles.back(),
+                "\n  symbol lanes in 1..64\n");
+}
 
 const std::string& InputText() {
   static const std::string kText = StrCat(
       "kernel @winograd_input_tile(in %x: f32[m + 2, m + 2, lanes], ",
-      "out %v: f32[m + 2, m + 2, lanes]) {", kSymbols, "  temp %r: f32[m + 2, m + 2, lanes]\n",
+      "out %v: f32[m + 2, m + 2, lanes]) {", Symbols(), "  temp %r: f32[m + 2, m + 2, lanes]\n",
       "  %r[a<m + 2, t<m + 2, l<lanes] = reduce sum(s<m + 2) ",
       ElementText(&WinogradMatrices::bt, "a", "s"), " * %x[s, t, l]\n",
       "  %v[a<m + 2, b<m + 2, l<lanes] = reduce sum(t<m + 2) ",
@@ -46,7 +46,7 @@ constexpr TileBound kWeightsBounds[] = {{"row", "m", 1}};  // of m + 2 rows
 const std::string& WeightsText() {
   static const std::string kText =
       StrCat("kernel @winograd_weights_tile(in %w: f32[3, vectors * lanes], ",
-             "out %u: f32[vectors * lanes]) {", kSymbols,
+             "out %u: f32[vectors * lanes]) {", Symbols(),
              "  symbol row in 0..7\n  symbol vectors in 0..1048576\n",
              "  %u[l<vectors * lanes] = reduce sum(s<3) ",
              ElementText(&WinogradMatrices::spread, "row", "s"), " * %w[s, l]\n}");
@@ -56,7 +56,7 @@ const std::string& WeightsText() {
 const std::string& OutputText() {
   static const std::string kText =
       StrCat("kernel @winograd_output_tile(in %p: f32[m + 2, m + 2, lanes], ",
-             "out %y: f32[m, m, lanes]) {", kSymbols, "  temp %q: f32[m + 2, m, lanes]\n",
+             "out %y: f32[m, m, lanes]) {", Symbols(), "  temp %q: f32[m + 2, m, lanes]\n",
              "  %q[a<m + 2, w<m, l<lanes] = reduce sum(b<m + 2) ",
              ElementText(&WinogradMatrices::at, "w", "b"), " * %p[a, b, l]\n",
              "  %y[h<m, w<m, l<lanes] = reduce sum(a<m + 2) ",
