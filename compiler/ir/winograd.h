@@ -28,6 +28,7 @@ struct WinogradForm {
 };
 // By size. With the points of 4 WinogradError is a quarter of that for 0, 1, -1, 2, -2.
 inline constexpr WinogradForm kWinogradForms[] = {
+    {2, {0, 1, -1}},
     {4, {0, 0.625, -0.625, 1.5, -1.5}},
     {6, {0, 1, -1, 2, -2, 0.5, -0.5}},
 };

@@ -33,7 +33,7 @@ WAYS = {"all": ([], ""),
         "v4": (["--cpu=x86-64-v4"], "avx512vl"),
         "v3": (["--cpu=x86-64-v3"], "avx2"),
         "portable": (["--cpu=portable"], "")}
-POINTS = {4: [0, 5 / 8, -5 / 8, 3 / 2, -3 / 2], 6: [0, 1, -1, 2, -2, 1 / 2, -1 / 2]}
+POINTS = {2: [0, 1, -1], 4: [0, 5 / 8, -5 / 8, 3 / 2, -3 / 2], 6: [0, 1, -1, 2, -2, 1 / 2, -1 / 2]}
 # Of the largest error of a hundred million: those of a patch with large inputs are larger together.
 MOST_SIGMAS = 10
 

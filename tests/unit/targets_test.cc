@@ -49,9 +49,9 @@ TEST(Targets, ContractsFollowTheAnchorAndTheSchedulesThatMayBeChosen) {
   AnchorSignature anchor{.form = Algorithm::kDirect,
                          .size = {.inputs = 64, .outputs = 64, .height = 56, .width = 56},
                          .suits_winograd = true};
-  EXPECT_THAT(
-      ContractsOf({}, anchor),
-      IsSupersetOf({"direct, 16 -> 16", "direct, rows -> innermost", "winograd(4), 16 -> 16"}));
+  EXPECT_THAT(ContractsOf({}, anchor),
+              IsSupersetOf({"direct, 16 -> 16", "direct, rows -> innermost",
+                            "winograd(2), 16 -> 16", "winograd(4), 16 -> 16"}));
   EXPECT_THAT(ContractsOf({.disabled = {"winograd"}}, anchor),
               Not(Contains(HasSubstr("winograd"))));
   anchor.size.outputs = 1;

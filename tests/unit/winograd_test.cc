@@ -74,6 +74,7 @@ TEST(Winograd, ThreeRowsOfTheWeightsMakeTheOthersAndThemselves) {
 }
 
 TEST(Winograd, LargerTilesAndMoreChannelsHaveLargerErrors) {
+  EXPECT_LT(WinogradError(2, 64), WinogradError(4, 64));
   EXPECT_LT(WinogradError(4, 64), WinogradError(6, 64));
   EXPECT_LT(WinogradError(4, 64), WinogradError(4, 256));
 }
