@@ -9,6 +9,7 @@
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/layout/choose_contracts.h"
+#include "compiler/layout/dense_taps.h"
 #include "compiler/layout/interleaved_repeats.h"
 #include "compiler/layout/layout_groups.h"
 #include "compiler/layout/node_facts.h"
@@ -326,7 +327,8 @@ absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const ContractOptions& o
   AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, parts));
   AOTC_ASSIGN_OR_RETURN(Graph reshaped, ReshapedConvolutions(repeated));
   if (block == 0) return reshaped;
-  AOTC_ASSIGN_OR_RETURN(const Graph laid_out, LayoutChooser(reshaped, options).Run());
+  AOTC_ASSIGN_OR_RETURN(const Graph dense, DenseTaps(reshaped, options.least_channels));
+  AOTC_ASSIGN_OR_RETURN(const Graph laid_out, LayoutChooser(dense, options).Run());
   return RowsOfBlocks(laid_out);
 }
 

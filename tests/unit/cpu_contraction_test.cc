@@ -145,6 +145,25 @@ TEST(CpuContraction, RowsAreNoColumns) {
             "has no axis of its own");
 }
 
+// Of bytes it has one, of one element: what stands behind the sums is computed with them.
+TEST(CpuContraction, TheOnlyColumnOfBytesIsATile) {
+  for (const char* rows : {"37", "1"}) {
+    const ProgramKernel kernel =
+        Scheduled(StrCat("kernel @bytes(in %x: u8[", rows, R"air(, 32],
+                                 const %w: i8[32, 1], out %y: f32[)air",
+                         rows, R"air(, 1]) {
+        temp %sum: i32[)air",
+                         rows, R"air(, 1]
+        %sum[i<)air",
+                         rows, R"air(, j<1] = reduce sum(k<32) i32(%x[i, k]) * i32(%w[k, 0])
+        %y[i<)air",
+                         rows, R"air(, j<1] = f32(%sum[i, 0]) * 0.5
+      })air"));
+    ASSERT_FALSE(kernel.variants.empty());
+    EXPECT_EQ(kernel.variants[0].realisation, "contract_tile_int8");
+  }
+}
+
 // A schedule from a file may say anything: a tile of fewer rows than the task has would leave some
 // out.
 TEST(CpuRowProducts, TilesHaveTheRowsOfTheTask) {

@@ -31,42 +31,6 @@ bool IsTiled(const Stage& stage) {
   });
 }
 
-absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage) {
-  const Expr a = OperandLoad(stage.body[0].arg(0)), b = OperandLoad(stage.body[0].arg(1));
-  const bool a_constant = kernel.tensors[a->tensor].role == TensorRole::kConstant;
-  const bool b_constant = kernel.tensors[b->tensor].role == TensorRole::kConstant;
-  if (a_constant == b_constant) return Refuse("no operand, or both, is constant");
-  Operands operands = a_constant ? Operands{b, a} : Operands{a, b};
-  if (ReadOperand(stage.body[0].arg(a_constant ? 1 : 0))->scale.valid())
-    return Refuse("the input is scaled");
-  const bool is_integer = stage.body[0].dtype() == DType::kI32 &&
-                          operands.input.dtype() == DType::kU8 &&
-                          operands.weights.dtype() == DType::kI8;
-  if (stage.body[0].dtype() != DType::kF32 && !is_integer)
-    return Refuse("the accumulator is not f32, nor i32 of u8 times i8");
-  return operands;
-}
-
-// The stage axis that indexes the weights and not the input: the columns.
-absl::StatusOr<size_t> ColumnAxis(const Stage& stage, const Operands& operands) {
-  std::optional<size_t> column;
-  for (size_t i = 0; i < stage.axes.size(); ++i) {
-    const std::string& name = stage.axes[i].name;
-    if (!UsesVar(operands.weights, name)) continue;
-    if (UsesVar(operands.input, name)) return Refuse("an output axis indexes both operands");
-    if (column) return Refuse("two output axes index the weights");
-    column = i;
-  }
-  if (column) return *column;
-  // One column: the only axis of that kind that the input does not need either, of images that of
-  // channels, of a matrix the last.
-  constexpr size_t kChannels = 1;
-  const size_t rank = stage.axes.size();
-  const size_t only = operands.weights.args().size() > 2 ? kChannels : rank - 1;
-  if (only < rank && stage.axes[only].extent.IsInt(1)) return only;
-  return Refuse("no output axis indexes the weights");
-}
-
 Expr Coefficient(const Affine& affine, const std::string& name) {
   auto found = affine.coefficients.find(name);
   return found == affine.coefficients.end() ? Expr(0) : found->second;
@@ -96,6 +60,20 @@ std::optional<Affine> WithoutSteps(TiledContraction& c, const Expr& index, const
   c.gathered = Substitute(affine->rest, {{steps[0], Var("step")}});
   affine->rest = 0;
   return affine;
+}
+
+// Joins the nest's axes. One column of bytes has an axis all the same, of one element, of which a
+// tile's vector stores that: products of floats with a vector are better rows.
+void MergeButColumn(Nest& nest, bool keeps_column) {
+  const NestAxis last = nest.outer.empty() ? NestAxis() : nest.outer.back();
+  MergeAxes(nest);
+  if (!keeps_column || !last.extent.IsInt(1) || last.halo != Halo{}) return;
+  if (nest.outer.back().name != last.name) nest.outer.push_back(last);
+  for (FlatStage& stage : nest.stages) {
+    for (FlatResult& result : stage.results) {
+      if (result.index.valid()) result.index = result.index + Var(last.name);
+    }
+  }
 }
 
 // Sorts the nest's axes into columns, rows and the rest. The innermost axis is a column unless it
@@ -327,7 +305,7 @@ absl::StatusOr<TiledContraction> AnalyzeContraction(Kernel kernel, const NestBan
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(kernel));
   if (!c.nest.is_point) return Refuse("the epilogue has other axes");
   if (band != nullptr) AOTC_RETURN_IF_ERROR(TakeBand(c.nest, *band));
-  MergeAxes(c.nest);
+  MergeButColumn(c.nest, c.is_integer && c.columns == 1);
   const Expr& product = c.nest.stages[0].bodies[0];
   const bool weights_first = OperandLoad(product.arg(0))->tensor == c.weights;
   const Expr& flat_input = weights_first ? product.arg(1) : product.arg(0);

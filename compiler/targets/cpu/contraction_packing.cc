@@ -103,12 +103,13 @@ bool IsShifted(const Expr& index, const std::string& name) {
   return index.op() == ExprOp::kAdd && IsShifted(index.arg(0), name) && index.arg(1).IsConst();
 }
 
-// The axis of the weights that is of a single column: of filters the first, of a matrix the last.
+// The axis of the weights that is of a single column: of filters the first, else the last that
+// nothing walks.
 std::optional<int> SingleColumn(const Expr& weights) {
   const size_t rank = weights.args().size();
-  if (rank == 0) return std::nullopt;
-  const size_t axis = rank > 2 ? 0 : rank - 1;
-  return weights.arg(axis).IsInt(0) ? std::optional(static_cast<int>(axis)) : std::nullopt;
+  size_t end = rank > 2 ? 1 : rank;
+  while (end > 0 && !weights.arg(end - 1).IsInt(0)) --end;
+  return end == 0 ? std::nullopt : std::optional(static_cast<int>(end) - 1);
 }
 
 // [N/panel, reduce axes as the input has them, N%panel] for the weights' logical axes.
@@ -159,6 +160,41 @@ void GroupInnermost(Layout& layout) {
 }
 
 }  // namespace
+
+absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage) {
+  const Expr a = OperandLoad(stage.body[0].arg(0)), b = OperandLoad(stage.body[0].arg(1));
+  const bool a_constant = kernel.tensors[a->tensor].role == TensorRole::kConstant;
+  const bool b_constant = kernel.tensors[b->tensor].role == TensorRole::kConstant;
+  if (a_constant == b_constant) return Refuse("no operand, or both, is constant");
+  Operands operands = a_constant ? Operands{b, a} : Operands{a, b};
+  if (ReadOperand(stage.body[0].arg(a_constant ? 1 : 0))->scale.valid())
+    return Refuse("the input is scaled");
+  const bool is_integer = stage.body[0].dtype() == DType::kI32 &&
+                          operands.input.dtype() == DType::kU8 &&
+                          operands.weights.dtype() == DType::kI8;
+  if (stage.body[0].dtype() != DType::kF32 && !is_integer)
+    return Refuse("the accumulator is not f32, nor i32 of u8 times i8");
+  return operands;
+}
+
+absl::StatusOr<size_t> ColumnAxis(const Stage& stage, const Operands& operands) {
+  std::optional<size_t> column;
+  for (size_t i = 0; i < stage.axes.size(); ++i) {
+    const std::string& name = stage.axes[i].name;
+    if (!UsesVar(operands.weights, name)) continue;
+    if (UsesVar(operands.input, name)) return Refuse("an output axis indexes both operands");
+    if (column) return Refuse("two output axes index the weights");
+    column = i;
+  }
+  if (column) return *column;
+  // One column: the only axis of that kind that the input does not need either, of images that of
+  // channels, of a matrix the last.
+  constexpr size_t kChannels = 1;
+  const size_t rank = stage.axes.size();
+  const size_t only = operands.weights.args().size() > 2 ? kChannels : rank - 1;
+  if (only < rank && stage.axes[only].extent.IsInt(1)) return only;
+  return Refuse("no output axis indexes the weights");
+}
 
 void StoreAs(Kernel& kernel, TensorId constant, DType dtype) {
   kernel.tensors[constant].dtype = dtype;

@@ -3,9 +3,11 @@
 #ifndef AOTC_COMPILER_TARGETS_CPU_CONTRACTION_PACKING_H_
 #define AOTC_COMPILER_TARGETS_CPU_CONTRACTION_PACKING_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "compiler/ir/kernel.h"
 
 namespace aotc {
@@ -15,6 +17,12 @@ struct Operands {
   Expr input;
   Expr weights;
 };
+
+// Error: neither or both are constant, or no tile has their types.
+absl::StatusOr<Operands> FindOperands(const Kernel& kernel, const Stage& stage);
+
+// The axis of the stage that indexes the weights and not the input: the columns.
+absl::StatusOr<size_t> ColumnAxis(const Stage& stage, const Operands& operands);
 
 // Gives the weights the layout [N/panel, steps of the reduction, N%panel] as f32, with the reduce
 // axes split as the input is blocked; products of integers [N/panel, k/4, N%panel, k%4] with the
