@@ -153,8 +153,6 @@ size_t TaskAxes(const Nest& nest, int64_t points) {
   return std::min(count, KeptAxes(nest));
 }
 
-constexpr int64_t kTaskPoints = 4096;
-
 double MostPoints(const NestAxis& axis, const Bounds& bounds) {
   return static_cast<double>(RangeOf(FullExtent(axis), bounds).max);
 }

@@ -5,6 +5,9 @@
 #ifndef AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
 #define AOTC_COMPILER_LOWER_LOWER_LOOPS_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
@@ -16,8 +19,11 @@ namespace aotc {
 // The nest that plain loops and their schedules are about.
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel);
 
-// Vectors of `lanes`; tasks of leading axes of about 4096 points, so that dealing them out costs
-// little: of any axis without a halo they have a piece where that is more.
+// Points that dealing a task out costs little of.
+inline constexpr int64_t kTaskPoints = 4096;
+
+// Vectors of `lanes`; tasks of leading axes of about kTaskPoints: of any axis without a halo they
+// have a piece where that is more.
 Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes);
 // The same first, then with an iteration of all axes to a task, the innermost in up to eight parts.
 std::vector<Schedule> LoopCandidates(const Kernel& kernel, const Nest& nest, int lanes);

@@ -9,8 +9,6 @@
 namespace aotc {
 namespace {
 
-// Of the layout that the tiles read: the lanes of the widest vectors.
-constexpr int64_t kChannelBlock = 16;
 // What tiles also read: bytes that lie in blocks for their own kind, and floats made of them.
 constexpr int64_t kReadBlocks[] = {kChannelBlock, 32, 48, 64};
 constexpr int64_t kIntegerGroup = 4;  // of bytes, that products read at a time

@@ -13,9 +13,8 @@
 namespace aotc {
 namespace {
 
-constexpr int64_t kLeastExtent = 8;    // of either axis: with less, loops move it as fast
-constexpr int64_t kTaskRows = 64;      // lines of a task along either axis
-constexpr int64_t kTaskPoints = 4096;  // that dealing a task out costs little of
+constexpr int64_t kLeastExtent = 8;  // of either axis: with less, loops move it as fast
+constexpr int64_t kTaskRows = 64;    // lines of a task along either axis
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 

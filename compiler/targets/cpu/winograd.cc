@@ -11,17 +11,16 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/contraction.h"
+#include "compiler/targets/cpu/contracts.h"
 
 namespace aotc {
 namespace {
-
-constexpr int64_t kBlock = 16;  // of channels
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
 // [N, C/16, H, W, C%16], by itself or in a larger tensor.
 bool IsBlocked(const KernelTensor& tensor) {
-  return tensor.layout.axes == BlockedLayout(4, 1, kBlock).axes;
+  return tensor.layout.axes == BlockedLayout(4, 1, kChannelBlock).axes;
 }
 
 // [K/panel, 3, 3, C, K%panel]
@@ -69,7 +68,7 @@ absl::StatusOr<WinogradContraction> AnalyzeWinograd(const Kernel& kernel) {
   AOTC_ASSIGN_OR_RETURN(c.nest, BuildNest(tail));
   if (!c.nest.is_point || c.nest.HasStatistics()) return Refuse("the epilogue is not pointwise");
   c.panel = ChoosePanel(c.size.outputs);
-  c.stored_columns = RoundUp(c.size.outputs, kBlock);
+  c.stored_columns = RoundUp(c.size.outputs, kChannelBlock);
   tail.tensors[anchor->weights].layout = PackedWeights(c.panel);
   for (const Axis& axis : DefiningStage(tail, MainOutput(tail))->axes) c.axes.push_back(axis.name);
   const TensorId gathered = kernel.stages[kWinogradSums].results[0].tensor;
