@@ -1,5 +1,8 @@
 // Attention: softmax(scale * Q * K^T + mask) * V by heads, with grouped heads, a key and value
 // cache, masks, soft capping and all outputs (ONNX Attention-24).
+//
+// A sink, which GroupQueryAttention of com.microsoft has, is one more key for each head of queries,
+// with a score that is given and a value of zeros.
 
 #include <cmath>
 #include <limits>
@@ -19,16 +22,23 @@ namespace {
 struct Heads {
   Tensor tensor = {};
   int64_t heads = 1;
-  Tensor past = {};  // [B, heads, P, D]
+  Tensor past = {};   // [B, heads, P, D]
+  bool sink = false;  // one step more than these, of zeros
 
   const Expr& Batch() const { return tensor.dim(0); }
   Expr Length() const {
-    return past.valid() ? Simplify(past.dim(2) + tensor.dim(-2)) : tensor.dim(-2);
+    const Expr given = past.valid() ? past.dim(2) + tensor.dim(-2) : tensor.dim(-2);
+    return sink ? Simplify(given + 1) : Simplify(given);
   }
   Expr Depth() const {
     return tensor.rank() == 4 ? tensor.dim(3) : Expr(*tensor.dim(2).AsInt() / heads);
   }
   Expr At(const Expr& b, const Expr& h, const Expr& s, const Expr& d) const {
+    if (sink) {
+      const Expr last = tensor.dim(-2) - 1;
+      const Expr given = Given(b, h, Min(s, last), d);
+      return Select(Le(s, last), given, NumberConst(0, given.dtype()));
+    }
     if (!past.valid()) return Given(b, h, s, d);
     const Expr cached = past.dim(2);
     return Select(Lt(s, cached), past({b, h, Min(s, cached - 1), d}),
@@ -66,6 +76,7 @@ class AttentionBuilder {
   absl::Status Run() {
     AOTC_RETURN_IF_ERROR(ReadOperands());
     AOTC_RETURN_IF_ERROR(ReadCaches());
+    AOTC_RETURN_IF_ERROR(ReadSink());
     AOTC_RETURN_IF_ERROR(ReadMasks());
     compute_ = ComputeType(query_.tensor.dtype());
     const Tensor products = Scores();
@@ -140,6 +151,18 @@ class AttentionBuilder {
                       [&](const Indices& i) { return x.At(i[0], i[1], i[2], i[3]); });
   }
 
+  // Of SinkAttention, whose keys and values have no cache: the score of each head.
+  absl::Status ReadSink() {
+    if (!op_.HasInput(7)) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(sink_, op_.Input(7));
+    AOTC_RETURN_IF_ERROR(RequireFloat(sink_));
+    AOTC_RETURN_IF_ERROR(RequireRank(sink_, 1, 1));
+    AOTC_RETURN_IF_ERROR(op_.RequireEqual(sink_.dim(0), query_.heads,
+                                          "head_sink has not one element for each head"));
+    key_.sink = value_.sink = true;
+    return absl::OkStatus();
+  }
+
   absl::Status ReadMasks() {
     causal_ = op_.attributes().Int("is_causal") != 0;
     if (op_.HasInput(6)) {
@@ -202,7 +225,7 @@ class AttentionBuilder {
   }
 
   Tensor Masked(const Tensor& scores) {
-    if (!causal_ && !mask_.valid() && !lengths_.valid()) return scores;
+    if (!causal_ && !mask_.valid() && !lengths_.valid() && !sink_.valid()) return scores;
     const Expr never = NumberConst(-std::numeric_limits<double>::infinity(), compute_);
     return b_.Compute(compute_, scores.shape(), [&](const Indices& i) {
       Expr score = scores(i);
@@ -219,7 +242,10 @@ class AttentionBuilder {
         if (mask_.dtype() == DType::kBool) seen = And(seen, mask_(at));
         if (mask_.dtype() != DType::kBool) score = score + Cast(compute_, mask_(at));
       }
-      return seen.IsConst() ? score : Select(seen, score, never);
+      if (!seen.IsConst()) score = Select(seen, score, never);
+      if (!sink_.valid()) return score;
+      const Expr of_sink = Cast(compute_, sink_({Head(i)}));
+      return Select(Eq(i[3], scores.dim(3) - 1), of_sink, score);
     });
   }
 
@@ -258,7 +284,7 @@ class AttentionBuilder {
   TensorBuilder& b_;
   Heads query_, key_, value_;  // keys and values with what is cached
   Expr past_;                  // cached length
-  Tensor mask_, lengths_;
+  Tensor mask_, lengths_, sink_;
   bool causal_ = false;
   DType compute_ = DType::kF32;
 };
@@ -269,6 +295,10 @@ constexpr OpDef kOps[] = {
     {.name = "Attention",
      .compute = Attention,
      .summary = "softmax of products of queries and keys, times values"},
+    {.name = "SinkAttention",
+     .compute = Attention,
+     .summary = "Attention with one more key for each head, of a score that is given",
+     .traits = kOwn},
 };
 
 }  // namespace

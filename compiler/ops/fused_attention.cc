@@ -1,7 +1,6 @@
 // Attention of com.microsoft, in terms of that of ONNX: Attention and QAttention (projections of
 // one input, then heads) and MultiHeadAttention.
-#include <limits>
-
+#include "compiler/ir/expr_text.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -12,8 +11,21 @@
 namespace aotc {
 namespace {
 
+// Of a mask of rank 1, how it says which keys a sample has: by their number, [B]; by their end and
+// then their start, [2 * B]; or by their number, behind which stand places in packed tensors,
+// [3 * B + 2]. The ends or numbers are first; true where starts follow.
+absl::StatusOr<bool> HasStarts(OpContext& op, const Expr& count, const Expr& batch) {
+  const Bounds bounds = op.bounds();
+  if (ProveEqual(count, batch * 2, bounds)) return true;
+  if (ProveEqual(count, batch, bounds) || ProveEqual(count, batch * 3 + 2, bounds)) return false;
+  return AOTC_REFUSAL(Unimplemented,
+                      StrCat("a mask of ", PrintExpr(count), " elements for ", PrintExpr(batch),
+                             " samples, of which one, two or three each and two more are known to "
+                             "be supported; hint: --dim pins a dim"));
+}
+
 // Ours: what is added to the scores, f32 [B, 1, 1 or S, T], where a mask of integers is 0, and 0
-// elsewhere. Inputs: the mask, [B] lengths of the keys, [B, T] or [B, S, T]; the keys, whose axis
+// elsewhere. Inputs: the mask, of rank 1 (above), [B, T] or [B, S, T]; the keys, whose axis
 // `keys` is T, with what is cached of them at input 2, if anything is: [.., heads, P, D].
 absl::Status AttentionMask(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor mask, op.Input(0));
@@ -24,12 +36,10 @@ absl::Status AttentionMask(OpContext& op) {
   Expr steps = keys[keys.size() - 2];
   if (past.size() >= 2) steps = Simplify(steps + past[past.size() - 2]);
   const bool lengths = mask.rank() == 1;
-  const Expr& batch = mask.dim(0);
-  if (lengths && !ProveEqual(batch, keys[0], op.bounds())) {
-    return AOTC_REFUSAL(
-        Unimplemented,
-        "a mask of rank 1 has to hold one length for each sample; starts and ends are not "
-        "supported");
+  const Expr& batch = lengths ? keys[0] : mask.dim(0);
+  bool has_starts = false;
+  if (lengths) {
+    AOTC_ASSIGN_OR_RETURN(has_starts, HasStarts(op, mask.dim(0), batch));
   }
   if (!lengths) {
     AOTC_RETURN_IF_ERROR(
@@ -40,6 +50,7 @@ absl::Status AttentionMask(OpContext& op) {
   op.SetOutput(0, op.b().Compute(DType::kF32, {batch, 1, rows, steps}, [&](const Indices& i) {
     Expr seen;
     if (lengths) seen = Lt(i[3], Cast(DType::kI64, mask({i[0]})));
+    if (has_starts) seen = And(seen, Le(Cast(DType::kI64, mask({i[0] + batch})), i[3]));
     if (mask.rank() == 2) seen = Lt(0, Cast(DType::kI64, mask({i[0], i[3]})));
     if (mask.rank() == 3) seen = Lt(0, Cast(DType::kI64, mask({i[0], i[2], i[3]})));
     return Select(seen, FloatConst(0), FloatConst(hidden));
@@ -66,59 +77,91 @@ ValueId JoinedMask(Expansion& e, const AttentionParts& parts) {
   return e.Emit("Add", {e.Emit("CastLike", {parts.bias, mask}), mask});
 }
 
-// Output, keys and values: those of ONNX's Attention.
+// Output, keys, values and weights, as many of them as `count`: those of ONNX's Attention.
 absl::StatusOr<std::vector<ValueId>> EmitAttention(Expansion& e, const AttentionParts& parts,
-                                                   bool presents) {
+                                                   size_t count) {
   const int64_t heads = e.attributes().Int("num_heads");
   if (heads < 1) return AOTC_REFUSAL(InvalidArgument, "attribute 'num_heads' is not positive");
   Expansion::NamedValues attributes = {{"q_num_heads", heads},
                                        {"kv_num_heads", heads},
-                                       {"is_causal", e.attributes().Int("unidirectional")}};
+                                       {"is_causal", e.attributes().Int("unidirectional")},
+                                       {"qk_matmul_output_mode", int64_t{3}}};
   const float scale = e.attributes().Float("scale");
   if (scale != 0) attributes.emplace_back("scale", scale);
   return e.EmitSeveral(
       "Attention",
       {parts.query, parts.key, parts.value, JoinedMask(e, parts), parts.past_key, parts.past_value},
-      presents ? 3 : 1, attributes);
+      count, attributes);
 }
 
-// One of three parts of a bias for queries, keys and values, added to it. The parts are as long as
-// queries, keys (as long as queries) and values are wide.
-ValueId WithBias(Expansion& e, ValueId x, ValueId first, ValueId last) {
-  const ValueId part = e.Emit("Slice", {e.Input(3), first, last, e.Ints("bias_axis", {0})});
-  return e.Emit("Add", {x, part});
+// Ours: x and one of the three parts of a bias for queries, keys and values, which are as long as
+// these are wide. Inputs: x [B, S, C], the bias, the queries [B, S, C], as wide as which the keys
+// are. Keys and values by heads, [B, heads, T, D], have theirs already.
+absl::Status BiasedProjection(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(x, 3, 4));
+  if (x.rank() == 4) {
+    op.SetOutput(0, x);
+    return absl::OkStatus();
+  }
+  AOTC_ASSIGN_OR_RETURN(const Tensor bias, op.Input(1));
+  AOTC_RETURN_IF_ERROR(RequireRank(bias, 1, 1));
+  AOTC_RETURN_IF_ERROR(RequireSameType({x, bias}));
+  const Shape queries = op.InputType(2).dims;
+  const int64_t part = op.attributes().Int("part");
+  const Expr first = Simplify(queries.back() * part);
+  AOTC_RETURN_IF_ERROR(
+      op.Require(part == 2 ? Eq(first + x.dim(2), bias.dim(0)) : Le(first + x.dim(2), bias.dim(0)),
+                 "the bias has not one element for each column of queries, keys and values"));
+  op.SetOutput(0, op.b().Compute(x.dtype(), x.shape(),
+                                 [&](const Indices& i) { return x(i) + bias({first + i[2]}); }));
+  return absl::OkStatus();
+}
+
+// Part `index` of x [B, S, heads, 2 or 3, D], [B, S, heads * D].
+ValueId UnpackedPart(Expansion& e, ValueId x, int64_t index) {
+  const ValueId part =
+      e.Emit("Gather", {x, e.Add("part", Constant::SplatInt(DType::kI64, {}, index))},
+             {{"axis", int64_t{3}}});
+  return e.Emit("Reshape", {part, e.Ints("joined", {0, 0, -1})});
+}
+
+// Queries, keys and values may be packed in the first operand, keys and values in the second.
+void ReadPackedParts(Expansion& e, AttentionParts& parts) {
+  parts.query = e.Input(0);
+  parts.key = e.Input(1);
+  parts.value = e.Input(2);
+  if (parts.value.valid()) return;
+  const ValueId packed = parts.key.valid() ? parts.key : parts.query;
+  const int64_t first = parts.key.valid() ? 0 : 1;
+  if (!parts.key.valid()) parts.query = UnpackedPart(e, packed, 0);
+  parts.key = UnpackedPart(e, packed, first);
+  parts.value = UnpackedPart(e, packed, first + 1);
 }
 
 absl::Status MultiHeadAttention(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
-  if (!e.HasInput(1) || !e.HasInput(2)) {
-    return AOTC_REFUSAL(Unimplemented, "packed queries, keys and values are not supported");
-  }
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
+  if (e.HasInput(2) && !e.HasInput(1)) {
+    return AOTC_REFUSAL(InvalidArgument, "has values and no keys");
+  }
   for (size_t index = 8; index < node.inputs.size(); ++index) {
     if (e.HasInput(index)) {
       return AOTC_REFUSAL(Unimplemented, StrCat("input ", index, " is not supported"));
     }
   }
-  if (e.WantsOutput(3)) return AOTC_REFUSAL(Unimplemented, "output 3 is not supported");
-  AttentionParts parts = {.query = e.Input(0),
-                          .key = e.Input(1),
-                          .value = e.Input(2),
-                          .mask = e.Input(4),
-                          .bias = e.Input(5),
-                          .past_key = e.Input(6),
-                          .past_value = e.Input(7)};
+  AttentionParts parts = {
+      .mask = e.Input(4), .bias = e.Input(5), .past_key = e.Input(6), .past_value = e.Input(7)};
+  ReadPackedParts(e, parts);
   if (e.HasInput(3)) {
-    const ValueId width =
-        e.Emit("Shape", {parts.query}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
-    const ValueId twice = e.Emit("Add", {width, width});
-    const ValueId end = e.Ints("bias_end", {std::numeric_limits<int64_t>::max()});
-    parts.query = WithBias(e, parts.query, e.Ints("bias_start", {0}), width);
-    parts.key = WithBias(e, parts.key, width, twice);
-    parts.value = WithBias(e, parts.value, twice, end);
+    const ValueId queries = parts.query;
+    int64_t part = 0;
+    for (ValueId* x : {&parts.query, &parts.key, &parts.value}) {
+      *x = e.Emit("BiasedProjection", {*x, e.Input(3), queries}, {{"part", part++}});
+    }
   }
-  AOTC_ASSIGN_OR_RETURN(const auto results,
-                        EmitAttention(e, parts, e.WantsOutput(1) || e.WantsOutput(2)));
+  const size_t results_wanted = e.WantsOutput(3) ? 4 : e.WantsOutput(1) || e.WantsOutput(2) ? 3 : 1;
+  AOTC_ASSIGN_OR_RETURN(const auto results, EmitAttention(e, parts, results_wanted));
   for (size_t i = 0; i < results.size(); ++i) e.SetOutput(i, results[i]);
   return absl::OkStatus();
 }
@@ -152,7 +195,7 @@ absl::Status SetAttention(Expansion& e, const std::vector<ValueId>& projected, V
     parts.past_key = part("past_key", 0);
     parts.past_value = part("past_value", 1);
   }
-  AOTC_ASSIGN_OR_RETURN(const auto results, EmitAttention(e, parts, e.WantsOutput(1)));
+  AOTC_ASSIGN_OR_RETURN(const auto results, EmitAttention(e, parts, e.WantsOutput(1) ? 3 : 1));
   e.SetOutput(0, results[0]);
   if (!e.WantsOutput(1)) return absl::OkStatus();
   const ValueId axis = e.Ints("present_axis", {0});
@@ -199,6 +242,10 @@ constexpr OpDef kOps[] = {
     {.name = "AttentionMask",
      .compute = AttentionMask,
      .summary = "what a mask of integers adds to scores",
+     .traits = kOwn},
+    {.name = "BiasedProjection",
+     .compute = BiasedProjection,
+     .summary = "queries, keys or values and their part of a bias",
      .traits = kOwn},
     {.name = "com.microsoft.Attention",
      .expand = Attention,

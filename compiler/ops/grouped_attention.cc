@@ -14,7 +14,8 @@ namespace {
 
 // Operands of the node.
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4, kLengths = 5,
-                 kTotal = 6, kCosines = 7, kSines = 8, kPositions = 9, kBias = 10, kOperands = 11;
+                 kTotal = 6, kCosines = 7, kSines = 8, kPositions = 9, kBias = 10, kSink = 11,
+                 kKeyScale = 12, kValueScale = 13, kQueryNorm = 14, kKeyNorm = 15;
 
 // Ours: of a tensor [B, S, (heads + 2 * shared) * D], the queries, keys and values.
 absl::Status UnpackedHeads(OpContext& op) {
@@ -104,8 +105,9 @@ absl::Status JoinedCache(OpContext& op) {
   return absl::OkStatus();
 }
 
-// Ours: the keys that a query sees, bool [B, 1, S, T]: those up to itself, of the last `window`
-// only where that is positive, and none that a padded prompt does not have. Inputs: cached steps
+// Ours: the keys that a query sees, bool [B, 1, S, T]: those up to itself if it is `causal`, of the
+// last `window` only where that is positive, and none that a padded prompt does not have. Inputs:
+// cached steps
 // i64 [B]; the lengths of CachedSteps; queries [B, S, ..]; keys [B, .., T, D].
 absl::Status SeenKeys(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(0));
@@ -117,9 +119,11 @@ absl::Status SeenKeys(OpContext& op) {
   AOTC_RETURN_IF_ERROR(RequireRank(queries, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(keys, 4, 4));
   const int64_t window = op.attributes().Int("local_window_size", -1);
+  const bool causal = op.attributes().Int("causal", 1) != 0;
   const Shape shape = {queries.dim(0), 1, queries.dim(1), keys.dim(2)};
   op.SetOutput(0, op.b().Compute(DType::kBool, shape, [&](const Indices& i) {
-    const Expr last = Min(cached({i[0]}) + i[2], LengthOf(lengths, i[0]));
+    const Expr all = LengthOf(lengths, i[0]);
+    const Expr last = causal ? Min(cached({i[0]}) + i[2], all) : all;
     const Expr seen = Le(i[3], last);
     return window > 0 ? And(seen, Lt(last - window, i[3])) : seen;
   }));
@@ -140,11 +144,11 @@ absl::Status StepPositions(OpContext& op) {
 
 class GroupedAttention {
  public:
-  GroupedAttention(Rebuilder& rebuilder, const Node& node) : e_(rebuilder, node), node_(node) {}
+  GroupedAttention(Rebuilder& rebuilder, const Node& node) : e_(rebuilder, node) {}
 
   absl::Status Run() {
     AOTC_RETURN_IF_ERROR(RequireSupported());
-    ReadProjections();
+    AOTC_RETURN_IF_ERROR(ReadProjections());
     cached_ =
         e_.Emit("CachedSteps", {e_.Input(kLengths), e_.Input(kTotal), query_, e_.Input(kPastKey)});
     if (e_.attributes().Int("do_rotary") != 0) AOTC_RETURN_IF_ERROR(Rotate());
@@ -156,7 +160,7 @@ class GroupedAttention {
       key_ = ByHeads(key_);
       value_ = ByHeads(value_);
     }
-    e_.SetOutput(0, Attention());
+    SetAttention();
     e_.SetOutput(1, key_);
     e_.SetOutput(2, value_);
     return absl::OkStatus();
@@ -175,27 +179,45 @@ class GroupedAttention {
         e_.HasInput(kPastKey) != e_.HasInput(kPastValue)) {
       return AOTC_REFUSAL(InvalidArgument, "needs keys and values both, new and past ones");
     }
-    for (size_t index = kOperands; index < node_.inputs.size(); ++index) {
+    for (size_t index : {kKeyScale, kValueScale}) {
       if (!e_.HasInput(index)) continue;
-      return AOTC_REFUSAL(Unimplemented, StrCat("input ", index, " is not supported"));
+      return AOTC_REFUSAL(Unimplemented,
+                          StrCat("input ", index, ", a scale of cached numbers, is ",
+                                 "not supported; hint: export it with a cache of ", "floats"));
     }
-    for (const char* name : {"smooth_softmax", "qk_output", "kv_cache_bit_width"}) {
-      if (e_.attributes().Int(name) == 0) continue;
-      return AOTC_REFUSAL(Unimplemented, StrCat("attribute '", name, "' is not supported"));
+    if (e_.attributes().Int("sliding_window_cache") != 0) {
+      return AOTC_REFUSAL(Unimplemented,
+                          "attribute 'sliding_window_cache' is not supported; hint: without it the "
+                          "cache holds all steps, of which local_window_size takes the last");
     }
     return absl::OkStatus();
   }
 
-  void ReadProjections() {
+  absl::Status ReadProjections() {
     query_ = e_.Input(kQuery);
     key_ = e_.Input(kKey);
     value_ = e_.Input(kValue);
-    if (key_.valid()) return;
-    const std::vector<ValueId> parts = e_.EmitSeveral(
-        "UnpackedHeads", {query_}, 3, {{"num_heads", heads_}, {"kv_num_heads", shared_}});
-    query_ = parts[0];
-    key_ = parts[1];
-    value_ = parts[2];
+    if (!key_.valid()) {
+      const std::vector<ValueId> parts = e_.EmitSeveral(
+          "UnpackedHeads", {query_}, 3, {{"num_heads", heads_}, {"kv_num_heads", shared_}});
+      query_ = parts[0];
+      key_ = parts[1];
+      value_ = parts[2];
+    }
+    if (!e_.HasInput(kQueryNorm) && !e_.HasInput(kKeyNorm)) return absl::OkStatus();
+    AOTC_RETURN_IF_ERROR(e_.RequireInputs({kQueryNorm, kKeyNorm}));
+    query_ = Normalized(query_, heads_, kQueryNorm);
+    key_ = Normalized(key_, shared_, kKeyNorm);
+    return absl::OkStatus();
+  }
+
+  // Each head of [B, S, heads * D] by the mean of its squares.
+  ValueId Normalized(ValueId x, int64_t heads, size_t weight) {
+    const ValueId split = e_.Emit("Reshape", {x, e_.Ints("by_heads", {0, 0, heads, -1})});
+    const ValueId normal = e_.Emit(
+        "RMSNormalization", {split, e_.Input(weight)},
+        {{"axis", int64_t{-1}}, {"epsilon", e_.attributes().Float("qk_norm_epsilon", 1e-6F)}});
+    return e_.Emit("Reshape", {normal, e_.Ints("joined", {0, 0, -1})});
   }
 
   absl::Status Rotate() {
@@ -218,25 +240,56 @@ class GroupedAttention {
     return e_.Emit("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
   }
 
-  ValueId Attention() {
-    ValueId mask = e_.Emit("SeenKeys", {cached_, e_.Input(kLengths), query_, key_},
-                           {{"local_window_size", e_.attributes().Int("local_window_size", -1)}});
+  // The score of a key more for each head; invalid where there is none.
+  ValueId Sink() {
+    if (e_.HasInput(kSink)) return e_.Input(kSink);
+    if (e_.attributes().Int("smooth_softmax") <= 0) return {};
+    return e_.Numbers("sink", DType::kF32, {heads_},
+                      std::vector<double>(static_cast<size_t>(heads_), 0));
+  }
+
+  void SetAttention() {
+    const ValueId seen =
+        e_.Emit("SeenKeys", {cached_, e_.Input(kLengths), query_, key_},
+                {{"local_window_size", e_.attributes().Int("local_window_size", -1)},
+                 {"causal", e_.attributes().Int("causal", 1)}});
+    ValueId mask = seen;
     if (e_.HasInput(kBias)) {
       const ValueId never = e_.Emit(
           "CastLike",
           {e_.Number("never", DType::kF32, -std::numeric_limits<double>::infinity()), query_});
-      mask = e_.Emit("Where", {mask, e_.Input(kBias), never});
+      mask = e_.Emit("Where", {seen, e_.Input(kBias), never});
     }
+    const bool normalized = e_.attributes().Int("qk_output") == kAfterSoftmax;
     Expansion::NamedValues attributes = {{"q_num_heads", heads_},
                                          {"kv_num_heads", shared_},
-                                         {"softcap", e_.attributes().Float("softcap")}};
+                                         {"softcap", e_.attributes().Float("softcap")},
+                                         {"qk_matmul_output_mode", int64_t{normalized ? 3 : 2}}};
     const float scale = e_.attributes().Float("scale");
     if (scale != 0) attributes.emplace_back("scale", scale);
-    return e_.Emit("Attention", {query_, key_, value_, mask}, attributes);
+    const ValueId sink = Sink();
+    std::vector<ValueId> operands = {query_, key_, value_, mask};
+    if (sink.valid()) operands.insert(operands.end(), {{}, {}, {}, sink});
+    const std::vector<ValueId> results =
+        e_.EmitSeveral(sink.valid() ? "SinkAttention" : "Attention", operands,
+                       e_.WantsOutput(3) ? 4 : 1, attributes);
+    e_.SetOutput(0, results[0]);
+    if (!e_.WantsOutput(3)) return;
+    ValueId scores = results[3];
+    if (sink.valid()) {
+      scores = e_.Emit("Slice", {scores, e_.Ints("first", {0}), e_.Ints("sink_place", {-1}),
+                                 e_.Ints("key_axis", {3})});
+    }
+    if (!normalized) {
+      const ValueId zero = e_.Emit("CastLike", {e_.Number("unseen", DType::kF32, 0), scores});
+      scores = e_.Emit("Where", {seen, scores, zero});
+    }
+    e_.SetOutput(3, scores);
   }
 
+  static constexpr int64_t kAfterSoftmax = 2;  // a value of qk_output; 1 is in front of it
+
   Expansion e_;
-  const Node& node_;
   int64_t heads_ = 1, shared_ = 1;  // of queries; of keys and values
   ValueId query_, key_, value_;
   ValueId cached_;
