@@ -267,7 +267,7 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, const Definitions
   for (NodeId id : nodes) {
     const Node node = graph.nodes[id];
     const OpDef* op = FindOp(node.op);
-    if (op == nullptr || !op->indices || node.inputs.size() <= op->indices->input) continue;
+    if (op == nullptr || !op->indices || !HasInput(node, op->indices->input)) continue;
     const IndexOperand& operand = *op->indices;
     absl::StatusOr<bool> valid = AreValid(graph, node, operand, bounds);
     if (!valid.ok()) {

@@ -170,7 +170,90 @@ absl::Status ExpandOneHot(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
+constexpr int kBitsOfByte = 8;
+
+// Numbers of few bits as bytes: those of a byte of `packed`, lowest bits first, stand one behind
+// another along its last axis.
+ValueId Unpacked(Expansion& e, ValueId packed, int64_t bits) {
+  const int64_t mask = (int64_t{1} << bits) - 1;
+  std::vector<ValueId> numbers;
+  for (int64_t shift = 0; shift < kBitsOfByte; shift += bits) {
+    const ValueId places = e.Number("shift", DType::kU8, static_cast<double>(shift));
+    const ValueId shifted =
+        e.Emit("BitShift", {packed, places}, {{"direction", std::string("RIGHT")}});
+    const ValueId number =
+        e.Emit("BitwiseAnd", {shifted, e.Number("mask", DType::kU8, static_cast<double>(mask))});
+    numbers.push_back(e.Emit("Unsqueeze", {number, e.Ints("axes", {-1})}));
+  }
+  const ValueId outer = e.Emit("Shape", {packed}, {{"end", int64_t{-1}}});
+  const ValueId last = e.Emit("Mul", {e.Emit("Shape", {packed}, {{"start", int64_t{-1}}}),
+                                      e.Ints("of_a_byte", {kBitsOfByte / bits})});
+  const ValueId shape = e.Emit("Concat", {outer, last}, {{"axis", int64_t{0}}});
+  const ValueId numbers_of_bytes = e.Emit("Concat", numbers, {{"axis", int64_t{-1}}});
+  return e.Emit("Reshape", {numbers_of_bytes, shape}, {{"allowzero", int64_t{1}}});
+}
+
+// The zero points of gathered bytes, as many as there are scales: the middle where none is given.
+ValueId ZeroPoints(Expansion& e, ValueId given, ValueId scales, int64_t bits) {
+  if (!given.valid()) {
+    const double middle = static_cast<double>(int64_t{1} << (bits - 1));
+    return e.Emit("Expand", {e.Number("middle", DType::kU8, middle), e.Emit("Shape", {scales})});
+  }
+  if (bits == kBitsOfByte) return given;
+  const ValueId count = e.Emit("Shape", {scales}, {{"start", int64_t{-1}}});
+  return e.Emit("Slice",
+                {Unpacked(e, given, bits), e.Ints("first", {0}), count, e.Ints("axes", {-1})});
+}
+
+// Of weights with a scale for each block along an axis, what is gathered: before it is made floats,
+// so that the weights stay as small as they are. Inputs: weights (also of 2, 4 or 8 bits in bytes),
+// indices, scales, zero points (0 where they are absent, and the middle in bytes).
+absl::Status GatherBlockQuantized(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  const ValueType& data = e.InputType(0);
+  const int64_t bits = data.dtype == DType::kU8 ? e.attributes().Int("bits", 4) : 0;
+  if (data.dtype == DType::kU8 && bits != 2 && bits != 4 && bits != kBitsOfByte) {
+    return AOTC_REFUSAL(InvalidArgument, StrCat("bits of bytes are 2, 4 or 8, not ", bits));
+  }
+  if (!IsKnownType(data)) {
+    return AOTC_REFUSAL(Unimplemented, "takes weights whose rank is known from the first");
+  }
+  const auto rank = static_cast<int64_t>(data.dims.size());
+  auto axis_of = [&](const char* name, int64_t fallback) {
+    const int64_t axis = e.attributes().Int(name, fallback);
+    return axis < 0 ? axis + rank : axis;
+  };
+  const int64_t gathered = axis_of("gather_axis", 0), blocked = axis_of("quantize_axis", 1);
+  auto gather = [&](ValueId x) {
+    return x.valid() ? e.Emit("Gather", {x, e.Input(1)}, {{"axis", gathered}}) : x;
+  };
+  auto floats = [&](ValueId numbers, ValueId scales, ValueId zeros, int64_t axis) {
+    return e.Emit("DequantizeLinear", {numbers, scales, zeros},
+                  {{"axis", axis}, {"block_size", e.attributes().Int("block_size", 128)}});
+  };
+  if (gathered == blocked) {  // what is gathered of a block is no block
+    if (bits != 0) {
+      return AOTC_REFUSAL(Unimplemented, "gathers bytes along another axis than their blocks only");
+    }
+    e.SetOutput(0, gather(floats(e.Input(0), e.Input(2), e.Input(3), blocked)));
+    return absl::OkStatus();
+  }
+  ValueId numbers = gather(e.Input(0)), scales = gather(e.Input(2)), zeros = gather(e.Input(3));
+  if (bits != 0) {
+    if (bits != kBitsOfByte) numbers = Unpacked(e, numbers, bits);
+    zeros = ZeroPoints(e, zeros, scales, bits);
+  }
+  // From the end, where that of the indices comes before it.
+  const int64_t axis = blocked > gathered ? blocked - rank : blocked;
+  e.SetOutput(0, floats(numbers, scales, zeros, axis));
+  return absl::OkStatus();
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "com.microsoft.GatherBlockQuantized",
+     .expand = GatherBlockQuantized,
+     .summary = "what is gathered of weights that are quantised in blocks"},
     {.name = "Gather",
      .compute = Gather,
      .summary = "slices at indices along an axis",

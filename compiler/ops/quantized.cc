@@ -24,11 +24,6 @@ ValueId Quantized(Expansion& e, ValueId x, size_t scale) {
   return e.Emit("QuantizeLinear", {x, e.Input(scale), e.Input(scale + 1)});
 }
 
-absl::Status RefuseChannelsLast(const Expansion& e) {
-  if (e.attributes().Int("channels_last") == 0) return absl::OkStatus();
-  return AOTC_REFUSAL(Unimplemented, "channels_last is not supported");
-}
-
 template <const char* kOp>
 absl::Status QLinearBinary(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
@@ -38,21 +33,65 @@ absl::Status QLinearBinary(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 constexpr char kAdd[] = "Add", kMul[] = "Mul", kSigmoid[] = "Sigmoid", kLeakyRelu[] = "LeakyRelu";
-constexpr char kGlobalAveragePool[] = "GlobalAveragePool", kAveragePool[] = "AveragePool";
+
+Expansion::NamedValues Kept(const Expansion& e, std::initializer_list<const char*> names) {
+  Expansion::NamedValues kept;
+  for (const char* name : names) {
+    const AttributeValue* value = e.attributes().Find(name);
+    if (value != nullptr) kept.emplace_back(name, *value);
+  }
+  return kept;
+}
 
 // Inputs: x with scale and zero point, scale and zero point of the result.
 template <const char* kOp>
 absl::Status QLinearUnary(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 3}));
-  AOTC_RETURN_IF_ERROR(RefuseChannelsLast(e));
-  Expansion::NamedValues kept;
-  for (const char* name :
-       {"alpha", "auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}) {
-    const AttributeValue* value = e.attributes().Find(name);
-    if (value != nullptr) kept.emplace_back(name, *value);
+  const ValueId y = e.Emit(kOp, {Dequantized(e, 0)}, Kept(e, {"alpha"}));
+  e.SetOutput(0, Quantized(e, y, 3));
+  return absl::OkStatus();
+}
+
+// The same, whose channels may be the last axis.
+absl::Status QLinearAveragePool(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 3}));
+  const auto spatial = static_cast<int64_t>(e.attributes().Ints("kernel_shape").size());
+  const bool last = e.attributes().Int("channels_last") != 0;
+  std::vector<int64_t> to_front = {0, spatial + 1}, to_end = {0};
+  for (int64_t axis = 1; axis <= spatial; ++axis) {
+    to_front.push_back(axis);
+    to_end.push_back(axis + 1);
   }
-  e.SetOutput(0, Quantized(e, e.Emit(kOp, {Dequantized(e, 0)}, kept), 3));
+  to_end.push_back(1);
+  ValueId x = Dequantized(e, 0);
+  if (last) x = e.Emit("Transpose", {x}, {{"perm", to_front}});
+  x = e.Emit(
+      "AveragePool", {x},
+      Kept(e, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
+  if (last) x = e.Emit("Transpose", {x}, {{"perm", to_end}});
+  e.SetOutput(0, Quantized(e, x, 3));
+  return absl::OkStatus();
+}
+
+// The mean of all axes between the first and the last, which stay as axes of 1.
+ValueId MeanInFrontOfLast(Expansion& e, ValueId x) {
+  const ValueId rank = e.Emit("Shape", {e.Emit("Shape", {x})});
+  const ValueId last = e.Emit("Sub", {rank, e.Ints("one", {1})});
+  const ValueId first = e.Add("first", Constant::SplatInt(DType::kI64, {}, 1));
+  const ValueId step = e.Add("step", Constant::SplatInt(DType::kI64, {}, 1));
+  const ValueId end = e.Emit("Squeeze", {last});
+  return e.Emit("ReduceMean", {x, e.Emit("Range", {first, end, step})});
+}
+
+absl::Status QLinearGlobalAveragePool(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 3}));
+  const ValueId x = Dequantized(e, 0);
+  const bool last = e.attributes().Int("channels_last") != 0;
+  e.SetOutput(0,
+              Quantized(e, last ? MeanInFrontOfLast(e, x) : e.Emit("GlobalAveragePool", {x}), 3));
   return absl::OkStatus();
 }
 
@@ -190,7 +229,8 @@ absl::Status RequireElements(const Tensor& x, int64_t rows, int64_t width, const
 
 // Ours: weights [K, N] in the type of the scales, of MatMulNBits. Inputs: u8 [N, blocks, bytes],
 // scales, zero points: packed as the weights are, or of the type of the scales; half of the range
-// where they are absent.
+// where they are absent; the block of each of the K rows, whose scale and zero point it has, where
+// that is not the block that it lies in.
 absl::Status UnpackedWeights(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor packed, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor scales, op.Input(1));
@@ -219,10 +259,18 @@ absl::Status UnpackedWeights(OpContext& op) {
     if (zeros.dtype() != DType::kU8) AOTC_RETURN_IF_ERROR(RequireSameType({zeros, scales}));
     AOTC_RETURN_IF_ERROR(RequireElements(zeros, n, width, "zero points"));
   }
+  Tensor groups;
+  if (op.HasInput(3)) {
+    AOTC_ASSIGN_OR_RETURN(groups, op.Input(3));
+    AOTC_RETURN_IF_ERROR(RequireRank(groups, 1, 1));
+    AOTC_RETURN_IF_ERROR(op.Require(Le(k, groups.dim(0)), "g_idx has less than K elements"));
+  }
   const DType compute = ComputeType(scales.dtype());
   op.SetOutput(0, op.b().Compute(scales.dtype(), {k, n}, [&](const Indices& i) {
-    const Expr block = FloorDiv(i[0], p.block), place = Mod(i[0], p.block);
-    const Expr byte = packed({i[1], block, FloorDiv(place, p.PerByte())});
+    const Expr own = FloorDiv(i[0], p.block), place = Mod(i[0], p.block);
+    const Expr byte = packed({i[1], own, FloorDiv(place, p.PerByte())});
+    const Expr block =
+        groups.valid() ? Clamp(Cast(DType::kI64, groups({i[0]})), 0, p.blocks - 1) : own;
     const Expr number = Cast(compute, p.Unpacked(byte, place));
     Expr zero = NumberConst(static_cast<double>(int64_t{1} << (p.bits - 1)), compute);
     if (zeros.valid() && zeros.dtype() == DType::kU8) {
@@ -243,105 +291,28 @@ absl::Status MatMulNBits(Rebuilder& rebuilder, const Node& node) {
   constexpr size_t kZeros = 3, kGroups = 4, kBias = 5;
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
-  if (e.HasInput(kGroups)) return AOTC_REFUSAL(Unimplemented, "input g_idx is not supported");
-  const ValueId weights = e.Emit("UnpackedWeights", {e.Input(1), e.Input(2), e.Input(kZeros)},
-                                 {{"K", e.attributes().Int("K")},
-                                  {"N", e.attributes().Int("N")},
-                                  {"bits", e.attributes().Int("bits", 4)},
-                                  {"block_size", e.attributes().Int("block_size")}});
+  if (e.attributes().Int("weight_prepacked") != 0) {
+    return AOTC_REFUSAL(Unimplemented,
+                        "attribute 'weight_prepacked' says that the weights lie as one GPU wants "
+                        "them; hint: export the model without it");
+  }
+  const ValueId weights =
+      e.Emit("UnpackedWeights", {e.Input(1), e.Input(2), e.Input(kZeros), e.Input(kGroups)},
+             {{"K", e.attributes().Int("K")},
+              {"N", e.attributes().Int("N")},
+              {"bits", e.attributes().Int("bits", 4)},
+              {"block_size", e.attributes().Int("block_size")}});
   const ValueId result = e.Emit("MatMul", {e.Input(0), weights});
   e.SetOutput(0, e.HasInput(kBias) ? e.Emit("Add", {result, e.Input(kBias)}) : result);
   return absl::OkStatus();
 }
 
-constexpr int kBitsOfByte = 8;
-
-// Numbers of few bits as bytes: those of a byte of `packed`, lowest bits first, stand one behind
-// another along its last axis.
-ValueId Unpacked(Expansion& e, ValueId packed, int64_t bits) {
-  const int64_t mask = (int64_t{1} << bits) - 1;
-  std::vector<ValueId> numbers;
-  for (int64_t shift = 0; shift < kBitsOfByte; shift += bits) {
-    const ValueId places = e.Number("shift", DType::kU8, static_cast<double>(shift));
-    const ValueId shifted =
-        e.Emit("BitShift", {packed, places}, {{"direction", std::string("RIGHT")}});
-    const ValueId number =
-        e.Emit("BitwiseAnd", {shifted, e.Number("mask", DType::kU8, static_cast<double>(mask))});
-    numbers.push_back(e.Emit("Unsqueeze", {number, e.Ints("axes", {-1})}));
-  }
-  const ValueId outer = e.Emit("Shape", {packed}, {{"end", int64_t{-1}}});
-  const ValueId last = e.Emit("Mul", {e.Emit("Shape", {packed}, {{"start", int64_t{-1}}}),
-                                      e.Ints("of_a_byte", {kBitsOfByte / bits})});
-  const ValueId shape = e.Emit("Concat", {outer, last}, {{"axis", int64_t{0}}});
-  const ValueId numbers_of_bytes = e.Emit("Concat", numbers, {{"axis", int64_t{-1}}});
-  return e.Emit("Reshape", {numbers_of_bytes, shape}, {{"allowzero", int64_t{1}}});
-}
-
-// The zero points of gathered bytes, as many as there are scales: the middle where none is given.
-ValueId ZeroPoints(Expansion& e, ValueId given, ValueId scales, int64_t bits) {
-  if (!given.valid()) {
-    const double middle = static_cast<double>(int64_t{1} << (bits - 1));
-    return e.Emit("Expand", {e.Number("middle", DType::kU8, middle), e.Emit("Shape", {scales})});
-  }
-  if (bits == kBitsOfByte) return given;
-  const ValueId count = e.Emit("Shape", {scales}, {{"start", int64_t{-1}}});
-  return e.Emit("Slice",
-                {Unpacked(e, given, bits), e.Ints("first", {0}), count, e.Ints("axes", {-1})});
-}
-
-// Of weights with a scale for each block along an axis, what is gathered: before it is made floats,
-// so that the weights stay as small as they are. Inputs: weights (also of 2, 4 or 8 bits in bytes),
-// indices, scales, zero points (0 where they are absent, and the middle in bytes).
-absl::Status GatherBlockQuantized(Rebuilder& rebuilder, const Node& node) {
-  Expansion e(rebuilder, node);
-  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
-  const ValueType& data = e.InputType(0);
-  const int64_t bits = data.dtype == DType::kU8 ? e.attributes().Int("bits", 4) : 0;
-  if (data.dtype == DType::kU8 && bits != 2 && bits != 4 && bits != kBitsOfByte) {
-    return AOTC_REFUSAL(InvalidArgument, StrCat("bits of bytes are 2, 4 or 8, not ", bits));
-  }
-  if (!IsKnownType(data)) {
-    return AOTC_REFUSAL(Unimplemented, "takes weights whose rank is known from the first");
-  }
-  const auto rank = static_cast<int64_t>(data.dims.size());
-  auto axis_of = [&](const char* name, int64_t fallback) {
-    const int64_t axis = e.attributes().Int(name, fallback);
-    return axis < 0 ? axis + rank : axis;
-  };
-  const int64_t gathered = axis_of("gather_axis", 0), blocked = axis_of("quantize_axis", 1);
-  auto gather = [&](ValueId x) {
-    return x.valid() ? e.Emit("Gather", {x, e.Input(1)}, {{"axis", gathered}}) : x;
-  };
-  auto floats = [&](ValueId numbers, ValueId scales, ValueId zeros, int64_t axis) {
-    return e.Emit("DequantizeLinear", {numbers, scales, zeros},
-                  {{"axis", axis}, {"block_size", e.attributes().Int("block_size", 128)}});
-  };
-  if (gathered == blocked) {  // what is gathered of a block is no block
-    if (bits != 0) {
-      return AOTC_REFUSAL(Unimplemented, "gathers bytes along another axis than their blocks only");
-    }
-    e.SetOutput(0, gather(floats(e.Input(0), e.Input(2), e.Input(3), blocked)));
-    return absl::OkStatus();
-  }
-  ValueId numbers = gather(e.Input(0)), scales = gather(e.Input(2)), zeros = gather(e.Input(3));
-  if (bits != 0) {
-    if (bits != kBitsOfByte) numbers = Unpacked(e, numbers, bits);
-    zeros = ZeroPoints(e, zeros, scales, bits);
-  }
-  // From the end, where that of the indices comes before it.
-  const int64_t axis = blocked > gathered ? blocked - rank : blocked;
-  e.SetOutput(0, floats(numbers, scales, zeros, axis));
-  return absl::OkStatus();
-}
-
 constexpr OpDef kOps[] = {
-    {.name = "com.microsoft.GatherBlockQuantized",
-     .expand = GatherBlockQuantized,
-     .summary = "what is gathered of weights that are quantised in blocks"},
     {.name = "UnpackedWeights",
      .compute = UnpackedWeights,
      .summary = "weights of few bits as floats",
-     .traits = kOwn},
+     .traits = kOwn,
+     .indices = IndexOperand{.input = 3, .fixed_axis = 1, .from_end = false}},
     {.name = "com.microsoft.DequantizeLinear",
      .expand = Renamed<kDequantizeLinear>,
      .summary = "(x - zero) * scale"},
@@ -361,13 +332,13 @@ constexpr OpDef kOps[] = {
      .expand = QLinearBinary<kAdd>,
      .summary = "sum of quantised tensors"},
     {.name = "com.microsoft.QLinearAveragePool",
-     .expand = QLinearUnary<kAveragePool>,
+     .expand = QLinearAveragePool,
      .summary = "means of windows of a quantised tensor"},
     {.name = "com.microsoft.QLinearConcat",
      .expand = QLinearConcat,
      .summary = "quantised tensors one behind the other"},
     {.name = "com.microsoft.QLinearGlobalAveragePool",
-     .expand = QLinearUnary<kGlobalAveragePool>,
+     .expand = QLinearGlobalAveragePool,
      .summary = "means of channels of a quantised tensor"},
     {.name = "com.microsoft.QLinearLeakyRelu",
      .expand = QLinearUnary<kLeakyRelu>,

@@ -70,10 +70,13 @@ def pool(draw):
     dtype, rank = draw.pick(BYTES), 2
     x = byte(draw, dtype, [draw.dim(1, 2), draw.dim(1, 5), *[draw.dim(4, 7)] * rank])
     params = [scale(draw), zero(draw, dtype), scale(draw), zero(draw, dtype)]
+    attributes = {}
     if draw.chance(0.3):
-        return ms_node("QLinearGlobalAveragePool", [x, *params])
+        x, attributes = np.moveaxis(x, 1, -1), {"channels_last": 1}
+    if draw.chance(0.3):
+        return ms_node("QLinearGlobalAveragePool", [x, *params], attributes)
     kernel = [draw.dim(1, 3)] * rank
-    attributes = {"kernel_shape": kernel, "strides": [draw.dim(1, 2)] * rank,
+    attributes |= {"kernel_shape": kernel, "strides": [draw.dim(1, 2)] * rank,
                   "pads": [draw.dim(0, kernel[0] - 1)] * (2 * rank),
                   **draw.pick([{}, {"count_include_pad": 1}, {"ceil_mode": 1}])}
     return ms_node("QLinearAveragePool", [x, *params], attributes)
@@ -131,10 +134,12 @@ def few_bits(draw):
     kind = draw.pick(["packed", "none"] if bits == 8 else list(zeros))
     operands = [draw.floats([*draw.shape(1, 2), k]),
                 byte(draw, "u1", [n, blocks, block * bits // 8]),
-                draw.positive(draw.pick([[n * blocks], [n, blocks]]), 0.01, 0.1), zeros[kind], None,
+                draw.positive(draw.pick([[n * blocks], [n, blocks]]), 0.01, 0.1), zeros[kind],
+                # onnxruntime takes all of these for numbers of four bits without zero points
+                draw.ints(0, blocks - 1, [k], "i4") if (bits, kind) == (4, "none") else None,
                 draw.floats([n]) if draw.chance(0.5) else None]
     return ms_node("MatMulNBits", operands, {"K": k, "N": n, "bits": bits, "block_size": block},
-                   known=(1, 2, 3))
+                   known=(1, 2, 3, 4))
 
 
 def gather_blocks_of_bytes(draw):
