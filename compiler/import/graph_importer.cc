@@ -72,32 +72,29 @@ absl::StatusOr<int> GraphImporter::OpsetOf(const pb::NodeProto& node, const Body
 
 void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope,
                                        const std::string& prefix) {
-  for (const pb::SparseTensorProto& sparse : graph.sparse_initializer()) {
-    if (scope.Contains(sparse.values().name())) continue;  // bound to a dense value
-    diagnostics_.Error({},
-                       StrCat("initializer '", DisplayName(sparse.values().name()),
-                              "' is sparse, which is not supported"),
-                       "store it dense");
-    scope.Define(sparse.values().name(), graph_.AddValue("", UnknownType()));
-  }
   std::set<std::string> seen;
-  for (const pb::TensorProto& tensor : graph.initializer()) {
-    std::string place = StrCat("initializer '", DisplayName(tensor.name()), "'");
-    if (tensor.name().empty() || !seen.insert(tensor.name()).second) {
+  const auto import = [&](const std::string& name, const auto& read) {
+    std::string place = StrCat("initializer '", DisplayName(name), "'");
+    if (name.empty() || !seen.insert(name).second) {
       diagnostics_.Error({}, StrCat(place, " has no name of its own"));
-      continue;
+      return;
     }
-    if (scope.Contains(tensor.name())) continue;  // an input that is kept, or bound
-    absl::StatusOr<Constant> constant = tensors_.Read(tensor);
-    std::string name = prefix + DisplayName(tensor.name());
+    if (scope.Contains(name)) return;  // an input that is kept, or bound
+    absl::StatusOr<Constant> constant = read();
     ValueId id;
     if (constant.ok()) {
-      id = AddConstant(name, *std::move(constant));
+      id = AddConstant(prefix + DisplayName(name), *std::move(constant));
     } else {
       diagnostics_.Error({}, StrCat(place, ": ", constant.status().message()));
-      id = graph_.AddValue(name, UnknownType());
+      id = graph_.AddValue(prefix + DisplayName(name), UnknownType());
     }
-    scope.Define(tensor.name(), id);
+    scope.Define(name, id);
+  };
+  for (const pb::TensorProto& tensor : graph.initializer()) {
+    import(tensor.name(), [&] { return tensors_.Read(tensor); });
+  }
+  for (const pb::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    import(tensor.values().name(), [&] { return tensors_.ReadSparse(tensor); });
   }
 }
 

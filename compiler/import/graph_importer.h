@@ -167,7 +167,7 @@ class GraphImporter {
   int64_t node_count_ = 0;
 };
 
-// The value of a Constant node. Error: no value, more than one, a sparse one.
+// The value of a Constant node. Error: no value, or more than one.
 absl::StatusOr<Constant> ConstantOf(const std::vector<pb::AttributeProto>& attributes,
                                     TensorReader& tensors);
 // One attribute that is no graph. Error: a kind that nothing supports.

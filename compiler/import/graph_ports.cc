@@ -12,6 +12,8 @@ std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
   std::set<std::string> constants, kept(options_.keep_inputs.begin(), options_.keep_inputs.end());
   for (const pb::TensorProto& tensor : model_.graph().initializer())
     constants.insert(tensor.name());
+  for (const pb::SparseTensorProto& tensor : model_.graph().sparse_initializer())
+    constants.insert(tensor.values().name());
   for (const auto& [name, value] : bindings_.values()) constants.insert(name);
   std::vector<const pb::ValueInfoProto*> inputs;
   for (const pb::ValueInfoProto& input : model_.graph().input()) {

@@ -19,6 +19,9 @@ void CollectCaptures(const pb::GraphProto& graph, absl::flat_hash_set<std::strin
   for (const pb::ValueInfoProto& output : graph.output()) inside.insert(output.name());
   for (const pb::ValueInfoProto& input : graph.input()) inside.erase(input.name());
   for (const pb::TensorProto& constant : graph.initializer()) inside.erase(constant.name());
+  for (const pb::SparseTensorProto& constant : graph.sparse_initializer()) {
+    inside.erase(constant.values().name());
+  }
   for (const pb::NodeProto& node : graph.node()) {
     for (const std::string& output : node.output()) inside.erase(output);
   }

@@ -18,7 +18,8 @@ Constant FloatsConstant(const std::vector<float>& values, std::vector<int64_t> d
 }
 
 std::optional<Constant> PlainConstant(const std::string& name, const AttributeValue& value) {
-  if (name == "value" && std::holds_alternative<Constant>(value)) return std::get<Constant>(value);
+  if ((name == "value" || name == "sparse_value") && std::holds_alternative<Constant>(value))
+    return std::get<Constant>(value);
   if (name == "value_int" && std::holds_alternative<int64_t>(value)) {
     return Constant::SplatInt(DType::kI64, {}, std::get<int64_t>(value));
   }
@@ -50,6 +51,7 @@ pb::AttributeProto::AttributeType KindOf(const pb::AttributeProto& attribute) {
   if (attribute.has_i()) return pb::AttributeProto::INT;
   if (attribute.has_s()) return pb::AttributeProto::STRING;
   if (attribute.has_t()) return pb::AttributeProto::TENSOR;
+  if (attribute.has_sparse_tensor()) return pb::AttributeProto::SPARSE_TENSOR;
   if (attribute.floats_size() > 0) return pb::AttributeProto::FLOATS;
   if (attribute.ints_size() > 0) return pb::AttributeProto::INTS;
   if (attribute.strings_size() > 0) return pb::AttributeProto::STRINGS;
@@ -72,9 +74,10 @@ absl::StatusOr<AttributeValue> AttributeOf(const pb::AttributeProto& attribute,
       return std::vector<int64_t>(attribute.ints().begin(), attribute.ints().end());
     case pb::AttributeProto::STRINGS:
       return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
-    case pb::AttributeProto::SPARSE_TENSOR:
-    case pb::AttributeProto::SPARSE_TENSORS:
-      return AOTC_REFUSAL(Unimplemented, "sparse tensors are not supported; store them dense");
+    case pb::AttributeProto::SPARSE_TENSOR: {
+      AOTC_ASSIGN_OR_RETURN(Constant constant, tensors.ReadSparse(attribute.sparse_tensor()));
+      return constant;
+    }
     default: return AOTC_REFUSAL(Unimplemented, "this kind of attribute is not supported");
   }
 }

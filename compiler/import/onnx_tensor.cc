@@ -1,5 +1,6 @@
 #include "compiler/import/onnx_tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -105,6 +106,63 @@ void NormalizeBools(std::vector<uint8_t>& bytes) {
   for (uint8_t& byte : bytes) byte = byte != 0 ? 1 : 0;
 }
 
+// Where the values of a sparse tensor of those dims are, row-major. The indices are such places, or
+// [values, rank].
+absl::StatusOr<std::vector<int64_t>> PlacesOf(const Constant& indices, int64_t values,
+                                              const std::vector<int64_t>& dims) {
+  const auto rank = static_cast<int64_t>(dims.size());
+  const bool linear = indices.dims() == std::vector<int64_t>{values};
+  if (indices.dtype() != DType::kI64 ||
+      (!linear && indices.dims() != std::vector<int64_t>{values, rank})) {
+    return AOTC_REFUSAL(InvalidArgument, StrCat("its indices are no int64 of [", values,
+                                                "] or of [", values, ", ", rank, "]"));
+  }
+  int64_t count = 1;
+  for (int64_t dim : dims) count *= dim;
+  std::vector<int64_t> places;
+  for (int64_t k = 0; k < values; ++k) {
+    int64_t place = linear ? indices.IntAt(k) : 0;
+    bool inside = place >= 0 && place < count;
+    for (int64_t d = 0; d < rank && !linear; ++d) {
+      const int64_t index = indices.IntAt(k * rank + d), dim = dims[static_cast<size_t>(d)];
+      inside = inside && index >= 0 && index < dim;
+      place = inside ? place * dim + index : 0;
+    }
+    if (!inside || (k > 0 && place <= places.back())) {
+      return AOTC_REFUSAL(InvalidArgument,
+                          "its indices are not those of elements in ascending order");
+    }
+    places.push_back(place);
+  }
+  return places;
+}
+
+// Zeros of a type with each value at its place.
+Constant Scattered(const Constant& values, const std::vector<int64_t>& places,
+                   const std::vector<int64_t>& dims, int64_t count) {
+  const DType dtype = values.dtype();
+  if (dtype == DType::kString) {
+    std::vector<std::string> strings(static_cast<size_t>(count));
+    for (size_t k = 0; k < places.size(); ++k) {
+      strings[static_cast<size_t>(places[k])] = values.strings()[k];
+    }
+    return Constant::Strings(dims, std::move(strings));
+  }
+  std::vector<uint8_t> bytes(static_cast<size_t>(StorageBytes(dtype, count)));
+  const auto width = static_cast<size_t>(ByteWidth(dtype));
+  const std::span<const uint8_t> given = values.bytes();
+  for (size_t k = 0; k < places.size(); ++k) {
+    const auto place = static_cast<size_t>(places[k]);
+    if (width > 0) {
+      std::memcpy(bytes.data() + place * width, given.data() + k * width, width);
+    } else {  // of less than a byte, which a double holds
+      StoreElement(dtype, bytes.data(), places[k],
+                   LoadElement(dtype, given.data(), static_cast<int64_t>(k)));
+    }
+  }
+  return Constant::Dense(dtype, dims, std::move(bytes));
+}
+
 }  // namespace
 
 absl::StatusOr<DType> DTypeFromOnnx(int number) {
@@ -151,6 +209,20 @@ absl::StatusOr<Constant> TensorReader::Read(const pb::TensorProto& tensor) {
   if (found != needed) return WrongSize(found, needed, "bytes");
   if (dtype == DType::kBool) NormalizeBools(bytes);
   return Constant::Dense(dtype, std::move(dims), std::move(bytes));
+}
+
+absl::StatusOr<Constant> TensorReader::ReadSparse(const pb::SparseTensorProto& tensor) {
+  constexpr int64_t kMostBytes = int64_t{1} << 31;  // the file is no bound
+  const std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  AOTC_ASSIGN_OR_RETURN(const int64_t count, CountElements(dims));
+  AOTC_ASSIGN_OR_RETURN(const Constant values, Read(tensor.values()));
+  if (std::max(count, StorageBytes(values.dtype(), count)) > kMostBytes) {
+    return AOTC_REFUSAL(Unimplemented, "is sparse, and as a dense tensor larger than 2 GiB");
+  }
+  AOTC_ASSIGN_OR_RETURN(const Constant indices, Read(tensor.indices()));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<int64_t> places,
+                        PlacesOf(indices, values.element_count(), dims));
+  return Scattered(values, places, dims, count);
 }
 
 }  // namespace aotc

@@ -25,6 +25,10 @@ class TensorReader {
   // short.
   absl::StatusOr<Constant> Read(const pb::TensorProto& tensor);
 
+  // The same as a dense tensor, whose other elements are 0. Errors: also indices that do not name
+  // an element for each value, in ascending order.
+  absl::StatusOr<Constant> ReadSparse(const pb::SparseTensorProto& tensor);
+
   // External files read so far, relative to the folder as the model names them.
   const std::set<std::string>& files() const { return files_; }
 

@@ -1,4 +1,5 @@
 """Broken files and broken tensors: weights inside the model and beside it, shapes of inputs."""
+import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
@@ -138,10 +139,32 @@ def weight_unknown_type(folder):
                              initializers=[weight]))
 
 
-@case("initializer 'w'")
-def weight_sparse(folder):
-    values = helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0])
-    indices = helper.make_tensor("i", TensorProto.INT64, [1], [0])
+def write_sparse(folder, indices, dims):
+    """A weight of as many ones as there are indices."""
+    values = helper.make_tensor("w", TensorProto.FLOAT, [len(indices)], [1.0] * len(indices))
     model = make_model([helper.make_node("Add", ["x", "w"], ["y"], name="add1")])
-    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [2, 3]))
+    model.graph.sparse_initializer.append(
+        helper.make_sparse_tensor(values, numpy_helper.from_array(indices, "i"), dims))
     write(folder, model)
+
+
+@case("initializer 'w'")
+def weight_sparse_out_of_order(folder):
+    write_sparse(folder, np.array([3, 1], "i8"), [2, 3])
+
+
+@case("initializer 'w'")
+def weight_sparse_outside(folder):
+    write_sparse(folder, np.array([[0, 1], [0, 3]], "i8"), [2, 3])
+
+
+@case("initializer 'w'")
+def weight_sparse_with_places_of_i32(folder):
+    write_sparse(folder, np.array([1, 3], "i4"), [2, 3])
+
+
+@case("initializer 'w'")
+def weight_sparse_and_huge(folder):
+    write_sparse(folder, np.array([1, 3], "i8"), [1 << 20, 1 << 20])
+
+

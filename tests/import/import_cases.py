@@ -40,6 +40,7 @@ class Case:
         self.functions = []
         self.extra_opsets = []
         self.shadowed = ()  # weights that are graph inputs too
+        self.sparse = []    # weights that are stored so
 
     def model(self):
         def info(name, array):
@@ -51,7 +52,8 @@ class Case:
         infos = [info(n, a) for n, a in self.inputs.items()]
         infos += [info(n, self.weights[n]) for n in self.shadowed]
         outs = [onnx.ValueInfoProto(name=n) for n in self.outputs]
-        graph = helper.make_graph(self.nodes, "case", infos, outs, weights)
+        graph = helper.make_graph(self.nodes, "case", infos, outs, weights,
+                                  sparse_initializer=self.sparse)
         opsets = [helper.make_opsetid("", self.opset), *self.extra_opsets]
         return helper.make_model(graph, opset_imports=opsets, ir_version=8,
                                  functions=self.functions)
@@ -204,6 +206,27 @@ def resize_cases():
                    {"x": x}, {**none, "e": np.array([], F32), "z": np.array([1, 2, 5, 7])})
 
 
+def sparse_cases():
+    """Initializers and constants that are stored as the elements that are not 0."""
+    dims, places = [3, 5], [1, 4, 7, 13]
+    x = floats(*dims)
+    for kind in ("f2", "f4", "f8", "i1", "i8", "u1", "?"):
+        dense = np.zeros(15, kind)
+        dense[places] = np.array([3, 1, 2, 100]).astype(kind)
+        values = numpy_helper.from_array(dense[places], "w")
+        dense = dense.reshape(dims)
+        linear = numpy_helper.from_array(np.array(places, "i8"), "places")
+        pairs = numpy_helper.from_array(np.argwhere(dense), "pairs")
+        for form, indices in (("linear", linear), ("pairs", pairs)):
+            stored = helper.make_sparse_tensor(values, indices, dims)
+            case = Case(f"sparse_{form}_{dense.dtype.name}", 13, node("Identity", ["w"]), {"x": x},
+                        expected=dense)
+            case.sparse = [stored]
+            yield case
+            yield Case(f"sparse_constant_{form}_{dense.dtype.name}", 13,
+                       node("Constant", "", sparse_value=stored), {"x": x}, expected=dense)
+
+
 def constant_cases():
     """Constants and initializers in all their forms."""
     x = floats(3)
@@ -313,7 +336,7 @@ def gradient_cases():
 
 def cases():
     for family in (broadcast_cases, softmax_cases, attribute_cases, normalization_cases,
-                   resize_cases, constant_cases, function_cases, gradient_cases):
+                   resize_cases, sparse_cases, constant_cases, function_cases, gradient_cases):
         yield from family()
 
 
