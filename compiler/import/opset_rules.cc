@@ -75,11 +75,36 @@ absl::Status DropBroadcast(NodeEdit& edit) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// (x - mean) / sqrt(variance + epsilon) * scale + bias, each of which has an element for each of a
+// sample.
+absl::Status NormalizeByElement(NodeEdit& edit) {
+  constexpr size_t kScale = 1, kBias = 2, kMean = 3, kVariance = 4;
+  Node& node = edit.node();
+  for (size_t index = 1; index < node.outputs.size(); ++index) {
+    if (!edit.HasOutput(index)) continue;
+    return AOTC_REFUSAL(Unimplemented,
+                        StrCat("with spatial=0 output ", index,
+                               ", of training, is not supported; hint: leave it out"));
+  }
+  const ValueId epsilon = ScalarLikeInput(edit, "epsilon", node.attributes.Float("epsilon", 1e-5F));
+  const ValueId variance = edit.Before("Add", {node.inputs[kVariance], epsilon});
+  const ValueId centered = edit.Before("Sub", {node.inputs[0], node.inputs[kMean]});
+  const ValueId normal = edit.Before("Div", {centered, edit.Before("Sqrt", {variance})});
+  const ValueId scaled = edit.Before("Mul", {normal, node.inputs[kScale]});
+  node = {.op = "Add",
+          .inputs = {scaled, node.inputs[kBias]},
+          .outputs = {node.outputs[0]},
+          .locations = node.locations};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status InferenceBatchNormalization(NodeEdit& edit) {
   Attributes& attributes = edit.node().attributes;
-  if (attributes.Int("spatial", 1) == 0) {
-    return AOTC_REFUSAL(Unimplemented, "spatial=0 (statistics per element) is not supported");
-  }
+  if (attributes.Int("spatial", 1) == 0) return NormalizeByElement(edit);
   for (std::string_view name : {"spatial", "is_test", "consumed_inputs", "momentum"}) {
     attributes.Erase(name);
   }

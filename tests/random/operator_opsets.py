@@ -114,7 +114,12 @@ def resize(draw):
 
 
 def batch_norm(draw):
+    """Before opset 9 also with statistics of each element of a sample."""
     shape = [draw.dim(1, 2), draw.dim(1, 5), *draw.shape(0, 3, 2, 5)]
+    if draw.chance(0.3):
+        each = [draw.floats(shape[1:]) for _ in range(3)]
+        return Node("BatchNormalization", [draw.floats(shape), *each, draw.positive(shape[1:])],
+                    {"epsilon": draw.pick([1e-5, 0.1]), "spatial": 0}, opset=8)
     channels = [shape[1]]
     operands = [draw.floats(shape), *(draw.floats(channels) for _ in range(3)),
                 draw.positive(channels)]
