@@ -14,7 +14,9 @@ namespace {
 absl::Status RefuseOutputs(const Expansion& e, std::initializer_list<size_t> indices) {
   for (size_t index : indices) {
     if (e.WantsOutput(index)) {
-      return AOTC_REFUSAL(Unimplemented, StrCat("output ", index, " is not supported"));
+      return AOTC_REFUSAL(Unimplemented,
+                          StrCat("output ", index, ", which only training reads, is ",
+                                 "not supported; hint: leave it out"));
     }
   }
   return absl::OkStatus();
@@ -22,9 +24,10 @@ absl::Status RefuseOutputs(const Expansion& e, std::initializer_list<size_t> ind
 
 float Epsilon(const Expansion& e) { return e.attributes().Float("epsilon", 1e-12F); }
 
-ValueId LayerNorm(Expansion& e, ValueId x, ValueId scale, ValueId bias) {
-  return e.Emit("LayerNormalization", {x, scale, bias},
-                {{"axis", int64_t{-1}}, {"epsilon", Epsilon(e)}});
+// The result, the means and the inverses of standard deviations, as many of them as `count`.
+std::vector<ValueId> LayerNorm(Expansion& e, ValueId x, ValueId scale, ValueId bias, size_t count) {
+  return e.EmitSeveral("LayerNormalization", {x, scale, bias}, count,
+                       {{"axis", int64_t{-1}}, {"epsilon", Epsilon(e)}});
 }
 
 // Of input + skip + bias, the sum being output 3.
@@ -38,9 +41,10 @@ ValueId SkipSum(Expansion& e, size_t bias) {
 absl::Status SkipLayerNormalization(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
-  AOTC_RETURN_IF_ERROR(RefuseOutputs(e, {1, 2}));
   const ValueId sum = SkipSum(e, 4);
-  e.SetOutput(0, LayerNorm(e, sum, e.Input(2), e.Input(3)));
+  const size_t count = e.WantsOutput(1) || e.WantsOutput(2) ? 3 : 1;
+  const std::vector<ValueId> results = LayerNorm(e, sum, e.Input(2), e.Input(3), count);
+  for (size_t i = 0; i < count; ++i) e.SetOutput(i, results[i]);
   return absl::OkStatus();
 }
 
@@ -88,7 +92,7 @@ absl::Status EmbedLayerNormalization(Rebuilder& rebuilder, const Node& node) {
   if (e.HasInput(kSegments)) {
     sum = e.Emit("Add", {sum, e.Emit("Gather", {e.Input(kSegmentTable), e.Input(kSegments)})});
   }
-  e.SetOutput(0, LayerNorm(e, sum, e.Input(kScale), e.Input(kBias)));
+  e.SetOutput(0, LayerNorm(e, sum, e.Input(kScale), e.Input(kBias), 1)[0]);
   e.SetOutput(2, sum);
   if (!e.WantsOutput(1)) return absl::OkStatus();
   const ValueId one = e.Number("one", DType::kI32, 1), none = e.Number("none", DType::kI32, 0);

@@ -133,13 +133,16 @@ absl::Status RotaryEmbedding(OpContext& op) {
 
 // That of com.microsoft has the positions at input 1, one for the first step or one a step. Where
 // it does not say how many features are turned, those are that the caches are for, and a head is as
-// wide where it does not say the number of heads.
+// wide where it does not say the number of heads. `is_packed_batching` lets positions of several
+// sequences stand in one row, which may be longer than the caches.
 absl::Status MicrosoftRotaryEmbedding(OpContext& op) {
   Rotary rotary;
   AOTC_RETURN_IF_ERROR(ReadElements(op, rotary));
-  if (op.attributes().Int("is_packed_batching") != 0 || op.attributes().Float("scale", 1) != 1) {
-    return AOTC_REFUSAL(Unimplemented,
-                        "attributes 'is_packed_batching' and 'scale' are not supported");
+  if (op.attributes().Float("scale", 1) != 1) {
+    return AOTC_REFUSAL(
+        Unimplemented,
+        "attribute 'scale' is not 1, which onnxruntime makes nothing of; hint: leave "
+        "it out, or scale the caches");
   }
   AOTC_ASSIGN_OR_RETURN(rotary.positions, op.Input(1));
   AOTC_RETURN_IF_ERROR(RequireRank(rotary.positions, 0, 2));

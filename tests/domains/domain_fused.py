@@ -1,4 +1,6 @@
 """Families of fused operators of com.microsoft on floats."""
+import dataclasses
+
 import numpy as np
 
 from operator_case import Node
@@ -78,8 +80,21 @@ def skip_norm(draw):
     if op == "SkipLayerNormalization":
         operands.append(draw.floats(row) if draw.chance(0.6) else None)
     operands.append(draw.floats(row) if draw.chance(0.6) else None)
-    return ms_node(op, operands, {"epsilon": draw.pick([1e-5, 0.1])}, tolerance=1e-3,
+    node = ms_node(op, operands, {"epsilon": draw.pick([1e-5, 0.1])}, tolerance=1e-3,
                    **draw.pick([{}, {"outputs": 4, "unwanted": (1, 2)}]))
+    with_statistics = op == "SkipLayerNormalization" and node.outputs == 1 and draw.chance(0.4)
+    return statistics_of(node) if with_statistics else node
+
+
+def statistics_of(node):
+    """The node with the means and deviations that training reads and onnxruntime does not give:
+    those of LayerNormalization.
+    """
+    x, skip, scale, bias, added = node.operands + [None] * (5 - len(node.operands))
+    total = x + skip + (0 if added is None else added)
+    norm = Node("LayerNormalization", [total.astype("f4"), scale, bias],
+                {"axis": -1, **node.attributes}, outputs=3)
+    return dataclasses.replace(node, outputs=3, stand_in=(norm, lambda array: array))
 
 
 def simplified_norm(draw):
@@ -113,6 +128,10 @@ def rotary(draw):
     shape = draw.pick([[batch, steps, heads * size], [batch, heads, steps, size]])
     positions = draw.pick([np.array([draw.dim(0, rows - steps)]),
                            draw.ints(0, rows - 1, [batch, steps])])
+    if positions.ndim == 2 and draw.chance(0.3):  # several sequences, longer than the caches
+        rows = draw.dim(1, rows)
+        attributes["is_packed_batching"] = 1
+        positions = draw.ints(0, rows - 1, [batch, steps])
     return ms_node("RotaryEmbedding", [draw.floats(shape), positions, draw.floats([rows, half]),
                                        draw.floats([rows, half])], attributes)
 
