@@ -25,6 +25,7 @@
 #include "compiler/optimize/simplify.h"
 #include "compiler/optimize/sink_reshapes.h"
 #include "compiler/optimize/sink_transposes.h"
+#include "compiler/optimize/split_transforms.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -54,6 +55,8 @@ constexpr Pass kPasses[] = {
      "writes joins and sums of very many operands as several"},
     {"infer-and-fold", InferAndFold, 0, kExpanded, kTyped,
      "gives every value its type, and constants where all inputs are"},
+    {"split-transforms", SplitTransforms, 1, kTyped | kExpanded, 0,
+     "writes Fourier transforms of known lengths as products with the matrices of their factors"},
     {"integer-contractions", IntegerContractions, 1, kTyped | kExpanded, 0,
      "makes contractions of quantised tensors sums of products of the stored integers"},
     {"remove-identities", RemoveIdentities, 1, kTyped | kExpanded, 0,

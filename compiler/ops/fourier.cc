@@ -1,5 +1,7 @@
 // DFT and STFT: discrete Fourier transforms as sums over the definition; complex numbers are the
-// last axis, of one element (real) or two. Rfft and Irfft of com.microsoft in terms of DFT.
+// last axis, of one element (real) or two. Rfft and Irfft of com.microsoft in terms of DFT. Behind
+// type inference the pass split-transforms writes those of a known length as products with the
+// matrices of its factors (optimize/split_transforms.h), with ComplexProduct and StftFrames.
 //
 // Angles are reduced to one turn in integers before they are floats: sines keep their digits
 // however long the transform is. Along an axis that only a run knows, what is transformed is a
@@ -23,12 +25,21 @@ struct Complex {
   Expr real, imaginary;
 };
 
+// The sine of so many steps, below 5 * length, of which 4 * length are a turn: that of an angle
+// within a quarter turn of 0, which keeps its digits and is 0 where it should be.
+Expr Sine(const Expr& steps, const Expr& length, DType type) {
+  const Expr turned = Mod(steps, length * 4);
+  const Expr behind = Select(Le(turned, length * 3), length * 2 - turned, turned - length * 4);
+  const Expr near = Select(Le(turned, length), turned, behind);
+  const Expr step = Div(NumberConst(std::numbers::pi / 2, type), Cast(type, length));
+  return Unary(ExprOp::kSin, Cast(type, near) * step);
+}
+
 // e^(i angle) of `steps` of the `length` steps of a turn, times x; the part that `part` says.
 Expr Turned(const Complex& x, const Expr& steps, const Expr& length, const Expr& part) {
   const DType type = x.real.dtype();
-  const Expr turn = Div(NumberConst(2 * std::numbers::pi, type), Cast(type, length));
-  const Expr angle = Cast(type, Mod(steps, length)) * turn;
-  const Expr cosine = Unary(ExprOp::kCos, angle), sine = Unary(ExprOp::kSin, angle);
+  const Expr quarters = Mod(steps, length) * 4;
+  const Expr cosine = Sine(quarters + length, length, type), sine = Sine(quarters, length, type);
   return Select(Eq(part, 0), x.real * cosine - x.imaginary * sine,
                 x.real * sine + x.imaginary * cosine);
 }
@@ -49,13 +60,13 @@ absl::Status RequireComplex(const Tensor& x) {
                       "the last axis needs one element, or two for complex numbers");
 }
 
-// The number at i, whose last index is none; zero where `exists` does not hold.
-Complex NumberAt(const Tensor& x, Indices i, const Expr& exists) {
+// The number at i, whose last index is none.
+Complex NumberAt(const Tensor& x, Indices i) {
   i.push_back(0);
-  const Expr real = x(i), zero = Number(0, real);
-  if (x.dim(-1).IsInt(1)) return {Select(exists, real, zero), zero};
+  const Expr real = x(i);
+  if (x.dim(-1).IsInt(1)) return {real, Number(0, real)};
   i.back() = 1;
-  return {Select(exists, real, zero), Select(exists, x(i), zero)};
+  return {real, x(i)};
 }
 
 struct Transform {
@@ -180,7 +191,7 @@ absl::Status Dft(OpContext& op) {
   auto body = [&](const Indices& i, const Indices& r) {
     Indices at(i.begin(), i.end() - 1);
     at[t.axis] = r[0];
-    Complex x = NumberAt(t.x, at, Bool(true));
+    Complex x = NumberAt(t.x, at);
     if (t.to_real()) x = WithMirror(t, x, r[0]);
     const Expr steps = i[t.axis] * r[0];
     return Turned(x, t.inverse ? steps : -steps, t.length, i.back());
@@ -208,39 +219,87 @@ absl::StatusOr<Tensor> SignalOf(OpContext& op) {
   return x;
 }
 
-// [batch, frames, bins, 2]: transforms of windows that start frame_step apart.
-absl::Status Stft(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor x, SignalOf(op));
-  AOTC_ASSIGN_OR_RETURN(Expr step, ScalarOr(op, 1, 0));
-  Tensor window;
+// Windows of a signal that start `step` apart.
+struct Frames {
+  Tensor x;       // [batch, samples, 1 or 2]
+  Tensor window;  // [length], or invalid
+  Expr step, length, count;
+
+  Complex At(const Expr& batch, const Expr& frame, const Expr& place) const;
+};
+
+Complex Frames::At(const Expr& batch, const Expr& frame, const Expr& place) const {
+  Complex number = NumberAt(x, {batch, Clamp(frame * step + place, 0, x.dim(1) - 1)});
+  if (!window.valid()) return number;
+  const Expr weight = Cast(number.real.dtype(), window({place}));
+  return {number.real * weight, number.imaginary * weight};
+}
+
+absl::StatusOr<Frames> ReadFrames(OpContext& op) {
+  Frames f;
+  AOTC_ASSIGN_OR_RETURN(f.x, SignalOf(op));
+  const Expr& samples = f.x.dim(1);
+  AOTC_ASSIGN_OR_RETURN(f.step, ScalarOr(op, 1, 0));
   if (op.HasInput(2)) {
-    AOTC_ASSIGN_OR_RETURN(window, op.Input(2));
-    AOTC_RETURN_IF_ERROR(RequireRank(window, 1, 1));
+    AOTC_ASSIGN_OR_RETURN(f.window, op.Input(2));
+    AOTC_RETURN_IF_ERROR(RequireRank(f.window, 1, 1));
   }
-  AOTC_ASSIGN_OR_RETURN(Expr length, ScalarOr(op, 3, window.valid() ? window.dim(0) : x.dim(1)));
-  if (window.valid()) {
-    AOTC_RETURN_IF_ERROR(
-        op.RequireEqual(window.dim(0), length, "the window does not have frame_length elements"));
+  AOTC_ASSIGN_OR_RETURN(f.length, ScalarOr(op, 3, f.window.valid() ? f.window.dim(0) : samples));
+  if (f.window.valid()) {
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(f.window.dim(0), f.length,
+                                         "the window does not have frame_length elements"));
   }
-  AOTC_RETURN_IF_ERROR(op.Require(And(Le(1, step), And(Le(1, length), Le(length, x.dim(1)))),
+  AOTC_RETURN_IF_ERROR(op.Require(And(Le(1, f.step), And(Le(1, f.length), Le(f.length, samples))),
                                   "frame_step is below 1, or frame_length not between 1 and the "
                                   "signal's length"));
   // What only a run knows is within its limits behind that.
-  step = Simplify(Max(step, 1), op.bounds());
-  length = Simplify(Max(length, 1), op.bounds());
-  const Expr last = x.dim(1) - 1;
+  f.step = Simplify(Max(f.step, 1), op.bounds());
+  f.length = Simplify(Max(f.length, 1), op.bounds());
+  f.count = Simplify(FloorDiv(samples - f.length, f.step) + 1, op.bounds());
+  return f;
+}
+
+// [batch, frames, bins, 2]: transforms of frames.
+absl::Status Stft(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Frames f, ReadFrames(op));
   const bool onesided = op.attributes().Int("onesided", 1) != 0;
-  const Expr frames = Simplify(FloorDiv(x.dim(1) - length, step) + 1, op.bounds());
-  const Shape shape = {x.dim(0), frames, onesided ? FloorDiv(length, 2) + 1 : length, 2};
+  const Expr bins = onesided ? FloorDiv(f.length, 2) + 1 : f.length;
   auto body = [&](const Indices& i, const Indices& r) {
-    Complex number = NumberAt(x, {i[0], Clamp(i[1] * step + r[0], 0, last)}, Bool(true));
-    if (window.valid()) {
-      const Expr weight = Cast(number.real.dtype(), window({r[0]}));
-      number = {number.real * weight, number.imaginary * weight};
-    }
-    return Turned(number, -(i[2] * r[0]), length, i[3]);
+    return Turned(f.At(i[0], i[1], r[0]), -(i[2] * r[0]), f.length, i[3]);
   };
-  op.SetOutput(0, op.b().Reduce("sum", x.dtype(), shape, {length}, body));
+  op.SetOutput(0,
+               op.b().Reduce("sum", f.x.dtype(), {f.x.dim(0), f.count, bins, 2}, {f.length}, body));
+  return absl::OkStatus();
+}
+
+// The frames of an STFT with the same operands: [batch, frames, 1 or 2, length].
+absl::Status StftFrames(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Frames f, ReadFrames(op));
+  op.SetOutput(0,
+               op.b().Compute(ComputeType(f.x.dtype()), {f.x.dim(0), f.count, f.x.dim(2), f.length},
+                              [&](const Indices& i) {
+                                const Complex number = f.At(i[0], i[1], i[3]);
+                                return Select(Eq(i[2], 0), number.real, number.imaginary);
+                              }));
+  return absl::OkStatus();
+}
+
+// Products of complex numbers [..., 1 or 2, n] and [..., 2, n], whose other dims broadcast.
+absl::Status ComplexProduct(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor by, op.Input(1));
+  AOTC_ASSIGN_OR_RETURN(const Shape shape, op.b().Broadcast({x.shape(), by.shape()}));
+  const auto part_of = [&](const Tensor& t, Indices i, const Expr& part) {
+    i[i.size() - 2] = part;
+    return t(BroadcastIndices(t.shape(), i));
+  };
+  op.SetOutput(0, op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
+    const Expr& part = i[i.size() - 2];
+    if (x.dim(-2).IsInt(1)) return part_of(x, i, 0) * part_of(by, i, part);
+    const Expr same = part_of(x, i, part) * part_of(by, i, 0);
+    const Expr other = part_of(x, i, 1 - part) * part_of(by, i, 1);
+    return same + Select(Eq(part, 0), -other, other);
+  }));
   return absl::OkStatus();
 }
 
@@ -274,28 +333,26 @@ absl::Status Rfft(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
-// Of the first m complex numbers [.., m, 2] of such a transform the real x, [.., 2 * (m - 1)]. The
-// others mirror those between the ends.
+// Of the first m complex numbers [.., m, 2] of such a transform the real x, [.., 2 * (m - 1)].
 absl::Status Irfft(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_ASSIGN_OR_RETURN(const int64_t axes, TransformedAxes(e));
-  const Expansion::NamedValues inverse = {{"inverse", int64_t{1}}};
   ValueId y = e.Input(0);
-  for (int64_t k = 1; k < axes; ++k) y = TransformAlong(e, y, -2 - k, inverse);
-  const ValueId back = e.Emit("Slice", {y, e.Ints("first", {-2}), e.Ints("end", {0}),
-                                        e.Ints("along", {-2}), e.Ints("step", {-1})});
-  const ValueId sign = e.Emit("CastLike", {e.Numbers("sign", DType::kF32, {2}, {1, -1}), back});
-  const ValueId all = e.Emit("Concat", {y, e.Emit("Mul", {back, sign})}, {{"axis", int64_t{-2}}});
-  const ValueId x = TransformAlong(e, all, -2, inverse);
-  e.SetOutput(0, e.Emit("Gather", {x, e.Add("real", Constant::SplatInt(DType::kI64, {}, 0))},
-                        {{"axis", int64_t{-1}}}));
+  for (int64_t k = 1; k < axes; ++k) y = TransformAlong(e, y, -2 - k, {{"inverse", int64_t{1}}});
+  y = TransformAlong(e, y, -2, {{"inverse", int64_t{1}}, {"onesided", int64_t{1}}});
+  e.SetOutput(0, e.Emit("Squeeze", {y, e.Ints("last", {-1})}));
   return absl::OkStatus();
 }
 
 constexpr OpDef kOps[] = {
+    {.name = "ComplexProduct",
+     .compute = ComplexProduct,
+     .summary = "products of complex numbers, whose parts are the last axis but one",
+     .traits = kOwn},
     {.name = "com.microsoft.Irfft", .expand = Irfft, .summary = "real numbers of a transform"},
     {.name = "com.microsoft.Rfft", .expand = Rfft, .summary = "half a transform of real numbers"},
     {.name = "DFT", .compute = Dft, .summary = "discrete Fourier transform along an axis"},
+    {.name = "StftFrames", .compute = StftFrames, .summary = "frames of a STFT", .traits = kOwn},
     {.name = "STFT", .compute = Stft, .summary = "Fourier transforms of overlapping frames"},
 };
 

@@ -139,19 +139,22 @@ ValueId RewriteSite::EmitConstant(std::string_view suffix, Constant constant) {
   return rebuilder_.graph().AddConstant(StrCat(name, suffix), std::move(constant));
 }
 
+ValueId RewriteSite::EmitSizes(std::string_view suffix, const Shape& sizes) {
+  if (const std::optional<std::vector<int64_t>> numbers = StaticDims(sizes)) {
+    return EmitConstant(suffix, Constant::Ints(*numbers));
+  }
+  const Shape count = {Expr(static_cast<int64_t>(sizes.size()))};
+  const ValueId elements = Emit("Elements", {}, {}, TensorType(DType::kI64, count));
+  rebuilder_.graph().values[elements].elements = sizes;
+  return elements;
+}
+
 ValueId RewriteSite::EmitReshape(ValueId value, const Shape& dims) {
   const ValueType from = TypeOf(value);
   if (SameShape(from.dims, dims)) return value;
-  const auto rank = static_cast<int64_t>(dims.size());
-  std::optional<std::vector<int64_t>> numbers = StaticDims(dims);
+  const ValueId shape = EmitSizes("_shape", dims);
+  const std::optional<std::vector<int64_t>> numbers = StaticDims(dims);
   Attributes attributes;
-  ValueId shape;
-  if (numbers) {
-    shape = EmitConstant("_shape", Constant::Ints(*numbers));
-  } else {
-    shape = Emit("Elements", {}, {}, TensorType(DType::kI64, {Expr(rank)}));
-    rebuilder_.graph().values[shape].elements = dims;
-  }
   const bool has_zero = !numbers || std::ranges::count(*numbers, 0) > 0;
   if (has_zero) attributes.Set("allowzero", int64_t{1});
   return Emit("Reshape", {value, shape}, std::move(attributes), TensorType(from.dtype, dims));

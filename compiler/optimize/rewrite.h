@@ -91,6 +91,8 @@ class RewriteSite {
   ValueId Emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
                ValueType type);
   ValueId EmitConstant(std::string_view suffix, Constant constant);
+  // A vector of sizes: a constant where all are numbers.
+  ValueId EmitSizes(std::string_view suffix, const Shape& sizes);
   // `value` under another shape of as many elements; `value` itself where it has that shape.
   ValueId EmitReshape(ValueId value, const Shape& dims);
 

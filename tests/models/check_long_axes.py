@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Operators that take as many steps as an axis is long, and not that many for each element of it:
-scatters, TopK, Unique and CumSum on axes of some thousand elements, against numpy, on cpu.
+scatters, TopK, Unique, CumSum and DFT on axes of some thousand elements, against numpy, on cpu.
 
     tests/models/check_long_axes.py                # every probe
     tests/models/check_long_axes.py --probe unique --sample 4
-    tests/models/check_long_axes.py --speed        # of 10^6, one thread: at most 10 times numpy
+    tests/models/check_long_axes.py --speed        # of 10^6, one thread: at most 10 times numpy,
+                                                   # and 12 times the time of a quarter of that
 
 Elements come again, NaN, infinities and both zeros among them. Exit status 0: all holds.
 """
@@ -22,7 +23,8 @@ from build_output import Failure, build_library, compile_model, model_name
 from model_table import CompiledModel, Run
 
 FLAGS = ["--cpu=x86-64-v3"]
-MOST_TIMES, RUNS, LONG, MANY = 10, 15, 3000, 10**6
+MOST_TIMES, MOST_GROWTH, RUNS, LONG, MANY = 10, 12, 15, 3000, 10**6
+PRIMES = {MANY // 4: 250007, MANY: 1000003}
 RULES = {"none": None, "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
@@ -134,7 +136,38 @@ def unique(rng, dtype, is_sorted):
                  sorted=is_sorted)
 
 
+def pairs(numbers):
+    return np.stack([numbers.real, numbers.imag], axis=-1).astype(np.float32)
+
+
+def fourier(rng, name, length, parts=2, **attributes):
+    """Along the middle one of three axes."""
+    given = length // 2 + 1 if attributes.get("inverse") and attributes.get("onesided") else length
+    x = rng.standard_normal((2, given, 3, parts)).astype(np.float32)
+    numbers = x[..., 0] + 1j * x[..., 1] if parts == 2 else x[..., 0]
+
+    def expected():
+        if attributes.get("inverse") and attributes.get("onesided"):
+            return [np.fft.irfft(numbers, length, axis=1).astype(np.float32)[..., None]]
+        if attributes.get("onesided"):
+            return [pairs(np.fft.rfft(numbers, axis=1))]
+        return [pairs((np.fft.ifft if attributes.get("inverse") else np.fft.fft)(numbers, axis=1))]
+    constants = [numpy_helper.from_array(np.array(value), key)
+                 for key, value in (("length", length), ("axis", 1))]
+    return Probe(f"dft_{name}_{length}", "DFT", {"x": x}, expected, constants, **attributes)
+
+
+def fouriers(rng):
+    for length in (1, 2, 97, 3000, 4096, 10007, 20014):  # a large prime, and twice that
+        yield fourier(rng, "complex", length)
+        yield fourier(rng, "inverse", length, inverse=1)
+        yield fourier(rng, "real", length, 1)
+        yield fourier(rng, "half", length, 1, onesided=1)
+        yield fourier(rng, "to_real", length, inverse=1, onesided=1)
+
+
 def probes(rng):
+    yield from fouriers(rng)
     yield from (scatter_nd(rng, rule, None, depth) for rule in RULES for depth in (1, 2, 3))
     yield from (scatter_elements(rng, rule) for rule in RULES)
     for dtype in (np.float32, np.int64, np.int32, np.uint8, np.float64):
@@ -143,10 +176,10 @@ def probes(rng):
         yield from (unique(rng, dtype, is_sorted) for is_sorted in (0, 1))
 
 
-def fast_probes(rng):
-    """Of 10^6 elements, and the function of numpy that each is measured by."""
-    x, u = (rng.standard_normal(MANY).astype(np.float32) for _ in range(2))
-    at, sums = rng.integers(0, MANY, (MANY, 1)), np.zeros(MANY, np.float32)
+def fast_probes(rng, many):
+    """Of so many elements, and the function of numpy that each is measured by."""
+    x, u = (rng.standard_normal(many).astype(np.float32) for _ in range(2))
+    at, sums = rng.integers(0, many, (many, 1)), np.zeros(many, np.float32)
     k, axis = numpy_helper.from_array(np.array([100]), "k"), numpy_helper.from_array(
         np.array(0), "axis")
     yield Probe("scatter_add", "ScatterND", {"x": x, "at": at, "u": u},
@@ -158,35 +191,66 @@ def fast_probes(rng):
     yield Probe("unique", "Unique", {"x": x}, lambda: [np.unique(x)]), lambda: np.unique(x)
     yield Probe("cumsum", "CumSum", {"x": x}, lambda: [np.cumsum(x, dtype=np.float64).astype(
         np.float32)], [axis]), lambda: np.cumsum(x)
+    for name, length in (("dft", many), ("dft_prime", PRIMES[many])):
+        z = rng.standard_normal((length, 2)).astype(np.float32)
+        numbers = z.astype(np.float64).view(np.complex128)[:, 0]
+        yield Probe(name, "DFT", {"x": z}, lambda n=numbers: [pairs(np.fft.fft(n))],
+                    [numpy_helper.from_array(np.array(length), "length"), axis]), (
+                        lambda n=numbers: np.fft.fft(n))
+
+
+def is_same(probe, got, wanted):
+    if probe.name.startswith("dft"):
+        return np.abs(got - wanted).max() <= 2e-6 * np.abs(wanted).max()
+    if wanted.dtype.kind == "f" and probe.name.startswith(("scatter", "cumsum")):
+        return np.allclose(got, wanted, rtol=2e-3, atol=1e-2)
+    return np.array_equal(got, wanted, equal_nan=wanted.dtype.kind == "f")
 
 
 def check(probe, model):
     for name, wanted in zip((f"y{k}" for k in range(9)), probe.expected()):
         got = model.run(probe.inputs)[name]
-        is_sum = wanted.dtype.kind == "f" and "scatter" in probe.name or probe.name == "cumsum"
-        same = (np.allclose(got, wanted, rtol=2e-3, atol=1e-2) if is_sum
-                else np.array_equal(got, wanted, equal_nan=wanted.dtype.kind == "f"))
-        if got.shape != wanted.shape or not same:
+        if got.shape != wanted.shape or not is_same(probe, got, wanted):
             raise Failure(f"{probe.name}: {name} differs")
 
 
-def median(function):
+def seconds(function):
     times = []
     for _ in range(RUNS):
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)
-    return sorted(times)[RUNS // 2]
+    return sorted(times)
 
 
-def check_speed(probe, function, model):
+def times_of(probe, folder):
     """What copies the operands is the harness and not the model."""
+    model = probe.compiled(folder)
+    check(probe, model)
     run = Run(model, probe.inputs, 1, 0xFF)
-    ratio = median(run.call) / median(function)
+    times = seconds(run.call)
     run.close()
-    print(f"{probe.name}: {ratio:.2f} times numpy's time", flush=True)
-    if ratio > MOST_TIMES:
-        raise Failure(f"{probe.name}: more than {MOST_TIMES} times")
+    return times
+
+
+def check_speed(quarter, probe, function, folder):
+    small, large, numpys = times_of(quarter, folder), times_of(probe, folder), seconds(function)
+    ratio, growth = large[RUNS // 2] / numpys[RUNS // 2], large[0] / small[0]
+    print(f"{probe.name}: {ratio:.2f} times numpy's time, {growth:.2f} times a quarter's",
+          flush=True)
+    if ratio > MOST_TIMES or growth > MOST_GROWTH:
+        raise Failure(f"{probe.name}: more than {MOST_TIMES} or {MOST_GROWTH} times")
+
+
+def checks(rng, is_speed):
+    """A name, and the check of it that takes a folder."""
+    if not is_speed:
+        for probe in probes(rng):
+            yield probe.name, lambda folder, p=probe: check(p, p.compiled(folder))
+        return
+    for (quarter, _), (probe, function) in zip(fast_probes(rng, MANY // 4), fast_probes(rng, MANY)):
+        quarter.name += "_quarter"  # of the library
+        yield probe.name, lambda folder, of=(quarter, probe, function): check_speed(*of, folder)
 
 
 def main():
@@ -196,19 +260,16 @@ def main():
     parser.add_argument("--speed", action="store_true")
     options = parser.parse_args()
     rng = np.random.default_rng(1)
-    cases = list(fast_probes(rng) if options.speed else ((probe, None) for probe in probes(rng)))
+    cases = list(checks(rng, options.speed))
     if options.sample:
         cases = [cases[i] for i in rng.permutation(len(cases))[:options.sample]]
     held = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for probe, function in cases:
-            if not probe.name.startswith(options.probe):
+        for name, holds in cases:
+            if not name.startswith(options.probe):
                 continue
             try:
-                model = probe.compiled(pathlib.Path(folder))
-                check(probe, model)
-                if function:
-                    check_speed(probe, function, model)
+                holds(pathlib.Path(folder))
                 held += 1
             except Failure as failure:
                 print(failure, flush=True)

@@ -38,8 +38,9 @@ TEST(RunPasses, LevelEnableAndDisable) {
   EXPECT_THAT(Ran({.level = 0, .enable = {"fold-scale"}}),
               ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "fold-scale"));
   EXPECT_THAT(Ran({.level = 1, .disable = {"eliminate-dead"}}),
-              ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "integer-contractions",
-                          "remove-identities", "simplify", "fold-scale", "split-phases", "layout"));
+              ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "split-transforms",
+                          "integer-contractions", "remove-identities", "simplify", "fold-scale",
+                          "split-phases", "layout"));
   EXPECT_THAT(Ran({.enable = {"fold-scale"}, .disable = {"fold-scale"}}),
               Not(Contains("fold-scale")));
 }
@@ -66,10 +67,10 @@ TEST(RunPasses, InstrumentsSeeEachPass) {
     dumps.push_back(std::string(pass) + ": " + text);
   }));
   ASSERT_TRUE(RunPasses(ParseCase(kGraph), AllPasses(), context).ok());
-  ASSERT_EQ(dumps.size(), 5u);
+  ASSERT_EQ(dumps.size(), 6u);
   EXPECT_THAT(dumps[2], HasSubstr("infer-and-fold: graph @main"));
   EXPECT_THAT(dumps[2], HasSubstr("Identity"));
-  EXPECT_THAT(dumps[4], Not(HasSubstr("Identity")));
+  EXPECT_THAT(dumps[5], Not(HasSubstr("Identity")));
 }
 
 TEST(RunPasses, ChecksWhatAPassNeeds) {
