@@ -47,7 +47,8 @@ absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context) {
   return absl::InternalError("the definitions of ops do not end");
 }
 
-absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results) {
+absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results,
+                                 PassContext& context) {
   bool is_any = false;
   const auto expand = [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     const bool is_asked = std::ranges::any_of(
@@ -60,6 +61,7 @@ absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results)
   };
   if (results.empty()) return false;
   AOTC_ASSIGN_OR_RETURN(graph, RebuildGraph(graph, expand));
+  AOTC_ASSIGN_OR_RETURN(graph, ExpandOps(graph, context));
   return is_any;
 }
 

@@ -13,8 +13,10 @@ namespace aotc {
 // Collects the complaints of all definitions. What an expansion emits is expanded in turn.
 absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context);
 
-// Expands the nodes with those results whose op has both forms. False where there is none.
-absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results);
+// Expands the nodes with those results whose op has both forms, and what they emit in turn. False
+// where there is none.
+absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results,
+                                 PassContext& context);
 
 }  // namespace aotc
 

@@ -346,7 +346,8 @@ absl::StatusOr<Graph> Infer(Graph graph, PassContext& context, bool bounded) {
       named = true;
       graph.nodes[node].attributes.Set(kGrowth, growth);
     }
-    AOTC_ASSIGN_OR_RETURN(const bool expanded, ExpandNodes(graph, inference.sizes().expanded));
+    AOTC_ASSIGN_OR_RETURN(const bool expanded,
+                          ExpandNodes(graph, inference.sizes().expanded, context));
     named |= expanded;
     if (!named && result.ok() && HasBounds(graph)) {
       // What a run computes has the room that follows from that, and a sentence of its result.

@@ -148,10 +148,11 @@ def crop_and_resize(draw):
 
 
 def inverse(draw):
-    size = draw.dim(1, 9)
+    size = draw.dim(1, 9) if draw.chance(0.7) else draw.dim(17, 24)
     x = draw.floats([*draw.shape(0, 2), size, size])
     return ms_node("Inverse", [x + 2 * size * np.eye(size, dtype="f4")[draw.rng.permutation(size)]],
-                   tolerance=1e-3)
+                   tolerance=1e-3,
+                   symbols={(0, x.ndim - 2): "n", (0, x.ndim - 1): "n"} if draw.chance(0.5) else {})
 
 
 FAMILIES = (fused_conv, fused_gemm, fused_matmul, gelu, trilu, skip_norm, simplified_norm,

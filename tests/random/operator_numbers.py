@@ -318,8 +318,12 @@ def loss(draw):
 
 
 def determinant(draw):
-    n = draw.dim(1, 4)
-    return Node("Det", [draw.floats([*draw.shape(0, 2, 1, 3), n, n])])
+    n = draw.dim(1, 4) if draw.chance(0.7) else draw.dim(17, 21)
+    x = draw.floats([*draw.shape(0, 2, 1, 3), n, n])
+    if draw.chance(0.2):
+        x[..., -1, :] = x[..., 0, :]  # singular
+    return Node("Det", [x / np.sqrt(n, dtype="f4")],
+                symbols={(0, x.ndim - 2): "n", (0, x.ndim - 1): "n"} if draw.chance(0.5) else {})
 
 
 FAMILIES = (binary, divide, mod, mod, power, shift, bitwise, compare, several, unary, unary, unary,
