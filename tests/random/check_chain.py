@@ -37,6 +37,7 @@ WAYS = {"v4": (["--cpu=x86-64-v4"], "2", 1, "avx512vl"),
         "symbolic": ([], "1..3", 2, ""),
         "v3": (["--cpu=x86-64-v3"], "2", 1, "avx2"),
         "portable": (["--cpu=portable"], "1..3", 1, "")}
+CUDA = "cuda"  # the same pairs there, which has no bands
 SLOW = {"cpu": {"l1_bytes": 1e9, "l2_bytes": 1e9, "l2_bandwidth": 1e6, "l3_bandwidth": 1e6,
                 "memory_bandwidth": 1e6}}
 BATCH = 2
@@ -206,12 +207,16 @@ def run_way(way, path, inputs, folder, rng):
     outdir = compile_model(path, "cpu", folder, {"batch": batch}, all_flags)
     chains = require_no_buffer(json.loads((outdir / "metadata.json").read_text()))
     library = folder / f"{path.stem}_{way}.so"
-    build_library(outdir, "cpu", library, 2, turns.compiler(library))
+    return run_outdir(outdir, "cpu", library, inputs, workers), chains
+
+
+def run_outdir(outdir, target, library, inputs, workers):
+    build_library(outdir, target, library, 2, turns.compiler(library))
     model = CompiledModel(library, model_name(outdir))
     actual = model.run(inputs, workers, fill=0xFF)
     require_steady(model, inputs, actual)
     model.close()
-    return actual, chains
+    return actual
 
 
 def require_equal(cases, actual, apart):
@@ -220,6 +225,26 @@ def require_equal(cases, actual, apart):
         name = f"{case.name}_y"
         if not np.array_equal(actual[name], apart[name]):
             raise Failure(f"{name}: integers differ from those of two kernels")
+
+
+def largest_error(way, actual, expected):
+    """By the largest value of each result."""
+    most = 0
+    for name, values in expected.items():
+        error = np.abs(actual[name] - values).max() / max(1, np.abs(values).max())
+        if not error <= TOLERANCE:
+            raise Failure(f"{way}: {name} is off by {error:.2e}")
+        most = max(most, error)
+    return most
+
+
+def check_cuda(cases, path, inputs, folder, expected):
+    """Integers have the bits that the CPU gives them, which `expected` are."""
+    outdir = compile_model(path, CUDA, folder, {"batch": "1..3"})
+    actual = run_outdir(outdir, CUDA, folder / f"{path.stem}_cuda.so", inputs, 1)
+    require_equal([case for case in cases if case.is_exact], actual, expected)
+    print(f"{CUDA}: {len(cases)} hold, errors up to "
+          f"{largest_error(CUDA, actual, expected):.1e}", flush=True)
 
 
 def check(options, folder):
@@ -231,7 +256,7 @@ def check(options, folder):
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     names = [f"{case.name}_y" for case in cases]
     expected = dict(zip(names, session.run(names, inputs)))
-    for way in options.way:
+    for way in (way for way in options.way if way != CUDA):
         if WAYS[way][3] and not has_feature(WAYS[way][3]):
             continue
         actual, chains = run_way(way, path, inputs, folder,
@@ -241,15 +266,13 @@ def check(options, folder):
             require_equal([case for case in cases if case.is_exact], actual, apart)
             expected.update({f"{case.name}_y": apart[f"{case.name}_y"]
                              for case in cases if case.is_exact})
-        errors = {name: np.abs(actual[name] - expected[name]).max()
-                  / max(1, np.abs(expected[name]).max()) for name in names}
-        for name, error in errors.items():
-            if not error <= TOLERANCE:
-                raise Failure(f"{way}: {name} is off by {error:.2e}")
-        print(f"{way}: {len(cases)} hold, {chains} kernels in bands, errors up to "
-              f"{max(errors.values()):.1e}", flush=True)
+        most = largest_error(way, actual, expected)
+        print(f"{way}: {len(cases)} hold, {chains} kernels in bands, errors up to {most:.1e}",
+              flush=True)
         if options.count >= 10 and chains < options.count // 2:
             raise Failure("few of them are computed in bands")
+    if CUDA in options.way:
+        check_cuda(cases, path, inputs, folder, expected)
 
 
 def main():
@@ -257,9 +280,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first one")
     parser.add_argument("--count", type=int, default=16)
-    parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
+    parser.add_argument("--way", action="append", choices=[*WAYS, CUDA], help="default: all")
     options = parser.parse_args()
-    options.way = options.way or list(WAYS)
+    options.way = options.way or [*WAYS, CUDA]
     folder = work_folder() / "random_tests" / f"chain_{options.seed}_{options.first}"
     try:
         check(options, folder)
