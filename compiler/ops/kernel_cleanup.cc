@@ -137,7 +137,13 @@ void SimplifyKernel(Kernel& kernel) {
   const Bounds symbols = BoundsOf(kernel.symbols);
   const auto size = [&](const Expr& e) { return NamedSize(Simplify(e, symbols), kernel.symbols); };
   for (KernelTensor& tensor : kernel.tensors) {
-    for (Expr& dim : tensor.shape) dim = size(dim);
+    for (Expr& dim : tensor.shape) {
+      // An operand keeps the symbols of its dims: with them stay the checks that say what they are
+      // here, which a kernel that this one is joined with may not know.
+      const Expr simple = size(dim);
+      const bool is_kept = tensor.role == TensorRole::kInput && FreeVars(simple) != FreeVars(dim);
+      if (!is_kept) dim = simple;
+    }
   }
   for (Stage& stage : kernel.stages) {
     for (Axis& axis : stage.axes) axis.extent = size(axis.extent);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/ir/expr_text.h"
 #include "compiler/ir/symbol_text.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 #include "gmock/gmock.h"
 #include "tests/unit/pass_case.h"
@@ -154,6 +156,27 @@ TEST(RunSizes, ABranchHasItsOwn) {
   EXPECT_FALSE(dims_of(true, 5).ok());
   // What is wrong with the other branch is not looked at.
   EXPECT_THAT(*dims_of(false, 5), ElementsAre(4, 6));
+}
+
+// It may be joined with a kernel that reads the same operand and knows nothing of that.
+TEST(RunSizes, AKernelKeepsWhatItsBranchRequires) {
+  const Graph graph = Inferred(R"air(graph @main(%c: bool[], %s: f32[2, 6], %x: f32[n, 6]) -> (%y) {
+      symbol n in 1..3
+      %y = If(%c)
+        region else_branch() -> (%b) {
+          %b = Relu(%s)
+        }
+        region then_branch() -> (%a) {
+          %a = Sub(%s, %x)
+        }
+    })air");
+  const auto sub = std::ranges::find(graph.nodes, "Sub", &Node::op);
+  ASSERT_NE(sub, graph.nodes.end());
+  const absl::StatusOr<NodeKernel> built = BuildNodeKernel(graph, *sub);
+  ASSERT_TRUE(built.ok()) << built.status();
+  ASSERT_EQ(built->kernel.symbols.size(), 1U);
+  ASSERT_EQ(built->kernel.symbols[0].checks.size(), 1U);
+  EXPECT_EQ(PrintExpr(built->kernel.symbols[0].checks[0].holds), "n == 2");
 }
 
 TEST(RunSizes, AreWorkedOutInTheirOrder) {
