@@ -258,9 +258,10 @@ class ProgramBuilder {
       made.push_back(scanned);
       targets.push_back(buffers_.AddView(scanned, all, Var(loop.counter) * elements));
     }
-    // How many rounds there were, which parts of the memory behind the loop depend on.
+    // How many rounds there were, which tells where results in turn lie behind the loop.
     Expr rounds = trip.valid() ? Max(trip, 0) : Expr();
-    if (condition.valid() && !rooms.in_turn.empty()) {
+    const auto is_left = [&](const auto& room) { return node.outputs[room.number].valid(); };
+    if (condition.valid() && std::ranges::any_of(rooms.in_turn, is_left)) {
       loop.rounds = buffers_.UniqueVariable("rounds");
       rounds = Var(loop.rounds);
     }
