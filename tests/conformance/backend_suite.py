@@ -13,14 +13,13 @@ import pathlib
 
 import onnx
 from onnx import numpy_helper
-from onnx.backend.test.runner import Runner
 
+import compare_outputs
 import table_values
 from build_output import Failure, build_library, compile_model, model_name
 from model_table import CompiledModel
 
 STAGES = ("passed", "import refused", "compile failed", "run status", "mismatch")
-RELATIVE, ABSOLUTE = 1e-3, 1e-7  # the official tolerances
 COMPILER = ("g++", "-std=c++17", "-O1")
 REFUSED = "exit status 1:"       # of aotc: an error of the model or of flags
 
@@ -132,15 +131,6 @@ def ordered(model, inputs, data):
     return [by_name.get(info.name.decode()) for info in model.inputs]
 
 
-def difference(expected, actual):
-    """None where the official comparison holds."""
-    try:
-        Runner.assert_similar_outputs(expected, actual, rtol=RELATIVE, atol=ABSOLUTE)
-    except (AssertionError, TypeError, AttributeError) as error:
-        return str(error)
-    return None
-
-
 def check(test, settings, folder):
     """The stage that a test reaches, with the text of what stopped it there."""
     name, flags = test.folder.name, shape_flags(test.inputs, [inputs for inputs, _ in test.sets])
@@ -151,12 +141,13 @@ def check(test, settings, folder):
         return Result(name, "import refused", str(failure))
     except Failure as failure:
         return Result(name, "compile failed", str(failure))
+    tolerances = compare_outputs.tolerances(test.folder)
     for inputs, expected in test.sets:
         try:
             actual = table_values.run(model, ordered(model, test.inputs, inputs))
         except Failure as failure:
             return Result(name, "run status", str(failure))
-        text = difference(expected, actual)
+        text = compare_outputs.difference(actual, expected, *tolerances)
         if text:
             return Result(name, "mismatch", text)
     model.close()

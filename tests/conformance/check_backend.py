@@ -23,11 +23,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 import onnx.backend.test
 
-import node_cases
 import onnx_backend
+import suite
 from build_output import Failure
 
-SCRIPT = node_cases.FOLDER.parents[1] / "scripts" / "conformance"
+SCRIPT = suite.FOLDER.parents[1] / "scripts" / "conformance"
 
 
 def run_suite(names):
@@ -109,9 +109,7 @@ def main():
     parser.add_argument("--count", type=int, default=8, help="of node tests")
     parser.add_argument("--include", action="append", default=[], help="tests by their names")
     options = parser.parse_args()
-    excluded = {words[0] for words in node_cases.read_table("excluded.txt", 2)}
-    names = [path.name for path in sorted(node_cases.DATA.iterdir()) if path.name not in excluded]
-    plain = [name for name in names if re.match(PLAIN, name)]
+    plain = [case.name for case in suite.read_all(["node"]) if re.match(PLAIN, case.name)]
     names = options.include or random.Random(options.seed).sample(plain, options.count)
     try:
         print(f"ONNX's runner: {run_suite(names)} tests hold: {' '.join(sorted(names))}")

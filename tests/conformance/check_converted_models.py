@@ -16,7 +16,7 @@ import sys
 import onnx
 
 import converted
-import node_cases  # noqa: F401  (puts the folder of what follows on the path)
+import suite  # noqa: F401  (puts the folder of what follows on the path)
 import model_list
 import reference
 import turns

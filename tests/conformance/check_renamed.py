@@ -12,8 +12,8 @@ import sys
 
 import onnx
 
-import node_cases
 import renaming
+import suite
 from build_output import command
 from model_list import build_folder, work_folder
 
@@ -35,10 +35,10 @@ def main():
     seed = parser.parse_args().seed
     root = work_folder() / "renamed_node_tests" / "evaluator"
     shutil.rmtree(root, ignore_errors=True)
-    for number, source in enumerate(sorted(node_cases.DATA.iterdir())):
+    for number, source in enumerate(sorted((suite.DATA / "node").iterdir())):
         write_case(source, root / source.name, seed + 4 * number)
     print(command([build_folder() / "tests/node_tests"], MOST_SECONDS,
-                  cwd=node_cases.FOLDER.parents[1],
+                  cwd=suite.FOLDER.parents[1],
                   env={**os.environ, "AOTC_ONNX_NODE_TESTS": str(root)}))
     return 0
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles ONNX's node tests for each target, and compares what they compute with their data.
+"""Compiles ONNX's backend tests for each target, and compares what they compute with their data.
 
-    tests/conformance/check_targets.py                       # all, both targets; counts asserted
-    tests/conformance/check_targets.py --sample 20           # 20 of some opsets, drawn by --seed
+    tests/conformance/check_targets.py                       # all 1,914, both targets
+    tests/conformance/check_targets.py --part 3              # a third, drawn by --seed
+    tests/conformance/check_targets.py --folder light        # see suite.py
     tests/conformance/check_targets.py --target cuda test_abs test_tile
     tests/conformance/check_targets.py --renamed 7           # under strange names, see renaming.py
     tests/conformance/check_targets.py --other-data 7        # see other_data.py
@@ -11,7 +12,7 @@
 The tests of one opset are components of one model, which costs one compilation. Where a batch
 fails, its halves are tried, to name the tests that fail. The CUDA target is built for the host with
 the emulation header; --target gpu is CUDA on a GPU, and nvcc what that compiler takes without a
-warning. What cannot be compiled stands in excluded_targets.txt, each with its reason.
+warning. Left out are the tests of excluded.txt alone, which check_excluded.py looks at.
 Exit status 0: all hold.
 """
 import argparse
@@ -25,20 +26,18 @@ import onnx
 
 import converted
 import merge_models
-import node_cases
 import other_data
 import renaming
 import run_batch
+import suite
 import turns
 from build_output import (Failure, build_library, command, compile_model, compile_objects,
-                          model_name, quiet_environment, target_of_aotc)
+                          join_kernels, model_name, quiet_environment)
 from model_list import work_folder
 
 TARGETS = ("cpu", "cuda")
 BYTES = "--max-string-bytes=1024"
 ALL_TARGETS = "cpu", "cuda", "cuda-races", "nvcc", "gpu"
-SAMPLED_OPSETS = 3
-LEAST_SAMPLED = 100    # tests of an opset, for it to be drawn
 LEAST_CONVERTED = 300  # conversions that pass, of all tests
 
 
@@ -57,20 +56,33 @@ def write_batch(cases, folder, renamed):
             return names.get(prefix + name, prefix + name)
         flags += [f"--bound={name_of(name)}:{axis}={most}" for name, axis, most in case.bounds()]
         for name, items in case.rooms():
-            flags += node_cases.room_flags(name_of(name), items)
+            flags += suite.room_flags(name_of(name), items)
     return folder / "batch.onnx", flags
+
+
+def generate(target, cases, folder, renamed=None, flags=()):
+    """The folder that aotc writes for the cases as one model."""
+    path, bounds = write_batch(cases, folder, renamed)
+    return compile_model(path, target, folder, {},
+                         [BYTES, *turns.cpu_flags(target, folder), *bounds, *flags])
+
+
+def build(target, cases, folder, outdir):
+    """The library of what generate() wrote."""
+    join_kernels(outdir)
+    library = folder / "batch.so"
+    levels = turns.FAST if any(case.is_light for case in cases) else turns.LEVELS
+    build_library(outdir, target, library, 1, (*turns.compiler(folder, levels), *turns.WARNINGS))
+    return library
 
 
 def attempt(target, cases, folder, renamed):
     """Name -> what is wrong with its outputs. Failure where not even the batch runs."""
-    path, bounds = write_batch(cases, folder, renamed)
-    outdir = compile_model(path, target, folder, {},
-                           [BYTES, *turns.cpu_flags(target, folder), *bounds])
+    outdir = generate(target, cases, folder, renamed)
     if target == "nvcc":
         compile_objects(outdir, target, folder / "objects", 1)
         return {}
-    library = folder / "batch.so"
-    build_library(outdir, target, library, 1, (*turns.compiler(folder), *turns.WARNINGS))
+    library = build(target, cases, folder, outdir)
     words = [sys.executable, run_batch.__file__, library, model_name(outdir)]
     text = command([*words, *map(str, cases)], env=quiet_environment())
     return json.loads(text.splitlines()[-1])  # behind what decoders of images print
@@ -90,24 +102,20 @@ def failing(target, cases, folder, renamed=None):
 
 
 def batches_of(cases, size):
-    """Lists of cases of one opset."""
+    """Lists of cases of one opset; a light one, which is a network, is alone."""
     groups = {}
     for case in cases:
-        groups.setdefault(case.opsets, []).append(case)
+        groups.setdefault(case.name if case.is_light else case.opsets, []).append(case)
     return [group[i:i + size] for group in groups.values() for i in range(0, len(group), size)]
 
 
-def sample(cases, count, seed):
-    """Some cases of some opsets that have many."""
-    groups, generator = {}, random.Random(seed)
-    for case in cases:
-        groups.setdefault(case.opsets, []).append(case)
-    large = [group for _, group in sorted(groups.items()) if len(group) >= LEAST_SAMPLED]
-    return [case for group in generator.sample(large, SAMPLED_OPSETS)
-            for case in generator.sample(group, count)]
+def part_of(cases, parts, seed):
+    """One of so many parts of the cases, in their order."""
+    chosen = random.Random(seed).sample(range(len(cases)), -(-len(cases) // parts))
+    return [cases[index] for index in sorted(chosen)]
 
 
-def check_batches(target, batches, jobs, renamed=None, kind="node_tests"):
+def check_batches(target, batches, jobs, renamed=None, kind="tests"):
     """Name -> text of the cases that fail."""
     root = work_folder() / kind / target
     shutil.rmtree(root, ignore_errors=True)
@@ -122,34 +130,14 @@ def check_batches(target, batches, jobs, renamed=None, kind="node_tests"):
 
 
 def check_target(target, cases, options):
-    """The number of findings; prints them."""
-    excluded = {words[0]: words[2] for words in node_cases.read_table("excluded_targets.txt", 3)
-                if target_of_aotc(target) in words[1].split(",")}
-    compiled = [case for case in cases if case.name not in excluded]
-    found = check_batches(target, batches_of(compiled, options.batch), options.jobs,
-                          options.renamed, options.kind)
+    """The number of cases that fail; prints them."""
+    found = check_batches(target, batches_of(cases, options.batch), options.jobs, options.renamed,
+                          options.kind)
     for name, text in sorted(found.items()):
         print(f"{name}, {target}: {text[:1500]}", flush=True)
-    passed = len(compiled) - len(found)
-    print(f"{options.kind} on {target}: {passed} passed, {len(found)} failed, "
-          f"{len(cases) - len(compiled)} excluded", flush=True)
-    findings = len(found)
-    if options.whole:
-        findings += check_excluded(target, cases, excluded, options.jobs)
-        expected = int(dict(node_cases.read_table("counts.txt", 2))["passed"]) - len(excluded)
-        if passed != expected:
-            print(f"{target}: {passed} passed, and not {expected}")
-            findings += 1
-    return findings
-
-
-def check_excluded(target, cases, excluded, jobs):
-    """The number of excluded cases that pass after all, or are not there."""
-    listed = [[case] for case in cases if case.name in excluded]
-    wrong = set(excluded) - set(check_batches(target, listed, jobs))
-    for name in sorted(wrong):
-        print(f"{name}, {target}: passes, or is not there: take it out of excluded_targets.txt")
-    return len(wrong)
+    print(f"{options.kind} compiled for {target}: {len(cases) - len(found)} of {len(cases)} passed",
+          flush=True)
+    return len(found)
 
 
 def parse_arguments():
@@ -157,8 +145,10 @@ def parse_arguments():
     parser.add_argument("name", nargs="*", help="tests (default: all)")
     parser.add_argument("--target", action="append", choices=ALL_TARGETS,
                         help=f"default: {' and '.join(TARGETS)}")
-    parser.add_argument("--sample", type=int, metavar="N",
-                        help=f"N tests of each of {SAMPLED_OPSETS} opsets")
+    parser.add_argument("--folder", action="append", choices=suite.FOLDERS,
+                        help="tests of these (default: all)")
+    parser.add_argument("--part", type=int, metavar="N", default=1,
+                        help="one Nth of the tests, drawn by --seed")
     parser.add_argument("--seed", type=int, default=1)
     variant = parser.add_mutually_exclusive_group()
     variant.add_argument("--renamed", type=int, metavar="SEED", help="under strange names")
@@ -169,30 +159,44 @@ def parse_arguments():
     parser.add_argument("--batch", type=int, default=40, help="tests per model")
     parser.add_argument("--jobs", type=int, default=2, help="models at a time")
     options = parser.parse_args()
-    kinds = {"renamed_node_tests": options.renamed, "node_tests_of_other_data": options.other_data,
-             "converted_node_tests": options.converted}
-    options.kind = next((kind for kind, seed in kinds.items() if seed is not None), "node_tests")
-    is_drawn = options.other_data is not None or options.converted is not None
-    options.whole = not options.name and options.sample is None and not is_drawn
+    kinds = {"renamed_tests": options.renamed, "tests_of_other_data": options.other_data,
+             "converted_tests": options.converted}
+    options.kind = next((kind for kind, seed in kinds.items() if seed is not None), "tests")
     return options
+
+
+def cases_of(options):
+    """As the options draw and vary them. A Failure where they are fewer than they have to be."""
+    if options.name:
+        cases = [suite.parse(name) for name in options.name]
+    else:
+        cases = suite.read_all(options.folder or suite.FOLDERS)
+    if options.other_data is not None:
+        cases = other_data.kept_of(cases)
+        if not options.name and not options.folder:
+            suite.require_count("other_data", len(cases))
+    elif options.converted is not None:
+        cases = [case for case in cases if case.folder == "node"]
+    cases = part_of(cases, options.part, options.seed)
+    if options.other_data is not None:
+        if options.part == 1:
+            other_data.check_left_out(options.other_data)
+        return other_data.cases_of(cases, options.other_data)
+    if options.converted is not None:
+        least = 0 if options.name or options.folder else LEAST_CONVERTED // options.part
+        return converted.cases_of(cases, options.converted, least)
+    return cases
 
 
 def main():
     options = parse_arguments()
-    cases = node_cases.read_all()
-    if options.name:
-        cases = [case for case in cases if case.name in options.name]
-    if options.other_data is not None:
-        cases = other_data.cases_of(cases, options.other_data, options.sample)
-    elif options.converted is not None:
-        cases = converted.cases_of(cases, options.converted, options.sample)
-        if not options.name and not options.sample and len(cases) < LEAST_CONVERTED:
-            print(f"{len(cases)} conversions, and not {LEAST_CONVERTED}")
-            return 1
-    elif options.sample:
-        cases = sample(cases, options.sample, options.seed)
-    findings = sum(check_target(target, cases, options) for target in options.target or TARGETS)
-    return 1 if findings or not cases else 0
+    try:
+        cases = cases_of(options)
+    except Failure as failure:
+        print(failure)
+        return 1
+    failed = sum(check_target(target, cases, options) for target in options.target or TARGETS)
+    return 1 if failed or not cases else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Node tests whose models onnx.version_converter has moved to another opset.
 
-    cases, apart = converted.cases_of(node_cases.read_all(), seed=1)
+    cases = converted.cases_of(suite.read_all(), seed=1, least=300)
 
 Conversions that the converter refuses, or after which onnxruntime or ONNX's evaluator do not give
 the numbers of the test either, are counted apart.
@@ -13,7 +13,8 @@ import sys
 import onnx
 from onnx import version_converter
 
-import node_cases
+import suite
+from build_output import Failure
 from compare_outputs import difference
 from other_data import results_of
 
@@ -36,7 +37,7 @@ def convert(model, opset):
 
 
 @dataclasses.dataclass(frozen=True)
-class Converted(node_cases.Case):
+class Converted(suite.Case):
     opset: int = 0
 
     def __str__(self):
@@ -45,7 +46,7 @@ class Converted(node_cases.Case):
     def load(self):
         loaded = super().load()
         model = convert(loaded.model, self.opset)
-        return node_cases.Loaded(model, loaded.inputs, loaded.expected)
+        return suite.Loaded(model, loaded.inputs, loaded.expected)
 
     def fate(self):
         """"tested", or why it is counted apart."""
@@ -63,36 +64,38 @@ class Converted(node_cases.Case):
 
 
 def parse(text):
-    """"test_tile:1^13" is test_tile at opset 13."""
+    """"test_tile^13" is test_tile at opset 13."""
     text, _, opset = text.partition("^")
-    case = node_cases.parse(text)
+    case = suite.parse(text)
     return made_of(case, int(opset))
 
 
 def made_of(case, opset):
     opsets = tuple((domain, opset if domain == "" else version) for domain, version in case.opsets)
-    return Converted(case.name, case.known, opsets, opset)
+    return Converted(case.name, case.folder, opsets, opset)
 
 
-def drawn(cases, seed, count):
-    """A conversion of each case, up or down; of `count` cases where that is given."""
+def drawn(cases, seed):
+    """A conversion of each case, up or down."""
     generator = random.Random(seed)
-    chosen = [case for case in cases if own_opset(case.opsets)]
-    chosen = generator.sample(chosen, count) if count else chosen
-    for case in chosen:
+    for case in cases:
         own = own_opset(case.opsets)
-        near = [opset for opset in OPSETS if 0 < abs(opset - own) <= FAR]
+        near = [opset for opset in OPSETS if own and 0 < abs(opset - own) <= FAR]
         if near:
             yield made_of(case, generator.choice(near))
 
 
-def cases_of(cases, seed, count=None):
-    """The conversions that can be tested, and how many are counted apart for which reason."""
+def cases_of(cases, seed, least):
+    """The conversions that can be tested; says how many are counted apart for which reason. A
+    failure where fewer than `least` are tested.
+    """
     fates = collections.Counter()
     kept = []
-    for case in drawn(cases, seed, count):
+    for case in drawn(cases, seed):
         fate = case.fate()
         fates[fate] += 1
         kept += [case] if fate == "tested" else []
     print(f"conversions: {dict(fates.most_common())}", file=sys.stderr, flush=True)
+    if len(kept) < least:
+        raise Failure(f"{len(kept)} conversions, and not {least}")
     return kept

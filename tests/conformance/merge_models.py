@@ -16,6 +16,13 @@ def prefix_names(names, prefix):
             names[index] = prefix + name
 
 
+def rename_attributes(node, name_of):
+    """Of values that attributes name."""
+    for attribute in node.attribute if node.op_type == "Gradient" else ():
+        attribute.s = name_of(attribute.s.decode()).encode()  # y; empty in the others
+        attribute.strings[:] = [name_of(name.decode()).encode() for name in attribute.strings]
+
+
 def prefix_dims(type_proto, prefix):
     """Of items: flags say what they may be. Those of tensors are what flags name them."""
     kind = type_proto.WhichOneof("value")
@@ -34,6 +41,7 @@ def prefix_graph(graph, prefix):
         node.name = prefix + (node.name or node.op_type)
         prefix_names(node.input, prefix)
         prefix_names(node.output, prefix)
+        rename_attributes(node, lambda name: name and prefix + name)
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
                 prefix_graph(attribute.g, prefix)

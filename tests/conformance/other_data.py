@@ -1,27 +1,31 @@
-"""Node tests whose output sizes depend on data, with other data of the same shapes.
+"""Tests whose output sizes depend on data, with other data of the same shapes.
 
-    for case in other_data.cases_of(node_cases.read_all(), seed=1): case.load()
+    for case in other_data.cases_of(other_data.kept_of(suite.read_all()), seed=1): case.load()
 
-What is expected is onnxruntime's, or of ONNX's evaluator where onnxruntime lacks the operator. Data
-are drawn again until one of the two takes them, ONNX allows them, the sizes stay within the bounds
-of the test (twice its own sizes), and some output is not that of the test.
+What is expected is what onnxruntime gives, or ONNX's evaluator where onnxruntime does not give the
+results of the test for the data of the test. Data are drawn again until that one takes them, ONNX
+allows them, and some output is not that of the test. Tests of which no draw is taken are lines of
+other_data.txt, each with its reason.
 """
 import dataclasses
+import functools
 import sys
 import zlib
 
 import numpy as np
 import onnx
 
-import node_cases
+import suite
 from build_output import Failure
+from compare_outputs import difference
 
-sys.path.insert(0, str(node_cases.FOLDER.parent / "random"))
+sys.path.insert(0, str(suite.FOLDER.parent / "random"))
 
 from operator_case import run_onnx, run_reference  # noqa: E402
 
-DRAWS = 40
-LEAST_TESTED = 50  # of all node tests
+DRAWS = 200
+MOST_ELEMENTS = 100000  # of an output
+EXPANDED = "_expanded"
 
 
 def permuted(rng, array):
@@ -112,11 +116,42 @@ def is_allowed(model, inputs):
     return True
 
 
-def results_of(model, inputs):
-    """Outputs by name, or None where neither reference has them."""
+def with_text(value):
+    """Strings as objects, which numpy may hold otherwise."""
+    if isinstance(value, list):
+        return [with_text(item) for item in value]
+    return value.astype(object) if isinstance(value, np.ndarray) and is_text(value) else value
+
+
+def results_of(model, inputs, references=(run_reference, run_onnx)):
+    """Outputs by name of the first reference that has them, or None."""
     if any(node.op_type in BY_EVALUATOR for node in model.graph.node):
-        return run_onnx(model, inputs)
-    return run_reference(model, inputs) or run_onnx(model, inputs)
+        references = (run_onnx,)
+    found = next(filter(None, (run(model, inputs) for run in references)), None)
+    return found and {name: with_text(value) for name, value in found.items()}
+
+
+def models_of(case):
+    """That of the test and, where it is a function's expansion, that of the function."""
+    loaded = suite.Case.load(case)
+    yield loaded
+    if case.name.endswith(EXPANDED):
+        plain = suite.parse(case.name.removesuffix(EXPANDED)).load()
+        if all(list(a) == list(b) for a, b in zip(plain[1:], loaded[1:])):  # names
+            yield plain
+
+
+def oracle_of(case):
+    """A function from inputs to outputs, or to None: of onnxruntime, or of ONNX's evaluator, the
+    first that gives what the test expects. None where neither does.
+    """
+    for loaded in models_of(case):
+        for run in (run_reference, run_onnx):
+            results = results_of(loaded.model, loaded.inputs, (run,))
+            if results and not any(difference(results[name], value, *case.tolerances())
+                                   for name, value in loaded.expected.items()):
+                return functools.partial(results_of, loaded.model, references=(run,))
+    return None
 
 
 def arrays_of(value):
@@ -126,71 +161,81 @@ def arrays_of(value):
     return [] if value is None else [np.asarray(value)]
 
 
-def fits(results, bounds):
-    return all(array.ndim > axis and array.shape[axis] <= most
-               for name, axis, most in bounds for array in arrays_of(results[name]))
-
-
 def is_other(results, expected):
     """Whether types and ranks are those of the test, and a size or an element is not."""
     both = [(arrays_of(results[name]), arrays_of(value)) for name, value in expected.items()]
-    if any(len(a) != len(b) for a, b in both):
-        return False
     pairs = [pair for a, b in both for pair in zip(a, b)]
-    if any(a.dtype != b.dtype or a.ndim != b.ndim for a, b in pairs):
+    if any(a.dtype != b.dtype or a.ndim != b.ndim or a.size > MOST_ELEMENTS for a, b in pairs):
         return False
-    return any(a.shape != b.shape or not np.array_equal(a, b) for a, b in pairs)
+    return any(len(a) != len(b) for a, b in both) or \
+        any(a.shape != b.shape or not np.array_equal(a, b) for a, b in pairs)
 
 
 @dataclasses.dataclass(frozen=True)
-class OtherData(node_cases.Case):
+class OtherData(suite.Case):
     seed: int = 0
 
     def __str__(self):
         return f"{super().__str__()}@{self.seed}"
 
+    @functools.cache
     def draw(self):
         """The case as it is loaded; None where no draw is taken."""
-        loaded, bounds = super().load(), self.bounds()
+        loaded = super().load()
+        oracle = oracle_of(self)
         rng = np.random.default_rng([zlib.crc32(self.name.encode()), self.seed])
         kept = {name for node in loaded.model.graph.node for index, name in enumerate(node.input)
                 if (node.op_type, index) in KEPT}
-        for _ in range(DRAWS):
+        for _ in range(DRAWS if oracle else 0):
             inputs = other_inputs(rng, loaded.inputs, kept)
             if not is_allowed(loaded.model, inputs):
                 continue
-            results = results_of(loaded.model, inputs)
-            if results and fits(results, bounds) and is_other(results, loaded.expected):
-                return node_cases.Loaded(loaded.model, inputs, results)
+            results = oracle(inputs)
+            if results and is_other(results, loaded.expected):
+                return suite.Loaded(loaded.model, inputs, results)
         return None
 
     def load(self):
         drawn = self.draw()
         if drawn is None:
             raise Failure(f"{self}: no data were taken in {DRAWS} draws")
-        return drawn
+        model = onnx.ModelProto.FromString(drawn.model.SerializeToString())
+        return suite.Loaded(model, drawn.inputs, drawn.expected)
+
+    def bounds(self):
+        """Twice what the outputs have with these data."""
+        return [(name, axis, 2 * size or 1) for name, value in self.load().expected.items()
+                if isinstance(value, np.ndarray) for axis, size in enumerate(value.shape)]
 
 
 def parse(text):
-    """A case of node_cases, or "test_tile:1@7", which has other data by the seed 7."""
-    text, _, seed = text.partition("@")
-    case = node_cases.parse(text)
-    return OtherData(case.name, case.known, case.opsets, int(seed)) if seed else case
+    """A case of suite, or "test_tile@7", which has other data by the seed 7."""
+    name, _, seed = text.partition("@")
+    case = suite.parse(name)
+    return OtherData(case.name, case.folder, case.opsets, int(seed)) if seed else case
 
 
-def cases_of(cases, seed, count=None):
-    """All, or `count` of them, of which data were taken; says how many were not. A failure where
-    there are few.
+def kept_of(cases):
+    """Those whose output sizes depend on data, but for the lines of other_data.txt."""
+    left_out = {name for name, _ in suite.read_table("other_data.txt", 2)}
+    return [case for case in cases
+            if case.name not in left_out and depends_on_data(case.load().model)]
+
+
+def cases_of(cases, seed):
+    """Each with other data. A failure where none are taken."""
+    made = [OtherData(case.name, case.folder, case.opsets, seed) for case in cases]
+    lacking = [case.name for case in made if case.draw() is None]
+    if lacking:
+        raise Failure(f"no other data are taken of {lacking}: see other_data.txt")
+    return made
+
+
+def check_left_out(seed):
+    """A failure where data are taken of a test that is left out, or its sizes do not depend on
+    data.
     """
-    chosen = [case for case in cases if depends_on_data(case.load().model)]
-    if count:
-        rng = np.random.default_rng(seed)
-        chosen = [chosen[i] for i in sorted(rng.permutation(len(chosen))[:count])]
-    made = [OtherData(case.name, case.known, case.opsets, seed) for case in chosen]
-    taken = [case for case in made if case.draw() is not None]
-    left = sorted({case.name for case in made} - {case.name for case in taken})
-    print(f"sizes of {len(made)} tests depend on data; no other data are taken of {left}")
-    least = min(len(made) * 3 // 4, LEAST_TESTED) if count or len(cases) > 1000 else 0
-    if len(taken) < max(least, 1):
-        raise Failure(f"other data for {len(taken)} tests, and not for {least}")
-    return taken
+    for name, _ in suite.read_table("other_data.txt", 2):
+        case = parse(f"{name}@{seed}")
+        if not depends_on_data(suite.Case.load(case).model) or case.draw() is not None:
+            raise Failure(f"{name}: take it out of other_data.txt")

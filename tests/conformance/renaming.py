@@ -10,6 +10,8 @@ import random
 
 import onnx
 
+from merge_models import rename_attributes
+
 PLAIN = """
 auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void
@@ -84,6 +86,7 @@ def rename_graph(graph, names):
     for node in graph.node:
         for words in (node.input, node.output):
             words[:] = [names.get(word, "") for word in words]
+        rename_attributes(node, lambda name: names.get(name, ""))
     for value in values_of(graph):
         value.name = names[value.name]
     for tensor in graph.initializer:

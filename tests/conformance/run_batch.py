@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the shared library of some node tests, and prints what differs as a JSON object.
+"""Runs the shared library of some tests, and prints what differs as a JSON object.
 
     tests/conformance/run_batch.py model.so model test_abs test_tile:1
 """
@@ -44,7 +44,8 @@ def differences(library, name, cases):
     results, found = run(model, inputs), {}
     for number, (case, one) in enumerate(zip(cases, loaded)):
         for output, expected in one.expected.items():
-            text = difference(results[place(number, output)], expected)
+            actual = results[place(number, output)]
+            text = difference(actual, expected, *case.tolerances())
             if text:
                 found[case.name] = f"output {output}: {text}"
     model.close()

@@ -41,7 +41,7 @@ Outcome OutcomeOf(const absl::Status& status) {
 absl::Status CheckCase(const fs::path& folder) {
   AOTC_ASSIGN_OR_RETURN(const NodeModel model, ReadNodeModel(folder));
   AOTC_RETURN_IF_ERROR(CheckTextForm(model.graph));
-  return CheckCompiled(model, {});
+  return CheckCompiled(model);
 }
 
 // Number of failures.
