@@ -68,6 +68,11 @@ def plant(root):
     write_test(root / "holds", [relu], {"x": x}, {"y": x}, {"y": x})
     write_test(root / "is_near", [relu], {"x": x}, {"y": x}, {"y": np.where(x, near, x)})
     write_test(root / "is_off", [relu], {"x": x}, {"y": x}, {"y": far})
+    write_test(root / "is_off_by_its_own_bound", [relu], {"x": x}, {"y": x}, {"y": far})
+    (root / "is_off_by_its_own_bound/data.json").write_text(json.dumps({"rtol": 0.1}))
+    small = np.array([1e-4, 5], np.float32)  # the error is small beside the largest element
+    write_test(root / "is_off_where_small", [relu], {"x": small}, {"y": small},
+               {"y": small + np.array([1e-5, 0], np.float32)})
     write_test(root / "has_another_type", [relu], {"x": x}, {"y": x}, {"y": x.astype(np.float64)})
     write_test(root / "is_unknown", [helper.make_node("Frobnicate", ["x"], ["y"])], {"x": x},
                {"y": x}, {"y": x})
@@ -81,6 +86,7 @@ def plant(root):
     write_test(root / "is_given_sizes", [helper.make_node("Tile", ["x", "sizes"], ["y"])],
                {"x": x, "sizes": sizes}, {"y": x}, {"y": np.tile(x, sizes)})
     return {"holds": "passed", "is_near": "passed", "is_off": "mismatch",
+            "is_off_by_its_own_bound": "passed", "is_off_where_small": "mismatch",
             "has_another_type": "mismatch", "is_unknown": "import refused",
             "is_out_of_range": "run status", "passes_its_bound": "run status",
             "is_given_sizes": "passed"}
