@@ -58,6 +58,8 @@ ValueId EmitScaled(RewriteSite& site, ValueId sums, ValueId factors);
 // Ends a node: what is scaled already, rounded, plus a zero point (invalid: none).
 bool ReplaceByRounded(RewriteSite& site, ValueId scaled, ValueId zero);
 
+// ConvInteger without the taps that only read padding (optimize/padding_taps.cc).
+bool WithoutPaddingTaps(RewriteSite& site);
 // ConvInteger and MatMulInteger of constant weights: the form without zero points, u8 times i8.
 std::span<const RewriteRule> IntegerSumRules();
 // The same of two operands of the run: of any bytes.

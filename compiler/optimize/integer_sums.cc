@@ -243,7 +243,7 @@ bool WithoutZeroPoints(RewriteSite& site) {
   return site.ReplaceBy(SumBuilder(site, *node, input).Build());
 }
 
-constexpr RewriteRule kRules[] = {ProductsOfOneTerm, WithoutZeroPoints};
+constexpr RewriteRule kRules[] = {WithoutPaddingTaps, ProductsOfOneTerm, WithoutZeroPoints};
 
 }  // namespace
 

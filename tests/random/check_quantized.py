@@ -93,11 +93,11 @@ def plain_contractions(outdir):
             if k["contraction"] and "loops" in k["realisation"]]
 
 
-def run_way(way, path, inputs, folder, options):
+def run_way(way, path, inputs, folder):
     """What the model gives, compiled this way."""
     target, flags, _ = WAYS[way]
     outdir = compile_model(path, target, folder, {}, flags)
-    if way == "cpu" and not options.allow_loops:
+    if way == "cpu":
         if plain := plain_contractions(outdir):
             raise Failure("on plain loops:\n  " + "\n  ".join(plain))
     join_kernels(outdir)
@@ -123,7 +123,7 @@ def check(options, folder):
     for way in options.way:
         if WAYS[way][2] and not has_feature(WAYS[way][2]):
             continue
-        actual = run_way(way, path, inputs, folder, options)
+        actual = run_way(way, path, inputs, folder)
         ties, elements = compare(actual, expected)
         if ties > MOST_TIES * elements:
             raise Failure(f"{way}: {ties} of {elements} elements are a quantum off")
@@ -141,7 +141,6 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first graph")
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
-    parser.add_argument("--allow-loops", action="store_true", help="whatever runs on plain loops")
     options = parser.parse_args()
     options.way = options.way or list(WAYS)
     folder = work_folder() / "random_tests" / f"quantized_{options.seed}_{options.first}"
