@@ -70,7 +70,8 @@ class Table(C.Structure):
                 ("destroy", C.CFUNCTYPE(I32, PTR)),
                 ("pool_create", C.CFUNCTYPE(I32, I32, C.POINTER(Parallel))),
                 ("pool_destroy", C.CFUNCTYPE(None, C.POINTER(Parallel))),
-                ("status_text", C.CFUNCTYPE(C.c_char_p, I32)), ("set_weights", PTR),
+                ("status_text", C.CFUNCTYPE(C.c_char_p, I32)),
+                ("set_weights", C.CFUNCTYPE(I32, PTR, PTR, SIZE)),
                 ("alias_count", I32), ("aliases", C.POINTER(Alias))]
 
 
