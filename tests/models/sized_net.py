@@ -328,8 +328,8 @@ PAIRS = ("whole", "x"), ("left", "right"), ("right", "again")  # those of its te
 
 
 def make_equal_net():
-    """What is halved and doubled meets itself again; two inputs share a dim under two names, two one
-    under the same name.
+    """What is halved and doubled meets itself again; two inputs share a dim under two names, two
+    one under the same name.
     """
     net = SizedNet()
     x = net.input("x", [1, 2, "height", "width"])
