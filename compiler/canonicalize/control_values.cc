@@ -42,6 +42,15 @@ bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds) {
   return true;
 }
 
+ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
+  const std::vector<NodeId>& nodes = graph.regions[region].nodes;
+  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+    const Node& node = graph.nodes[*id];
+    if (node.op == "Identity" && node.outputs[0] == value) value = node.inputs[0];
+  }
+  return value;
+}
+
 NodeId LastNode(const Graph& graph) { return NodeId(static_cast<int32_t>(graph.nodes.size()) - 1); }
 
 ValueId EmitPrefix(Rebuilder& rebuilder, const Node& origin, ValueId value, const Prefix& prefix,

@@ -18,6 +18,9 @@ absl::StatusOr<ValueId> AsScalar(Rebuilder& rebuilder, const Node& origin, Value
 // Tensors of equal type, for all sizes.
 bool IsSameType(const ValueType& a, const ValueType& b, const Bounds& bounds);
 
+// What `value` is a copy of, as far as that is made in the region.
+ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value);
+
 // The one that was added last.
 NodeId LastNode(const Graph& graph);
 

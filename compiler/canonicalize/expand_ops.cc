@@ -25,7 +25,7 @@ absl::StatusOr<Graph> ExpandOnce(const Graph& graph, Diagnostics& diagnostics) {
   return ExpandRound(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     const absl::Status status = Expand(rebuilder, node);
     if (status.ok()) return true;
-    diagnostics.Error(PlaceOf(graph, node), MessageOf(status));
+    diagnostics.Error(PlaceOf(graph, node), status);
     return false;
   });
 }

@@ -147,14 +147,13 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
     if (absl::IsFailedPrecondition(kernel.status())) sizes_.expanded.insert(node.outputs[0]);
-    const std::string message = MessageOf(kernel.status());
     if (absl::IsInvalidArgument(kernel.status()) && !sizes_.branches.empty()) {
-      std::string& why = sizes_.branches.back();
-      if (why.empty()) why = StrCat(PlaceOf(old_, node).Text(), ": ", message);
+      absl::Status& why = sizes_.branches.back();
+      if (why.ok()) why = About(PlaceOf(old_, node).Text(), kernel.status());
       return;
     }
-    const bool has_hint = message.find("; hint: ") != std::string::npos;
-    diagnostics_.Error(PlaceOf(old_, node), message,
+    const bool has_hint = MessageOf(kernel.status()).find("; hint: ") != std::string::npos;
+    diagnostics_.Error(PlaceOf(old_, node), kernel.status(),
                        has_hint ? "" : NodeHint(graph, graph.nodes[id], kernel.status()));
     return;
   }
@@ -269,7 +268,7 @@ bool Inference::Fold(Graph& graph, const Node& old_node, const NodeKernel& kerne
   if (quantized_weights_.contains(old_node.outputs[0]) && IsByte(inputs[0].dtype())) return false;
   absl::StatusOr<std::vector<Constant>> outputs = EvaluateKernel(kernel.kernel, inputs);
   if (!outputs.ok()) {
-    diagnostics_.Error(PlaceOf(old_, old_node), MessageOf(outputs.status()));
+    diagnostics_.Error(PlaceOf(old_, old_node), outputs.status());
     return false;
   }
   for (size_t i = 0; i < outputs->size(); ++i) {
@@ -375,7 +374,9 @@ void ComplainOfInputs(const Graph& graph, Diagnostics& diagnostics) {
   for (ValueId input : graph.main_region().inputs) {
     const Value& value = graph.values[input];
     if (IsKnownType(value.type)) continue;
-    diagnostics.Error({}, StrCat("input '", value.name, "' has no known rank and element type"),
+    diagnostics.Error({},
+                      AOTC_REFUSAL(InvalidArgument, StrCat("input '", value.name,
+                                                           "' has no known rank and element type")),
                       StrCat("give its shape with --shape ", value.name, "=..."));
   }
 }

@@ -11,6 +11,7 @@
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -70,9 +71,9 @@ ControlInference::ControlInference(const Graph& old_graph, const KnownElements& 
 
 bool ControlInference::Handles(const Node& node) { return IsIf(node) || IsRepeat(node); }
 
-void ControlInference::Complain(const Node& node, const std::string& message,
+void ControlInference::Complain(const Node& node, const absl::Status& refusal,
                                 const char* hint) const {
-  diagnostics_.Error(PlaceOf(old_, node), message, hint);
+  diagnostics_.Error(PlaceOf(old_, node), refusal, hint);
 }
 
 absl::Status ControlInference::Visit(Rebuilder& rebuilder, const Node& node) {
@@ -113,17 +114,15 @@ absl::Status ControlInference::TakeBranch(Rebuilder& rebuilder, const Node& node
 }
 
 absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
-  const ValueId given = node.inputs.empty() ? ValueId() : rebuilder.Mapped(node.inputs[0]);
+  const ValueId given = rebuilder.Mapped(node.inputs[0]);
   ValueId condition = given;
-  if (!given.valid()) {
-    Complain(node, "has no condition", "");
-  } else if (IsKnownType(rebuilder.graph().values[given].type)) {
+  if (given.valid() && IsKnownType(rebuilder.graph().values[given].type)) {
     absl::StatusOr<ValueId> scalar =
         AsScalar(rebuilder, node, given, DType::kBool, "the condition");
     if (scalar.ok()) condition = *scalar;
-    if (!scalar.ok()) Complain(node, MessageOf(scalar.status()), "");
+    if (!scalar.ok()) Complain(node, scalar.status());
   }
-  std::map<RegionId, std::string> impossible;
+  std::map<RegionId, absl::Status> impossible;
   const RegionHooks hooks = {.enter =
                                  [&](RegionId) {
                                    sizes_.branches.emplace_back();
@@ -131,9 +130,9 @@ absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
                                  },
                              .leave =
                                  [&](RegionId branch) {
-                                   const std::string why = std::move(sizes_.branches.back());
+                                   const absl::Status why = std::move(sizes_.branches.back());
                                    sizes_.branches.pop_back();
-                                   if (!why.empty()) impossible[branch] = why;
+                                   if (!why.ok()) impossible[branch] = why;
                                    return absl::OkStatus();
                                  }};
   AOTC_RETURN_IF_ERROR(rebuilder.Copy(node, hooks));
@@ -146,7 +145,7 @@ absl::Status ControlInference::VisitIf(Rebuilder& rebuilder, const Node& node) {
 }
 
 void ControlInference::DropImpossible(Graph& graph, NodeId node, const Node& old_node,
-                                      const std::map<RegionId, std::string>& impossible) const {
+                                      const std::map<RegionId, absl::Status>& impossible) const {
   const std::map<std::string, RegionId> regions(graph.nodes[node].regions.begin(),
                                                 graph.nodes[node].regions.end());
   const RegionId one = regions.at("then_branch"), two = regions.at("else_branch");
@@ -163,10 +162,10 @@ void ControlInference::DropImpossible(Graph& graph, NodeId node, const Node& old
       diagnostics_.Error({}, why);
       continue;
     }
-    diagnostics_.Note(PlaceOf(old_, old_node),
-                      StrCat("ends a run with a status where its ",
-                             branch == one ? "then_branch" : "else_branch", " is taken: ", why));
-    ReplaceBranch(graph, branch, other, graph.nodes[node], why);
+    diagnostics_.Note(PlaceOf(old_, old_node), StrCat("ends a run with a status where its ",
+                                                      branch == one ? "then_branch" : "else_branch",
+                                                      " is taken: ", why.message()));
+    ReplaceBranch(graph, branch, other, graph.nodes[node], MessageOf(why));
   }
 }
 
@@ -198,10 +197,12 @@ void ControlInference::TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old
     const bool joins = taken.dtype == other.dtype && taken.dims.size() == other.dims.size();
     if (!same && !joins) {
       if (taken.kind == other.kind && taken.dtype == other.dtype) NoteTwoRanks(old_node);
-      Complain(old_node,
-               StrCat("output '", graph.values[id].name, "' is ", PrintType(taken),
-                      " where the condition holds and ", PrintType(other), " where it does not"),
-               kHintForBranches);
+      Complain(
+          old_node,
+          AOTC_REFUSAL(InvalidArgument, StrCat("output '", graph.values[id].name, "' is ",
+                                               PrintType(taken), " where the condition holds and ",
+                                               PrintType(other), " where it does not")),
+          kHintForBranches);
       continue;
     }
     if (same) {

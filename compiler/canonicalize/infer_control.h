@@ -36,14 +36,14 @@ class ControlInference {
   bool IsRegionOutput(ValueId old_value) const { return region_outputs_.contains(old_value); }
 
  private:
-  void Complain(const Node& node, const std::string& message, const char* hint) const;
+  void Complain(const Node& node, const absl::Status& refusal, const char* hint = "") const;
   // The branch of an If that is always taken; nothing where that is not known.
   std::optional<RegionId> DecidedBranch(Rebuilder& rebuilder, const Node& node) const;
   absl::Status TakeBranch(Rebuilder& rebuilder, const Node& node, RegionId branch);
   absl::Status VisitIf(Rebuilder& rebuilder, const Node& node);
   // `impossible`: why no run can take a branch of the new node.
   void DropImpossible(Graph& graph, NodeId node, const Node& old_node,
-                      const std::map<RegionId, std::string>& impossible) const;
+                      const std::map<RegionId, absl::Status>& impossible) const;
   void NoteTwoRanks(const Node& old_node) const;
   void TypeIf(Rebuilder& rebuilder, NodeId node, const Node& old_node) const;
 

@@ -8,6 +8,7 @@
 #include "compiler/canonicalize/place.h"
 #include "compiler/canonicalize/size_sources.h"
 #include "compiler/ir/graph_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -20,16 +21,6 @@ constexpr const char* kHintForCarried = "a carried value keeps its element type 
 constexpr const char* kHintForStacked =
     "how many values there may be has to be known: give the loop a count, or say it with --bound "
     "OUTPUT:0=64, of what is stacked";
-
-// What `value` is a copy of, as far as that is made in the region.
-ValueId CopiedFrom(const Graph& graph, RegionId region, ValueId value) {
-  const std::vector<NodeId>& nodes = graph.regions[region].nodes;
-  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
-    const Node& node = graph.nodes[*id];
-    if (node.op == "Identity" && node.outputs[0] == value) value = node.inputs[0];
-  }
-  return value;
-}
 
 }  // namespace
 
@@ -46,8 +37,8 @@ RepeatInference::RepeatInference(const KnownElements& known, SizeWalk& sizes,
       growth_(sizes, rebuilder, node),
       old_body_(rebuilder.old_graph().regions[node.regions.at(kBody)]) {}
 
-void RepeatInference::Complain(const std::string& message, const char* hint) const {
-  diagnostics_.Error(PlaceOf(rebuilder_.old_graph(), node_), message, hint);
+void RepeatInference::Complain(const absl::Status& refusal, const char* hint) const {
+  diagnostics_.Error(PlaceOf(rebuilder_.old_graph(), node_), refusal, hint);
 }
 
 ValueId RepeatInference::Initial(size_t k) const {
@@ -60,7 +51,7 @@ ValueId RepeatInference::Operand(size_t index, DType dtype, const char* what) {
   if (!value.valid() || !IsKnownType(TypeOf(value))) return value;
   absl::StatusOr<ValueId> scalar = AsScalar(rebuilder_, node_, value, dtype, what);
   if (scalar.ok()) return *scalar;
-  Complain(MessageOf(scalar.status()), "");
+  Complain(scalar.status());
   return value;
 }
 
@@ -132,7 +123,9 @@ void RepeatInference::StackOne(ValueId old_output, ValueId item, int64_t axis) {
 }
 
 void RepeatInference::ComplainOfAxis(int64_t axis, int64_t rank) const {
-  Complain(StrCat("axis ", axis, " of what it stacks is out of range for rank ", rank), "");
+  Complain(
+      AOTC_REFUSAL(InvalidArgument,
+                   StrCat("axis ", axis, " of what it stacks is out of range for rank ", rank)));
 }
 
 // 0 < count
@@ -149,7 +142,8 @@ absl::Status RepeatInference::CopyLoop() {
     sizes_.wanted.merge(SizeSourcesBehind(rebuilder_.graph(), given));
   }
   if (trip_.valid() && !count_) {
-    if (!node_.attributes.Has(kCounter)) Complain("its count is not known at compile time", "");
+    if (!node_.attributes.Has(kCounter))
+      Complain(AOTC_REFUSAL(Unimplemented, "its count is not known at compile time"));
     run_time_count_ = std::exchange(trip_, ValueId());
     const ValueId any = Compare(run_time_count_);
     cond_ = starts_ ? any
@@ -225,13 +219,14 @@ absl::Status RepeatInference::FinishBody(RegionId body) {
       absl::StatusOr<ValueId> scalar =
           AsScalar(rebuilder_, node_, next, DType::kBool, "the condition that its body gives");
       if (scalar.ok()) next = *scalar;
-      if (!scalar.ok()) Complain(MessageOf(scalar.status()), "");
+      if (!scalar.ok()) Complain(scalar.status());
     }
   }
   if (run_time_count_.valid()) {
     next = WithCount(goes_on ? ValueId() : next);
   } else if (goes_on && starts_) {
-    if (!trip_.valid()) Complain("its condition always holds: it never ends", "");
+    if (!trip_.valid())
+      Complain(AOTC_REFUSAL(InvalidArgument, "its condition always holds: it never ends"));
     next = cond_ = {};
   }
   for (size_t k = 0; k < form_.carried; ++k) growth_.LimitNext(body, k);
@@ -256,7 +251,9 @@ void RepeatInference::TypeOutputs(NodeId copy) {
     const bool known = cond_.valid() && IsKnownType(TypeOf(cond_)) &&
                        (!run_time_count_.valid() || IsKnownType(TypeOf(run_time_count_)));
     if (known)
-      Complain("stacks values of its iterations, whose number only the run knows", kHintForStacked);
+      Complain(AOTC_REFUSAL(InvalidArgument,
+                            "stacks values of its iterations, whose number only the run knows"),
+               kHintForStacked);
     return;
   }
   for (size_t j = 0; j < form_.stacked; ++j) {
@@ -274,7 +271,7 @@ std::optional<Expr> RepeatInference::MostRounds(NodeId copy, size_t j) {
   const absl::StatusOr<Expr> rounds =
       SettledSize(rebuilder_.graph(), copy, size, scope, diagnostics_);
   if (rounds.ok()) return *rounds;
-  Complain(MessageOf(rounds.status()), "");
+  Complain(rounds.status());
   return std::nullopt;
 }
 
@@ -318,9 +315,10 @@ void RepeatInference::CheckCarried(NodeId copy, size_t k) {
   const ValueType after = TypeOf(next);
   if (!IsKnownType(type) || !IsKnownType(after)) return;
   if (type.dtype != after.dtype || type.dims.size() != after.dims.size()) {
-    Complain(StrCat("what it carries from '", graph.values[next].name, "' to '",
-                    graph.values[before].name, "' is ", PrintType(after),
-                    " after an iteration and ", PrintType(type), " before"),
+    Complain(AOTC_REFUSAL(InvalidArgument,
+                          StrCat("what it carries from '", graph.values[next].name, "' to '",
+                                 graph.values[before].name, "' is ", PrintType(after),
+                                 " after an iteration and ", PrintType(type), " before")),
              kHintForCarried);
     return;
   }
@@ -328,7 +326,7 @@ void RepeatInference::CheckCarried(NodeId copy, size_t k) {
   if (is_same) graph.values[next].type = type;
   if (!is_same || growth_.Changes(k)) {
     const absl::Status status = growth_.LeaveRounds(copy, k, after.dims, count_, type.dims);
-    if (!status.ok()) Complain(MessageOf(status), "");
+    if (!status.ok()) Complain(status);
   }
   const ValueId output = graph.nodes[copy].outputs[k];
   if (output.valid()) ReplaceDeclaredType(graph.values[output], type, diagnostics_);
@@ -344,15 +342,16 @@ void RepeatInference::TypeStacked(NodeId copy, size_t j, const Expr& rounds) {
   for (Expr& dim : type.dims) {
     dim = Simplify(dim, BoundsOf(graph.symbols));
     if (!NamesAny(dim, SizesOfRegion(graph, body))) continue;
-    return Complain(StrCat("stacks values of ", PrintType(type),
-                           ", whose sizes differ from one "
-                           "iteration to the next"),
-                    "carry a tensor that grows instead");
+    return Complain(
+        AOTC_REFUSAL(Unimplemented, StrCat("stacks values of ", PrintType(type),
+                                           ", whose sizes differ from one iteration to the next")),
+        "carry a tensor that grows instead");
   }
   if (IsSubByte(type.dtype)) {
-    return Complain(StrCat("stacks elements of type ", DTypeName(type.dtype),
-                           ", several of which share a byte"),
-                    "cast what it stacks to a type of 8 bits or more");
+    return Complain(
+        AOTC_REFUSAL(Unimplemented, StrCat("stacks elements of type ", DTypeName(type.dtype),
+                                           ", several of which share a byte")),
+        "cast what it stacks to a type of 8 bits or more");
   }
   type.dims.insert(type.dims.begin(), rounds);
   const std::vector<int64_t> axes = node_.attributes.Ints(kStackAxes);
@@ -363,10 +362,8 @@ void RepeatInference::TypeStacked(NodeId copy, size_t j, const Expr& rounds) {
   }
   const std::optional<int64_t> most = MaxElements(type.dims, BoundsOf(graph.symbols));
   if (!most || *most > kMaxElements) {
-    return Complain(StrCat("stacks values to ", PrintType(type),
-                           ", which is too large for any "
-                           "machine"),
-                    "");
+    return Complain(AOTC_REFUSAL(InvalidArgument, StrCat("stacks values to ", PrintType(type),
+                                                         ", which is too large for any machine")));
   }
   const bool is_first = axis == 0 || axis == -rank;
   if (is_first && !rounds_.valid()) {

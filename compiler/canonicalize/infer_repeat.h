@@ -36,7 +36,7 @@ class RepeatInference {
   absl::Status Run();
 
  private:
-  void Complain(const std::string& message, const char* hint) const;
+  void Complain(const absl::Status& refusal, const char* hint = "") const;
   const ValueType& TypeOf(ValueId id) const { return rebuilder_.graph().values[id].type; }
   ValueId Initial(size_t k) const;
   // The scalar of an operand in the graph in work; invalid where it is absent, or with a complaint.

@@ -1,6 +1,6 @@
 // Places and messages of findings about nodes.
 //
-//   diagnostics.Error(PlaceOf(graph, node), MessageOf(status));
+//   diagnostics.Error(PlaceOf(graph, node), status);
 #ifndef AOTC_COMPILER_CANONICALIZE_PLACE_H_
 #define AOTC_COMPILER_CANONICALIZE_PLACE_H_
 

@@ -62,8 +62,8 @@ struct SizeWalk {
   std::set<ValueId> expanded = {};
   // An If whose branches give results of two ranks (continue_in_branches.h): then too.
   NodeId of_two_ranks = {};
-  // Of each branch that is being walked, the innermost last: why no run can take it, or "".
-  std::vector<std::string> branches = {};
+  // Of each branch that is being walked, the innermost last: why no run can take it, or OK.
+  std::vector<absl::Status> branches = {};
   ItemRooms rooms = {};  // of sequences
 };
 

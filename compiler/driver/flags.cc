@@ -34,6 +34,11 @@ std::vector<std::string> WinogradChoices() {
   return words;
 }
 
+// What is refused of a value, or "".
+std::string WrongTarget(const std::string& name) {
+  return std::string(CheckTarget(name).message());
+}
+
 }  // namespace
 
 void AddBindFlag(CLI::App& app, FlagTexts& texts) {
@@ -79,7 +84,7 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
 
 void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--target", line.compile.target, StrJoin(TargetNames(), " or "))
-      ->check(OneOf(TargetNames()))
+      ->check(WrongTarget)
       ->type_name("TARGET")
       ->capture_default_str();
   app.add_option("--cpu", line.compile.cpu, "instruction sets of the kernels, chosen at run time")

@@ -75,19 +75,24 @@ Bindings::Bindings(const pb::GraphProto& graph, const ImportOptions& options,
     : graph_(graph) {
   std::set<std::string> seen;
   for (const BindOption& option : options.binds) {
-    const std::string place = StrCat("--bind ", DisplayName(option.name), ": ");
+    const std::string place = StrCat("--bind ", DisplayName(option.name));
     if (!seen.insert(option.name).second) {
-      diagnostics.Error({}, place + "bound twice", "give one file for each name");
+      diagnostics.Error({}, AOTC_REFUSAL(InvalidArgument, StrCat(place, ": bound twice")),
+                        "give one file for each name");
     } else if (!Declared(graph, option.name).found) {
       if (options.partial) continue;
-      diagnostics.Error({}, place + "no such input or initializer", InputNames(graph));
+      diagnostics.Error(
+          {}, AOTC_REFUSAL(InvalidArgument, StrCat(place, ": no such input or initializer")),
+          InputNames(graph));
     } else if (std::ranges::find(options.keep_inputs, option.name) != options.keep_inputs.end()) {
-      diagnostics.Error({}, place + "also given as --keep-input", "give one of the two");
+      diagnostics.Error(
+          {}, AOTC_REFUSAL(InvalidArgument, StrCat(place, ": also given as --keep-input")),
+          "give one of the two");
     } else if (absl::StatusOr<Constant> value = Read(option); value.ok()) {
       values_.emplace(option.name, *std::move(value));
     } else {
       diagnostics.Error(
-          {}, StrCat(place, value.status().message()),
+          {}, About(place, value.status()),
           absl::IsUnimplemented(value.status())
               ? "store the value in the model, as an initializer"
               : "numpy.save(FILE, array) writes what is read here: little-endian, C order");

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "compiler/import/onnx_types.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -41,7 +42,7 @@ void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics) {
   for (const std::string& name : symbols.Unbound()) {
     std::string shown = DisplayName(name);
     diagnostics.Error(
-        {}, StrCat("dim '", shown, "' of the inputs has no maximum"),
+        {}, AOTC_REFUSAL(InvalidArgument, StrCat("dim '", shown, "' of the inputs has no maximum")),
         StrCat("give its range, such as --dim ", shown, "=1..8, or pin it: --dim ", shown, "=1"));
   }
 }

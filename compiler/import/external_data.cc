@@ -69,25 +69,23 @@ absl::StatusOr<fs::path> Resolve(const std::string& folder, const std::string& l
 absl::StatusOr<std::vector<uint8_t>> ReadExternalData(const std::string& folder,
                                                       const ExternalRange& range, int64_t bytes) {
   AOTC_ASSIGN_OR_RETURN(fs::path path, Resolve(folder, range.location));
-  std::error_code error;
-  auto size = static_cast<int64_t>(fs::file_size(path, error));
-  if (error || range.offset < 0 || range.offset > size || bytes > size - range.offset) {
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat("external data '", range.location, "' has ", error ? 0 : size,
-                               " bytes, too few for ", bytes, " at offset ", range.offset,
-                               "; hint: the file is cut off, or of another model"));
-  }
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const int64_t size = file ? static_cast<int64_t>(file.tellg()) : 0;
+  const auto has = [&](int64_t present) {
+    return AOTC_REFUSAL(
+        InvalidArgument,
+        StrCat("external data '", range.location, "' has ", present, " bytes, too few for ", bytes,
+               " at offset ", range.offset, "; hint: the file is cut off, or of another model"));
+  };
+  if (range.offset < 0 || range.offset > size || bytes > size - range.offset) return has(size);
   if (range.length && *range.length != bytes) {
     return AOTC_REFUSAL(InvalidArgument, StrCat("external data '", range.location, "' states ",
                                                 *range.length, " bytes, its dims need ", bytes));
   }
-  std::ifstream file(path, std::ios::binary);
   std::vector<uint8_t> content(static_cast<size_t>(bytes));
   file.seekg(range.offset);
   if (bytes > 0) file.read(reinterpret_cast<char*>(content.data()), bytes);
-  if (!file) {
-    return AOTC_REFUSAL(DataLoss, StrCat("external data '", range.location, "' cannot be read"));
-  }
+  if (!file) return has(range.offset + file.gcount());
   return content;
 }
 

@@ -49,8 +49,10 @@ Opsets GraphImporter::ReadOpsets(
     int version = static_cast<int>(std::clamp<int64_t>(import.version(), 0, 1 << 20));
     auto [found, added] = opsets.emplace(CanonicalDomain(import.domain()), version);
     if (!added && found->second != version) {
-      diagnostics_.Error({}, StrCat("opset ", found->second, " and opset ", version, " of domain '",
-                                    DisplayName(import.domain()), "' are both imported"));
+      diagnostics_.Error(
+          {}, AOTC_REFUSAL(InvalidArgument,
+                           StrCat("opset ", found->second, " and opset ", version, " of domain '",
+                                  DisplayName(import.domain()), "' are both imported")));
     }
   }
   return opsets;
@@ -76,7 +78,8 @@ void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope
   const auto import = [&](const std::string& name, const auto& read) {
     std::string place = StrCat("initializer '", DisplayName(name), "'");
     if (name.empty() || !seen.insert(name).second) {
-      diagnostics_.Error({}, StrCat(place, " has no name of its own"));
+      diagnostics_.Error({},
+                         AOTC_REFUSAL(InvalidArgument, StrCat(place, " has no name of its own")));
       return;
     }
     if (scope.Contains(name)) return;  // an input that is kept, or bound
@@ -85,7 +88,7 @@ void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope
     if (constant.ok()) {
       id = AddConstant(prefix + DisplayName(name), *std::move(constant));
     } else {
-      diagnostics_.Error({}, StrCat(place, ": ", constant.status().message()));
+      diagnostics_.Error({}, About(place, constant.status()));
       id = graph_.AddValue(prefix + DisplayName(name), UnknownType());
     }
     scope.Define(name, id);
@@ -343,7 +346,8 @@ absl::Status GraphImporter::InlineCall(const pb::FunctionProto& function, const 
 
 absl::StatusOr<Graph> GraphImporter::Run() {
   for (const std::string& name : functions_.duplicates()) {
-    diagnostics_.Error({}, StrCat("function '", name, "' is defined twice"));
+    diagnostics_.Error(
+        {}, AOTC_REFUSAL(InvalidArgument, StrCat("function '", name, "' is defined twice")));
   }
   Opsets opsets = ReadOpsets(model_.opset_import());
   if (!model_.graph().name().empty()) graph_.name = DisplayName(model_.graph().name());

@@ -4,6 +4,7 @@
 
 #include "compiler/import/graph_importer.h"
 #include "compiler/import/string_values.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -22,7 +23,8 @@ std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
   }
   for (const std::string& name : kept) {
     if (options_.partial) break;
-    diagnostics_.Error({}, StrCat("--keep-input ", DisplayName(name), ": no such graph input"));
+    diagnostics_.Error({}, AOTC_REFUSAL(InvalidArgument, StrCat("--keep-input ", DisplayName(name),
+                                                                ": no such graph input")));
   }
   return inputs;
 }
@@ -51,8 +53,9 @@ void GraphImporter::ImportMainInputs(Scope& scope) {
       graph_.main_region().inputs.push_back(id);
     }
     if (inputs[i]->name().empty() || !scope.Define(inputs[i]->name(), id)) {
-      diagnostics_.Error({}, StrCat("input '", DisplayName(inputs[i]->name()),
-                                    "' of the graph has no name of its own"));
+      diagnostics_.Error(
+          {}, AOTC_REFUSAL(InvalidArgument, StrCat("input '", DisplayName(inputs[i]->name()),
+                                                   "' of the graph has no name of its own")));
     }
   }
   for (const auto& [name, value] : bindings_.values()) {
@@ -82,17 +85,21 @@ ValueId GraphImporter::AddMainOutput(ValueId id, const std::string& name,
 }
 
 void GraphImporter::ImportMainOutputs(Scope& scope) {
-  if (model_.graph().output_size() == 0) diagnostics_.Error({}, "the graph has no outputs");
+  if (model_.graph().output_size() == 0) {
+    diagnostics_.Error({}, AOTC_REFUSAL(InvalidArgument, "the graph has no outputs"));
+  }
   const std::vector<ValueId>& inputs = graph_.main_region().inputs;
   std::set<ValueId> taken(inputs.begin(), inputs.end());
   for (const pb::ValueInfoProto& output : model_.graph().output()) {
     std::string name = DisplayName(output.name());
     ValueId id = scope.Find(output.name());
     if (!id.valid()) {
-      diagnostics_.Error({}, StrCat("output '", name, "' of the graph is not defined anywhere"));
+      diagnostics_.Error(
+          {}, AOTC_REFUSAL(InvalidArgument,
+                           StrCat("output '", name, "' of the graph is not defined anywhere")));
     } else if (const Composite* composite = composites_.Find(id)) {
       const absl::Status status = ImportCompositeOutput(output, *composite, taken);
-      if (!status.ok()) diagnostics_.Error({}, StrCat("output '", name, "': ", status.message()));
+      if (!status.ok()) diagnostics_.Error({}, About(StrCat("output '", name, "'"), status));
     } else if (AddMainOutput(id, name, taken) == id) {
       graph_.values[id].type = DeclaredType(output, symbols_);
     }

@@ -10,6 +10,7 @@
 #include "compiler/ir/graph_text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/random_bits.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -78,9 +79,11 @@ void AddSeedInput(Graph& graph, Diagnostics& diagnostics) {
   constexpr const char* kName = "aotc_seed";
   const ValueId seed = graph.AddValue(kName, TensorType(DType::kI64, {1}));
   if (graph.values[seed].name != kName) {
-    diagnostics.Error({},
-                      StrCat("--random-seed-input: the model has a tensor '", kName, "' itself"),
-                      "rename it, or leave the flag out");
+    diagnostics.Error(
+        {},
+        AOTC_REFUSAL(InvalidArgument,
+                     StrCat("--random-seed-input: the model has a tensor '", kName, "' itself")),
+        "rename it, or leave the flag out");
     return;
   }
   graph.main_region().inputs.push_back(seed);
@@ -151,10 +154,12 @@ void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics) {
       names.push_back(node->locations.empty() ? "" : node->locations[0].node);
     }
     Location first = nodes[0]->locations.empty() ? Location{.op = op} : nodes[0]->locations[0];
-    diagnostics.Error(NodePlace(first.node, op, first.opset),
-                      StrCat("the op ", op, " is not supported (", names.size(),
-                             names.size() == 1 ? " node: " : " nodes: ", QuotedNames(names), ")"),
-                      "README.md lists the supported operators");
+    diagnostics.Error(
+        NodePlace(first.node, op, first.opset),
+        AOTC_REFUSAL(Unimplemented,
+                     StrCat("the op ", op, " is not supported (", names.size(),
+                            names.size() == 1 ? " node: " : " nodes: ", QuotedNames(names), ")")),
+        "README.md lists the supported operators");
   }
 }
 

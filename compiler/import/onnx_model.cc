@@ -4,6 +4,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <cerrno>
 #include <climits>
 #include <filesystem>
 #include <fstream>
@@ -21,12 +22,19 @@ namespace fs = std::filesystem;
 // Messages may nest this deep: 3 levels for each subgraph.
 constexpr int kMaxMessageDepth = 300;
 
-absl::Status CheckFile(const std::string& path) {
+absl::Status OpenFile(const std::string& path, std::ifstream& file) {
   std::error_code error;
-  if (!fs::exists(path, error)) return AOTC_REFUSAL(NotFound, "no such file");
-  if (!fs::is_regular_file(path, error)) return AOTC_REFUSAL(InvalidArgument, "is no file");
-  uintmax_t size = fs::file_size(path, error);
-  if (error) return AOTC_REFUSAL(InvalidArgument, "cannot be read");
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    return AOTC_REFUSAL(InvalidArgument, "is no file");
+  }
+  errno = 0;
+  file.open(path, std::ios::binary | std::ios::ate);
+  if (!file) {
+    const std::string why = std::generic_category().message(errno);
+    return AOTC_REFUSAL(NotFound, StrCat("cannot be opened: ", why));
+  }
+  const std::streamoff size = file.tellg();
+  file.seekg(0);
   if (size == 0) return AOTC_REFUSAL(InvalidArgument, "is empty");
   if (size > INT_MAX) {
     return AOTC_REFUSAL(
@@ -39,9 +47,8 @@ absl::Status CheckFile(const std::string& path) {
 
 // Protobuf's own limit of 64 MiB and its messages on stderr are switched off.
 absl::Status ParseModel(const std::string& path, pb::ModelProto& model) {
-  AOTC_RETURN_IF_ERROR(CheckFile(path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return AOTC_REFUSAL(InvalidArgument, "cannot be opened");
+  std::ifstream file;
+  AOTC_RETURN_IF_ERROR(OpenFile(path, file));
   google::protobuf::LogSilencer silencer;
   google::protobuf::io::IstreamInputStream stream(&file, /*block_size=*/1 << 18);
   google::protobuf::io::CodedInputStream in(&stream);

@@ -7,17 +7,13 @@
 #include "compiler/import/onnx_tensor.h"
 #include "compiler/import/sequence_ops.h"
 #include "compiler/import/size_inputs.h"
-#include "compiler/ir/expr_text.h"
+#include "compiler/import/size_limits.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
-
-constexpr int kMaxRank = 8;  // AOTC_MAX_RANK of the table
-// No input may have more bytes, so that sizes computed from dims stay far from 64-bit overflow.
-constexpr int64_t kMaxTensorElements = int64_t{1} << 46;
 
 using Dimension = pb::TensorShapeProto::Dimension;
 
@@ -49,8 +45,8 @@ class InputTypes {
  private:
   using AxisKey = std::pair<std::string, int>;  // input and axis
 
-  void Error(const std::string& message, const std::string& hint = "") {
-    diagnostics_.Error({}, message, hint);
+  void Error(const absl::Status& refusal, const std::string& hint = "") {
+    diagnostics_.Error({}, refusal, hint);
   }
 
   // Of a sequence or an optional that of an item.
@@ -103,7 +99,8 @@ class InputTypes {
 
   void NoSuchSymbol(const std::string& name) {
     if (options_.partial) return;
-    Error(StrCat("--dim ", DisplayName(name), ": no such symbol"), KnownNames());
+    Error(AOTC_REFUSAL(InvalidArgument, StrCat("--dim ", DisplayName(name), ": no such symbol")),
+          KnownNames());
   }
 
   // --dim NAME=OTHER, where either may be INPUT:AXIS.
@@ -121,7 +118,8 @@ class InputTypes {
     const bool is_dim = names_.contains(option.name);
     if (!is_dim && sizes_.Use(option.name)) return BindSymbol(option.name, option.bound);
     if (option.bound.min < 0) {
-      return Error(StrCat("--dim ", DisplayName(option.name), ": a dim is not negative"));
+      return Error(AOTC_REFUSAL(
+          InvalidArgument, StrCat("--dim ", DisplayName(option.name), ": a dim is not negative")));
     }
     if (is_dim) return BindSymbol(option.name, option.bound);
     size_t colon = option.name.rfind(':');
@@ -134,7 +132,8 @@ class InputTypes {
     }
     const pb::TensorShapeProto* shape = ShapeOf(*input);
     if (shape == nullptr || axis >= shape->dim_size()) {
-      return Error(StrCat("--dim ", DisplayName(option.name), ": the input has no axis ", axis));
+      return Error(AOTC_REFUSAL(InvalidArgument, StrCat("--dim ", DisplayName(option.name),
+                                                        ": the input has no axis ", axis)));
     }
     ApplyAxis(*input, axis, option.bound);
   }
@@ -143,7 +142,8 @@ class InputTypes {
     const pb::ValueInfoProto* input = FindInput(option.input);
     if (input == nullptr) {
       if (options_.partial) return;
-      return Error(StrCat("--shape ", DisplayName(option.input), ": no such input"));
+      return Error(AOTC_REFUSAL(InvalidArgument,
+                                StrCat("--shape ", DisplayName(option.input), ": no such input")));
     }
     const pb::TensorShapeProto* shape = ShapeOf(*input);
     if (shape == nullptr) {
@@ -151,8 +151,9 @@ class InputTypes {
       return;
     }
     if (shape->dim_size() != static_cast<int>(option.dims.size())) {
-      return Error(StrCat("--shape ", DisplayName(option.input), ": the input has rank ",
-                          shape->dim_size(), ", not ", option.dims.size()));
+      return Error(AOTC_REFUSAL(
+          InvalidArgument, StrCat("--shape ", DisplayName(option.input), ": the input has rank ",
+                                  shape->dim_size(), ", not ", option.dims.size())));
     }
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       ApplyAxis(*input, axis, option.dims[static_cast<size_t>(axis)]);
@@ -166,20 +167,22 @@ class InputTypes {
     const pb::TensorShapeProto* shape = ShapeOf(*bound.input);
     if (shape == nullptr) return;
     if (shape->dim_size() != static_cast<int>(bound.dims.size())) {
-      return Error(StrCat(place, ": the file has rank ", bound.dims.size(), ", the input rank ",
-                          shape->dim_size()),
-                   "reshape the array to the input's rank");
+      return Error(
+          AOTC_REFUSAL(InvalidArgument, StrCat(place, ": the file has rank ", bound.dims.size(),
+                                               ", the input rank ", shape->dim_size())),
+          "reshape the array to the input's rank");
     }
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       const int64_t value = bound.dims[static_cast<size_t>(axis)];
       const std::string text = DimText(shape->dim(axis)), at = StrCat(place, ", axis ", axis);
       const std::optional<int64_t> number = NumberOf(shape->dim(axis));
       if (number && *number != value) {
-        Error(StrCat(at, ": the file has ", value, ", the model ", *number),
+        Error(AOTC_REFUSAL(InvalidArgument,
+                           StrCat(at, ": the file has ", value, ", the model ", *number)),
               "bind an array of the input's shape");
       } else if (!text.empty() && symbols_.NamesOf(text).contains(text)) {
         const absl::Status status = symbols_.Bind(text, {value, value, 1});
-        if (!status.ok()) Error(StrCat(at, ": ", status.message()), "bound inputs pin their dims");
+        if (!status.ok()) Error(About(at, status), "bound inputs pin their dims");
       } else if (!text.empty()) {
         expected_.push_back({at, text, {value, value, 1}});
       }
@@ -228,9 +231,7 @@ class InputTypes {
     absl::StatusOr<CompositeInput> parts =
         type.ok() ? PartsOf(input, **type) : absl::StatusOr<CompositeInput>(type.status());
     if (parts.ok()) return {.type = UnknownType(), .composite = *std::move(parts)};
-    diagnostics_.AddStatus(absl::Status(
-        parts.status().code(),
-        StrCat("input '", DisplayName(input.name()), "': ", parts.status().message())));
+    Error(About(StrCat("input '", DisplayName(input.name()), "'"), parts.status()));
     return {.type = UnknownType()};
   }
 
@@ -299,36 +300,15 @@ class InputTypes {
     std::string place = StrCat("input '", DisplayName(input.name()), "'");
     absl::StatusOr<ValueType> type = TypeOf(input);
     if (!type.ok()) {
-      Error(StrCat(place, ": ", type.status().message()));
+      Error(About(place, type.status()));
       return UnknownType();
     }
     if (!type->ranked && !options_.lenient) {
-      Error(StrCat(place, " has no shape"),
+      Error(AOTC_REFUSAL(InvalidArgument, StrCat(place, " has no shape")),
             StrCat("give --shape ", DisplayName(input.name()), "=1x3x224x224"));
     }
-    CheckSize(place, *type);
-    CheckSigns(place, *type);
+    CheckDims(place, *type, symbols_, diagnostics_);
     return *std::move(type);
-  }
-
-  // A dim such as "3 - n" that no value of its symbols makes a size. Where only some do, the check
-  // of a run refuses the others.
-  void CheckSigns(const std::string& place, const ValueType& type) {
-    for (const Expr& dim : type.dims) {
-      if (RangeOf(dim, BoundsOf(symbols_.Symbols())).max >= 0) continue;
-      Error(StrCat(place, ": its dim ", PrintExpr(dim), " is negative"),
-            "give its symbols another range with --dim");
-    }
-  }
-
-  void CheckSize(const std::string& place, const ValueType& type) {
-    if (type.dims.size() > kMaxRank)
-      Error(StrCat(place, ": its rank is above ", kMaxRank), "reshape inside the model");
-    std::optional<int64_t> most = MaxElements(type.dims, BoundsOf(symbols_.Symbols()));
-    bool unbound = !symbols_.Unbound().empty();
-    if (type.ranked && !unbound && (!most || *most > kMaxTensorElements)) {
-      Error(StrCat(place, ": its dims overflow"), "pin or bound them with --shape or --dim");
-    }
   }
 
   absl::StatusOr<ValueType> TypeOf(const pb::ValueInfoProto& input) {
@@ -361,8 +341,9 @@ class InputTypes {
       if (!dim) continue;
       const Interval range = RangeOf(*dim, BoundsOf(symbols_.Symbols()));
       if (range.min == expected.bound.min && range.max == expected.bound.max) continue;
-      Error(StrCat(expected.place, ": what is given is ", PrintDimBound(expected.bound),
-                   ", but its dim is ", DisplayName(expected.text)),
+      Error(AOTC_REFUSAL(InvalidArgument, StrCat(expected.place, ": what is given is ",
+                                                 PrintDimBound(expected.bound), ", but its dim is ",
+                                                 DisplayName(expected.text))),
             "bound its symbols with --dim");
     }
   }

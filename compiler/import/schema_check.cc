@@ -75,6 +75,9 @@ absl::Status CheckSubgraphs(const pb::NodeProto& node,
   constexpr int kScanWithoutBatch = 9;
   const std::string& op = node.op_type();
   if (op == "If") {
+    if (node.input_size() != 1 || node.input(0).empty()) {
+      return AOTC_REFUSAL(InvalidArgument, "needs one input, the condition");
+    }
     AOTC_RETURN_IF_ERROR(CheckArity(attributes, "then_branch", 0, node.output_size()));
     return CheckArity(attributes, "else_branch", 0, node.output_size());
   }

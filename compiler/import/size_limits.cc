@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "compiler/import/onnx_types.h"
+#include "compiler/ir/expr_text.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -41,6 +43,29 @@ bool HasValue(const pb::GraphProto& model, const std::string& name) {
 
 }  // namespace
 
+void CheckDims(const std::string& place, const ValueType& type, const SymbolTable& symbols,
+               Diagnostics& diagnostics) {
+  constexpr int64_t kMaxElements = int64_t{1} << 46;
+  const Bounds bounds = BoundsOf(symbols.Symbols());
+  if (type.dims.size() > kMaxRank) {
+    diagnostics.Error({},
+                      AOTC_REFUSAL(Unimplemented, StrCat(place, ": its rank is above ", kMaxRank)),
+                      "reshape inside the model");
+  }
+  const std::optional<int64_t> most = MaxElements(type.dims, bounds);
+  if (type.ranked && symbols.Unbound().empty() && (!most || *most > kMaxElements)) {
+    diagnostics.Error({}, AOTC_REFUSAL(InvalidArgument, StrCat(place, ": its dims overflow")),
+                      "pin or bound them with --shape or --dim");
+  }
+  for (const Expr& dim : type.dims) {
+    if (RangeOf(dim, bounds).max >= 0) continue;
+    diagnostics.Error(
+        {},
+        AOTC_REFUSAL(InvalidArgument, StrCat(place, ": its dim ", PrintExpr(dim), " is negative")),
+        "give its symbols another range with --dim");
+  }
+}
+
 void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const Scope& scope,
                 Graph& graph, Diagnostics& diagnostics) {
   for (const BoundOption& option : options.bounds) {
@@ -48,16 +73,18 @@ void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const
     if (id.valid()) {
       graph.values[id].limits[option.axis] = {.most = option.most};
     } else if (!options.partial) {
-      diagnostics.Error({},
-                        StrCat("--bound ", DisplayName(option.tensor), ":", option.axis,
-                               ": the model has no such tensor"),
-                        "give the name of a node's output, as the model has it");
+      diagnostics.Error(
+          {},
+          AOTC_REFUSAL(InvalidArgument, StrCat("--bound ", DisplayName(option.tensor), ":",
+                                               option.axis, ": the model has no such tensor")),
+          "give the name of a node's output, as the model has it");
     }
   }
   for (const auto& [name, most] : options.max_items_of) {
     if (options.partial || HasValue(model, name)) continue;
     diagnostics.Error({},
-                      StrCat("--max-items ", DisplayName(name), ": the model has no such value"),
+                      AOTC_REFUSAL(InvalidArgument, StrCat("--max-items ", DisplayName(name),
+                                                           ": the model has no such value")),
                       "give the name of a sequence, as the model has it");
   }
   for (const auto* infos : {&model.value_info(), &model.output()}) {

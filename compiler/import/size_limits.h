@@ -1,4 +1,4 @@
-// The most that axes may have, for sizes that only a run knows.
+// The most that axes may have: of inputs, and for sizes that only a run knows.
 //
 //   ReadLimits(model.graph(), options, scope, graph, diagnostics);    // y: limits(0: 64)
 #ifndef AOTC_COMPILER_IMPORT_SIZE_LIMITS_H_
@@ -7,6 +7,14 @@
 #include "compiler/import/graph_importer.h"
 
 namespace aotc {
+
+inline constexpr int kMaxRank = 8;  // AOTC_MAX_RANK of the table
+
+// Of an input, called `place`. Findings: a rank above that, so many elements that sizes computed of
+// them come near 64 bits, a dim such as "3 - n" that no value of its symbols makes a size. (Where
+// only some do, the check of a run refuses the others.)
+void CheckDims(const std::string& place, const ValueType& type, const SymbolTable& symbols,
+               Diagnostics& diagnostics);
 
 // Gives values what --bound says of them, and those of the main graph, which `scope` has, what the
 // model declares. Finding: a tensor that the model does not have.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -10,10 +11,10 @@ namespace aotc {
 namespace {
 
 absl::Status Wrong(std::string_view text) {
-  return absl::InvalidArgumentError(
-      StrCat("--alias ", text,
-             ": expected OUTPUT=INPUT or OUTPUT=INPUT:AXIS=CAPACITY, with one * "
-             "on both sides or on none"));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("--alias ", text,
+                             ": expected OUTPUT=INPUT or OUTPUT=INPUT:AXIS=CAPACITY, with one * "
+                             "on both sides or on none"));
 }
 
 // Splits ":2=1024" off the end of the text. False: the numbers do not fit.

@@ -128,9 +128,8 @@ absl::StatusOr<TreeNodes> Finished(TreeNodes trees, const std::vector<int64_t>& 
     }
   }
   if (trees.roots.empty()) return AOTC_REFUSAL(InvalidArgument, "has no trees");
-  if (trees.nodes.size() > std::numeric_limits<int32_t>::max()) {
-    return AOTC_REFUSAL(Unimplemented, "has more nodes than 32 bits count");
-  }
+  // A model of 2 GiB has a byte at least for each number of a node.
+  AOTC_CHECK(trees.nodes.size() <= std::numeric_limits<int32_t>::max());
   Depths depths(trees.nodes);
   for (int64_t& root : trees.roots) {
     root = place[static_cast<size_t>(root)];

@@ -79,7 +79,7 @@ Check VerifyCheck(const VerifyOptions& options, int timeout_seconds) {
           // The values that differ have other names and errors in each candidate.
           if (diagnostics.error_count() == 0) return;
           diagnostics = {};
-          diagnostics.Error({}, "results differ from those of the evaluator");
+          diagnostics.Fault({}, "results differ from those of the evaluator");
         },
         timeout_seconds);
   };

@@ -8,6 +8,7 @@
 #include "compiler/import/editable_model.h"
 #include "compiler/reduce/facts.h"
 #include "compiler/support/files.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/subprocess.h"
@@ -28,7 +29,8 @@ class Reducer {
   absl::StatusOr<Reduction> Run() {
     AOTC_ASSIGN_OR_RETURN(failure_, CheckModel(model_));
     if (failure_.first.empty()) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           "the model does not fail; hint: give the flags with which it does, or another --check");
     }
     AOTC_RETURN_IF_ERROR(ReduceNodes());
@@ -163,9 +165,7 @@ class Reducer {
 absl::StatusOr<Reduction> Reduce(const std::string& path, const Check& check,
                                  const ReduceOptions& options) {
   absl::StatusOr<EditableModel> model = EditableModel::Read(path);
-  if (!model.ok()) {
-    return absl::InvalidArgumentError(StrCat(path, ": ", model.status().message()));
-  }
+  if (!model.ok()) return About(path, model.status());
   AOTC_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("aotc_reduce"));
   return Reducer(*std::move(model), folder.path(), check, options).Run();
 }

@@ -62,7 +62,7 @@ absl::Status CheckStatistic(const Kernel& kernel, const Stage& stage, const Stat
         stage.axes, [&](const Axis& axis) { return axis.name == axes[storage.axis]; });
     if (!is_kept || !IsPadded(main, storage)) continue;
     const std::string& name = kernel.tensors[stage.results.front().tensor].name;
-    return absl::UnimplementedError(
+    return absl::FailedPreconditionError(
         StrCat("output ", name, " of kernel ", kernel.name, " keeps an axis that the layout pads"));
   }
   return absl::OkStatus();
@@ -113,9 +113,9 @@ absl::Status CheckOutputLayouts(const Kernel& kernel, const NestForm& form) {
     if (tensor.role != TensorRole::kOutput) continue;
     const bool is_point = form.is_point && points.contains(id);
     if (is_point ? tensor.layout == main : tensor.layout.IsPlain()) continue;
-    return absl::UnimplementedError(StrCat("output ", tensor.name, " of kernel ", kernel.name,
-                                           " has layout ", PrintLayout(tensor.layout),
-                                           ", which its nest cannot write"));
+    return absl::FailedPreconditionError(StrCat("output ", tensor.name, " of kernel ", kernel.name,
+                                                " has layout ", PrintLayout(tensor.layout),
+                                                ", which its nest cannot write"));
   }
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "compiler/ir/kernel_text.h"
 #include "compiler/ir/shape_text.h"
 #include "compiler/schedule/anchor.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -65,7 +66,7 @@ class Renamer {
  private:
   absl::Status Result(std::string& name) const {
     const auto found = results_.find(name);
-    if (found == results_.end()) return absl::InvalidArgumentError(StrCat("no result ", name));
+    if (found == results_.end()) return absl::FailedPreconditionError(StrCat("no result ", name));
     name = found->second;
     return absl::OkStatus();
   }
@@ -75,7 +76,7 @@ class Renamer {
       auto found = axes_.find(name);
       const size_t end = found == axes_.end() ? name.rfind('_') : name.size();
       if (end != std::string::npos) found = axes_.find(name.substr(0, end));
-      if (found == axes_.end()) return absl::InvalidArgumentError(StrCat("no axis ", name));
+      if (found == axes_.end()) return absl::FailedPreconditionError(StrCat("no axis ", name));
       name = found->second + name.substr(end);
     }
     return absl::OkStatus();
@@ -86,7 +87,7 @@ class Renamer {
 
 absl::StatusOr<ScheduleRecord> ParseRecord(const std::string& line) {
   const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::InvalidArgumentError("no JSON object");
+  if (!json.is_object()) return AOTC_REFUSAL(InvalidArgument, "no JSON object");
   ScheduleRecord record;
   const std::pair<const char*, std::string*> texts[] = {{"anchor", &record.anchor},
                                                         {"limits", &record.limits},
@@ -94,7 +95,7 @@ absl::StatusOr<ScheduleRecord> ParseRecord(const std::string& line) {
                                                         {"schedule", &record.schedule}};
   for (const auto& [key, text] : texts) {
     if (!json.contains(key) || !json[key].is_string()) {
-      return absl::InvalidArgumentError(StrCat("no text \"", key, "\""));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("no text \"", key, "\""));
     }
     *text = json[key].get<std::string>();
   }
@@ -141,13 +142,14 @@ absl::StatusOr<std::vector<ScheduleRecord>> ParseRecords(std::string_view text) 
     if (line.empty()) continue;
     absl::StatusOr<ScheduleRecord> record = ParseRecord(std::string(line));
     if (!record.ok()) {
-      return absl::InvalidArgumentError(
+      return AOTC_REFUSAL(
+          InvalidArgument,
           StrCat("--schedules: line ", number, " is no record: ", record.status().message(),
                  "; hint: `aotc schedules MODEL --records` prints some"));
     }
     records.push_back(*std::move(record));
   }
-  if (records.empty()) return absl::InvalidArgumentError("--schedules: the file has no record");
+  if (records.empty()) return AOTC_REFUSAL(InvalidArgument, "--schedules: the file has no record");
   return records;
 }
 

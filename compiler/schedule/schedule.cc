@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, size_t> kPlainLoops[] = {
 constexpr int64_t kMostLoopParam = 1024;
 
 absl::Status Wrong(const Kernel& kernel, std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("schedule of ", kernel.name, ": ", what));
+  return absl::FailedPreconditionError(StrCat("schedule of ", kernel.name, ": ", what));
 }
 
 constexpr std::string_view kParts[] = {"_o", "_i", "_g"};

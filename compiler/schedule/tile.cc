@@ -14,7 +14,7 @@ namespace aotc {
 namespace {
 
 absl::Status Wrong(const TileRow& row, std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("tile ", row.name, ": ", what));
+  return absl::FailedPreconditionError(StrCat("tile ", row.name, ": ", what));
 }
 
 using Numbers = std::map<std::string, int64_t, std::less<>>;

@@ -53,6 +53,10 @@ Place FilePlace(std::string_view file, int line, int column) {
   return {.file = std::string(file), .line = line, .column = column};
 }
 
+absl::Status About(std::string_view what, const absl::Status& status) {
+  return absl::Status(status.code(), StrCat(what, ": ", status.message()));
+}
+
 std::string Diagnostic::Text() const { return StrCat(SeverityName(severity), ": ", Body(*this)); }
 
 void Diagnostics::Add(Diagnostic diagnostic) {
@@ -65,7 +69,11 @@ void Diagnostics::Add(Diagnostic diagnostic) {
   items_.push_back(std::move(diagnostic));
 }
 
-void Diagnostics::Error(Place place, std::string_view message, std::string_view hint) {
+void Diagnostics::Error(Place place, const absl::Status& refusal, std::string_view hint) {
+  Fault(std::move(place), StrCat(refusal.message()), hint);
+}
+
+void Diagnostics::Fault(Place place, std::string_view message, std::string_view hint) {
   Add({Severity::kError, std::move(place), std::string(message), std::string(hint)});
 }
 
@@ -78,7 +86,7 @@ void Diagnostics::Note(Place place, std::string_view message, std::string_view h
 }
 
 void Diagnostics::AddStatus(const absl::Status& status, Place place) {
-  if (!status.ok()) Error(std::move(place), StrCat(status.message()));
+  if (!status.ok()) Error(std::move(place), status);
 }
 
 std::vector<Diagnostic> Diagnostics::Sorted() const {

@@ -1,7 +1,8 @@
 // The sink that collects every finding of a run, each with its place.
 //
 //   Diagnostics diagnostics;
-//   diagnostics.Error(NodePlace("conv1", "Conv", 13), "kernel is empty", "give kernel_shape");
+//   diagnostics.Error(NodePlace("conv1", "Conv", 13),
+//                     AOTC_REFUSAL(InvalidArgument, "kernel is empty"), "give kernel_shape");
 //   diagnostics.Render();  // error: node 'conv1' (Conv, opset 13): kernel is empty; hint: give ...
 //   AOTC_RETURN_IF_ERROR(diagnostics.ToStatus());
 #ifndef AOTC_COMPILER_SUPPORT_DIAGNOSTICS_H_
@@ -34,6 +35,8 @@ struct Place {
 
 Place NodePlace(std::string_view node, std::string_view op, int opset);
 Place FilePlace(std::string_view file, int line = 0, int column = 0);
+// A status that is not OK, its message behind what it is about and a colon.
+absl::Status About(std::string_view what, const absl::Status& status);
 
 struct Diagnostic {
   Severity severity = Severity::kError;
@@ -50,10 +53,14 @@ class Diagnostics {
  public:
   // A repetition is dropped. A message may end with "; hint: ..." in place of a hint of its own.
   void Add(Diagnostic diagnostic);
-  void Error(Place place, std::string_view message, std::string_view hint = "");
+  // The message of a status that is not OK, a refusal (support/refusal.h): those are listed. There
+  // is no error of a text alone.
+  void Error(Place place, const absl::Status& refusal, std::string_view hint = "");
+  // That results are not what they should be, as comparing them shows: nothing is refused.
+  void Fault(Place place, std::string_view message, std::string_view hint = "");
   void Warning(Place place, std::string_view message, std::string_view hint = "");
   void Note(Place place, std::string_view message, std::string_view hint = "");
-  // An error with the message of a status that is not OK.
+  // The same of a status that may be OK.
   void AddStatus(const absl::Status& status, Place place = {});
 
   int error_count() const { return Count(Severity::kError); }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -16,10 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status FileError(std::string_view action, const fs::path& path, std::error_code error) {
-  const std::string message =
-      StrCat("cannot ", action, " '", path.string(), "': ", error.message());
-  if (error == std::errc::no_such_file_or_directory) return absl::NotFoundError(message);
-  return absl::InvalidArgumentError(message);
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("cannot ", action, " '", path.string(), "': ", error.message()));
 }
 
 std::error_code LastError() { return {errno, std::generic_category()}; }
@@ -162,7 +161,8 @@ absl::Status OutputFolder::CheckForeignFiles(const std::vector<std::string>& pre
     if (!fs::exists(fs::symlink_status(path, ignored))) continue;
     if (Contains(previous, name) && !fs::is_directory(path, ignored)) continue;
     if (HasContent(path, content)) continue;
-    return absl::InvalidArgumentError(
+    return AOTC_REFUSAL(
+        InvalidArgument,
         StrCat("'", path.string(), "' is in the way and was not written by an earlier compile",
                "; hint: remove it, or give another output folder"));
   }
@@ -175,7 +175,7 @@ absl::Status OutputFolder::Commit(const std::vector<std::string>& previous) {
   std::error_code ignored;
   const bool present = fs::exists(place, ignored);
   if (present && !fs::is_directory(place, ignored))
-    return absl::InvalidArgumentError(StrCat("'", path_, "' is not a folder"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("'", path_, "' is not a folder"));
   AOTC_RETURN_IF_ERROR(CheckForeignFiles(previous));
   if (place.has_parent_path()) AOTC_RETURN_IF_ERROR(MakeFolders(place.parent_path()));
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -103,7 +104,7 @@ absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options) {
   const bool failed =
       read(report.ends[0], &error, sizeof error) == static_cast<ssize_t>(sizeof error);
   if (failed) {
-    return absl::NotFoundError(StrCat("cannot run '", options.argv[0], "': ", strerror(error)));
+    return AOTC_REFUSAL(NotFound, StrCat("cannot run '", options.argv[0], "': ", strerror(error)));
   }
   if (!ended) {
     return absl::DeadlineExceededError(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -10,14 +11,10 @@ namespace {
 
 constexpr std::string_view kHint = "; hint: `aotc limits` prints a file for this machine";
 
-absl::Status Refused(const std::string& what) {
-  return absl::InvalidArgumentError(StrCat("--limits: ", what));
-}
-
 absl::StatusOr<LimitsJson> Parsed(const std::string& text) {
   LimitsJson json = LimitsJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) return json;
-  return Refused(StrCat("the file is no JSON object", kHint));
+  return AOTC_REFUSAL(InvalidArgument, StrCat("--limits: ", "the file is no JSON object", kHint));
 }
 
 // "3" or "2.5e+10".
@@ -39,7 +36,8 @@ absl::Status CheckLimitsFile(const std::string& text, const std::vector<std::str
   AOTC_ASSIGN_OR_RETURN(const LimitsJson json, Parsed(text));
   AOTC_RETURN_IF_ERROR(CheckKeys(json, "", known));
   if (json.contains(std::string(target))) return absl::OkStatus();
-  return Refused(StrCat("the file says nothing of target ", target, kHint));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("--limits: ", "the file says nothing of target ", target, kHint));
 }
 
 absl::StatusOr<double> ReadLimit(const LimitsJson& value, std::string_view place, bool whole,
@@ -47,21 +45,25 @@ absl::StatusOr<double> ReadLimit(const LimitsJson& value, std::string_view place
   const std::string range = StrCat("from ", Shown(least), " to ", Shown(most));
   const std::string wanted = StrCat(whole ? "a whole number " : "a number ", range);
   if (!value.is_number()) {
-    return Refused(StrCat(place, " is ", value.dump(), "; hint: write ", wanted));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("--limits: ", place, " is ", value.dump(),
+                                                "; hint: write ", wanted));
   }
   const double number = value.get<double>();
   const bool fits = number >= least && number <= most && (!whole || number == std::floor(number));
   if (fits) return number;
-  return Refused(StrCat(place, " is ", value.dump(), "; hint: write ", wanted));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("--limits: ", place, " is ", value.dump(), "; hint: write ", wanted));
 }
 
 absl::Status CheckKeys(const LimitsJson& json, std::string_view place,
                        const std::vector<std::string>& known) {
-  if (!json.is_object()) return Refused(StrCat(place, " is no JSON object", kHint));
+  if (!json.is_object())
+    return AOTC_REFUSAL(InvalidArgument, StrCat("--limits: ", place, " is no JSON object", kHint));
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::count(known, key) > 0) continue;
-    return Refused(StrCat("unknown key '", place, place.empty() ? "" : ".", key,
-                          "'; hint: known are ", StrJoin(known, ", ")));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("--limits: ", "unknown key '", place, place.empty() ? "" : ".", key,
+                               "'; hint: known are ", StrJoin(known, ", ")));
   }
   return absl::OkStatus();
 }

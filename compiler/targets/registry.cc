@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/cpu_target.h"
@@ -24,14 +25,19 @@ std::vector<std::string> TargetNames() {
   return names;
 }
 
+absl::Status CheckTarget(std::string_view name) {
+  if (std::ranges::count(kTargets, name, [](const auto* maker) { return maker->name; }) > 0) {
+    return absl::OkStatus();
+  }
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("unknown target '", name, "'; known: ", StrJoin(TargetNames(), ", ")));
+}
+
 absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& options) {
+  AOTC_RETURN_IF_ERROR(CheckTarget(name));
   const auto found = std::ranges::find(kTargets, name, [](const auto* maker) {  //
     return maker->name;
   });
-  if (found == std::end(kTargets)) {
-    return absl::InvalidArgumentError(
-        StrCat("unknown target '", name, "'; known: ", StrJoin(TargetNames(), ", ")));
-  }
   if (!options.limits.empty()) {
     AOTC_RETURN_IF_ERROR(CheckLimitsFile(options.limits, TargetNames(), name));
   }
@@ -68,7 +74,8 @@ absl::Status CheckSchedules(const std::set<std::string>& names) {
   for (const std::string& name : names) {
     if (std::ranges::find(rows, name, &ScheduleRow::name) != rows.end()) continue;
     const std::string known = StrJoin(rows, ", ", [](const ScheduleRow& row) { return row.name; });
-    return absl::InvalidArgumentError(StrCat("unknown schedule '", name, "'; there are ", known));
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("unknown schedule '", name, "'; there are ", known));
   }
   return absl::OkStatus();
 }

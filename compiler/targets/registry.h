@@ -18,7 +18,10 @@ namespace aotc {
 // In the order in which they are shown; the first is the default.
 std::vector<std::string> TargetNames();
 
-// Error: an unknown name, with the known ones; values that no target's flag has; schedules that
+// Error: an unknown name, with the known ones.
+absl::Status CheckTarget(std::string_view name);
+
+// Error: an unknown name; values that no target's flag has; schedules that
 // there are not; what this target refuses.
 absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& options = {});
 

@@ -25,14 +25,14 @@ absl::Status ReportFirstDifference(const CompileResult& compiled, const HostBuil
   const double limit = GraphErrorLimit(compiled.graph);
   const std::optional<size_t> first = FirstDifference(compiled.kept, actual, expected, limit);
   if (!first) {
-    diagnostics.Error({}, "with all values between kernels kept, nothing differs",
+    diagnostics.Fault({}, "with all values between kernels kept, nothing differs",
                       "the fault lies in how buffers share memory, or in a kernel's result that "
                       "depends on what the memory held");
     return absl::OkStatus();
   }
   const KeptValue& kept = compiled.kept[*first];
   const Difference difference = Compare(actual[kept.output], expected[kept.output]);
-  diagnostics.Error(NodePlace(kept.location.node, kept.location.op, kept.location.opset),
+  diagnostics.Fault(NodePlace(kept.location.node, kept.location.op, kept.location.opset),
                     StrCat("its result '", kept.value, "', written by the kernel ", kept.kernel,
                            ", is the first that differs: ", difference.Text(limit)));
   return absl::OkStatus();

@@ -104,7 +104,7 @@ class Verifier {
     result.difference = Compare(actual, expected);
     const bool agrees = result.Agrees();
     if (!agrees) {
-      diagnostics_.Error({},
+      diagnostics_.Fault({},
                          StrCat(result.tensor, " differs from the ", result.against, " (",
                                 test.name, "): ", result.difference.Text(limit_)),
                          hint);
@@ -123,7 +123,7 @@ class Verifier {
     for (size_t i = 0; i < names_.size(); ++i) {
       const Difference difference = Compare(outputs[i], test.reference[i]);
       if (difference.error <= limit_) continue;
-      diagnostics_.Error({},
+      diagnostics_.Fault({},
                          StrCat("the passes over the graph change output '", names_[i],
                                 "': ", difference.Text(limit_)),
                          "--disable-pass tells which of them does");

@@ -265,6 +265,11 @@ def dim_that_is_negative(folder):
     write_relu(folder, dims=("3 - n*4", 3))
 
 
+@case("input 'x', axis 0", flags=("--dim", "n=1..8", "--dim", "x:0=7"))
+def dim_that_is_no_multiple(folder):
+    write_relu(folder, dims=("n*2", 3))
+
+
 @case("dim 'n // (m - m)'", flags=("--dim", "n=1..8"))
 def dim_divided_by_a_hidden_zero(folder):
     write_relu(folder, dims=("n // (m - m)", "n"))

@@ -5,9 +5,8 @@
 
 The cases are the files cases/*.txt (their form: refusal_case.py) and the broken models of
 tests/import, whose sentences stand in broken_models.txt. Every site of AOTC_REFUSAL must be met by
-a case, but those of not_provoked.txt, each with its reason: FILE | TEXT | REASON. TEXT is what the
-site makes its sentence of; " #2" behind it is the second such site of the file. A line there whose
-site is met, or no more, is a finding. --update rewrites the sentences, for review as a diff.
+a case: a site has its file and what it makes its sentence of; " #2" behind that is the second such
+site of the file. --update rewrites the sentences, for review as a diff.
 """
 import argparse
 import collections
@@ -20,7 +19,6 @@ import tempfile
 import refusal_case
 
 HERE = pathlib.Path(__file__).parent
-EXPECTED_SITES = HERE / "not_provoked.txt"
 
 
 def names_of(sites):
@@ -52,15 +50,8 @@ def uses_in_source():
 
 def check_sites(names, met):
     """Findings, and the number of sites that are not met."""
-    excused = {}
-    for line in EXPECTED_SITES.read_text().splitlines():
-        if line and line[0] != "#":
-            name, _, reason = line.rpartition(" | ")
-            excused[name] = reason
     every = set(names.values())
-    findings = [f"not met by any case: {name}" for name in sorted(every - met - set(excused))]
-    findings += [f"not_provoked.txt: met by a case: {name}" for name in sorted(met & set(excused))]
-    findings += [f"not_provoked.txt: no such site: {name}" for name in sorted(set(excused) - every)]
+    findings = [f"not met by any case: {name}" for name in sorted(every - met)]
     if len(every) != uses_in_source():
         findings.append(f"{len(every)} sites are listed, the sources have {uses_in_source()}: "
                         "one stands in a template or in a file that is not linked")

@@ -8,9 +8,10 @@ namespace {
 TEST(Diagnostics, AFindingIsOneLineWithItsPlace) {
   Diagnostics diagnostics;
   diagnostics.Warning(FilePlace("model.onnx"), "old\nformat");
-  diagnostics.Error(NodePlace("conv1", "Conv", 13), "kernel is empty", "give kernel_shape");
-  diagnostics.Error(FilePlace("a.air", 3, 7), "no such pass");
-  diagnostics.Error({}, "no outputs");
+  diagnostics.Error(NodePlace("conv1", "Conv", 13), absl::InvalidArgumentError("kernel is empty"),
+                    "give kernel_shape");
+  diagnostics.Error(FilePlace("a.air", 3, 7), absl::InvalidArgumentError("no such pass"));
+  diagnostics.Fault({}, "no outputs");
   EXPECT_EQ(diagnostics.Render(),
             "error: node 'conv1' (Conv, opset 13): kernel is empty; hint: give kernel_shape\n"
             "error: a.air:3:7: no such pass\n"
@@ -22,7 +23,7 @@ TEST(Diagnostics, AFindingIsOneLineWithItsPlace) {
 
 TEST(Diagnostics, RepetitionsAreDropped) {
   Diagnostics diagnostics;
-  for (int i = 0; i < 3; ++i) diagnostics.Error(NodePlace("a", "Foo", 0), "unknown op");
+  for (int i = 0; i < 3; ++i) diagnostics.Fault(NodePlace("a", "Foo", 0), "unknown op");
   EXPECT_EQ(diagnostics.Render(), "error: node 'a' (Foo): unknown op\n");
 }
 
@@ -32,8 +33,8 @@ TEST(Diagnostics, TheStatusHoldsAllErrors) {
   diagnostics.Note({}, "hello");
   EXPECT_TRUE(diagnostics.ToStatus().ok());
   diagnostics.AddStatus(absl::NotFoundError("x"), FilePlace("f"));
-  diagnostics.Error({}, "y");
-  EXPECT_EQ(diagnostics.ToStatus().message(), "f: x\ny");
+  diagnostics.Error({}, About("y", absl::UnimplementedError("z")));
+  EXPECT_EQ(diagnostics.ToStatus().message(), "f: x\ny: z");
 }
 
 }  // namespace

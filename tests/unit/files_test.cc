@@ -65,7 +65,7 @@ TEST_F(FilesTest, PiecesOfLongFilesAreTheFile) {
 
 TEST_F(FilesTest, ErrorsNameThePath) {
   const absl::Status missing = ReadFile(Path("none")).status();
-  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(missing.message(),
             StrCat("cannot read '", Path("none"), "': No such file or directory"));
   EXPECT_FALSE(ReadFile(root_.string()).ok());

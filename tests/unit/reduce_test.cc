@@ -82,7 +82,7 @@ TEST(Checks, ACommandSaysByItsExitCodeWhetherTheModelFails) {
 TEST(Checks, ACompileFailsWithItsFirstError) {
   const absl::StatusOr<Failure> failure = CompileCheck({}, 60)("/nowhere/model.onnx");
   ASSERT_TRUE(failure.ok()) << failure.status();
-  EXPECT_EQ(failure->first, "error: / no such file");
+  EXPECT_EQ(failure->first, "error: / cannot be opened: No such file or directory");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ std::string PageOf(const std::string& name) {
   graph->Rename(graph->main_region().inputs[0], name);
   const Inspection inspection{.graph = *graph, .typed = *graph};
   Diagnostics diagnostics;
-  diagnostics.Error({}, name);
+  diagnostics.Fault({}, name);
   return InspectionPage({.title = name, .inspection = inspection, .diagnostics = diagnostics});
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -75,7 +76,8 @@ const VectorFamily* FindFamily(std::string_view name) {
 }
 
 absl::Status UnknownIsa(std::string_view name) {
-  return absl::InvalidArgumentError(
+  return AOTC_REFUSAL(
+      InvalidArgument,
       StrCat("unknown instruction set '", name, "'; known: native, ",
              StrJoin(kFamilies, ", ", [](const VectorFamily& family) { return family.name; })));
 }
@@ -87,9 +89,9 @@ absl::StatusOr<const CpuFeature*> FindFeature(std::string_view name, const Vecto
     if (feature.name == name) return &feature;
     known.emplace_back(feature.name);
   }
-  return absl::InvalidArgumentError(
-      StrCat("instruction set ", family.name, " has no feature '", name,
-             "'; known: ", known.empty() ? "none" : StrJoin(known, ", ")));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat("instruction set ", family.name, " has no feature '", name,
+                             "'; known: ", known.empty() ? "none" : StrJoin(known, ", ")));
 }
 
 bool HasFamily(const VectorFamily& family) {

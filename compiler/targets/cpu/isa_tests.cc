@@ -51,9 +51,8 @@ absl::StatusOr<IsaTests> IsaTests::Of(const Program& program) {
       if (variant.feature.empty()) continue;  // runs anywhere
       const absl::StatusOr<Isa> isa = ParseIsa(variant.feature);
       if (!isa.ok()) {
-        return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs '",
-                                               variant.feature,
-                                               "', which the host cannot ask for"));
+        return absl::InternalError(StrCat("kernel ", kernel.kernel.name, " needs '",
+                                          variant.feature, "', which the host cannot ask for"));
       }
       AddNew(all, *isa);
       if (&variant == &kernel.variants.back()) AddNew(last, *isa);

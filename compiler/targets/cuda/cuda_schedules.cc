@@ -12,6 +12,7 @@
 #include "compiler/schedule/attention.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cuda/tiles.h"
@@ -31,7 +32,8 @@ absl::Status UseLocalMemory(LoopFunction& function) {
   }
   function.scratch_bytes = 0;
   if (bytes <= kMostLocalBytes) return absl::OkStatus();
-  return absl::UnimplementedError(
+  // Fusion parts what needs so much.
+  return absl::InternalError(
       StrCat("kernel ", function.name, " needs ", bytes, " bytes of local memory in each thread"));
 }
 
@@ -40,16 +42,16 @@ absl::Status CheckGrid(const LoopFunction& function) {
   constexpr int64_t kMostBlocks = INT32_MAX;
   const int64_t blocks = RangeOf(function.tasks, BoundsOf(function.symbols)).max;
   if (blocks <= kMostBlocks) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", blocks,
-                                         " blocks, and a grid has at most ", kMostBlocks));
+  return AOTC_REFUSAL(Unimplemented, StrCat("kernel ", function.name, " needs ", blocks,
+                                            " blocks, and a grid has at most ", kMostBlocks));
 }
 
 absl::Status CheckShared(const LoopFunction& function, const CudaLimits& limits) {
   const int64_t bytes = SharedBytes(function);
   if (bytes <= limits.shared_per_block) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat("kernel ", function.name, " needs ", bytes,
-                                         " bytes of shared memory, and a block has ",
-                                         limits.shared_per_block));
+  return absl::FailedPreconditionError(StrCat("kernel ", function.name, " needs ", bytes,
+                                              " bytes of shared memory, and a block has ",
+                                              limits.shared_per_block));
 }
 
 // What both kinds of variants end with.
@@ -188,7 +190,7 @@ int64_t KeptBytes(const Kernel& kernel) {
 
 absl::Status CheckSchedule(const Schedule& given, const Schedule& due) {
   if (given == due) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("it should be ", PrintSchedule(due)));
+  return absl::FailedPreconditionError(StrCat("it should be ", PrintSchedule(due)));
 }
 
 absl::Status FitsBlock(std::string_view tile, std::span<const int64_t> params) {
@@ -226,7 +228,8 @@ absl::StatusOr<ProgramKernel> ScheduleOnCuda(const Kernel& kernel, const CudaOpt
 absl::StatusOr<KernelVariant> CudaVariantBy(const Kernel& kernel, const KernelVariant& variant,
                                             std::string_view text, const CudaOptions& options) {
   AOTC_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(text));
-  absl::StatusOr<KernelVariant> other = absl::NotFoundError("no rule has such a schedule");
+  absl::StatusOr<KernelVariant> other =
+      absl::FailedPreconditionError("no rule has such a schedule");
   for (const CudaWay& way : WaysOf(kernel, variant, options)) {
     if (HeartOf(way.chosen).by != HeartOf(schedule).by) continue;
     other = VariantBy(way, kernel, schedule, options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -19,8 +20,8 @@ absl::StatusOr<std::vector<int>> ArchNumbers(const std::vector<std::string>& arc
     int value = 0;
     if ((digits != arch.size() && !suffix) ||
         !absl::SimpleAtoi(absl::string_view(arch).substr(0, digits), &value)) {
-      return absl::InvalidArgumentError(
-          StrCat("unknown GPU '", arch, "' in --arch; hint: write sm_80 or sm_90a"));
+      return AOTC_REFUSAL(InvalidArgument, StrCat("unknown GPU '", arch,
+                                                  "' in --arch; hint: write sm_80 or sm_90a"));
     }
     numbers.push_back(value);
   }

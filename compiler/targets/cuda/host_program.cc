@@ -176,12 +176,6 @@ class CudaHostWriter {
   absl::Status Launch(const Step& step) {
     const ProgramKernel& kernel = program_.kernels[step.kernel];
     AOTC_ASSIGN_OR_RETURN(const std::string arguments, KernelArguments(context_, step));
-    for (const KernelVariant& variant : kernel.variants) {
-      const int64_t most = RangeOf(variant.loops.tasks, bounds_).max;
-      if (most <= INT32_MAX) continue;
-      return absl::UnimplementedError(
-          StrCat("kernel ", kernel.kernel.name, " needs ", most, " blocks, more than a grid has"));
-    }
     const KernelVariant& last = kernel.variants.back();
     const std::string symbol = CudaSymbol(m_.prefix, kernel, last);
     if (kernel.variants.size() > 1) return LaunchOneOf(kernel, arguments);
@@ -225,9 +219,8 @@ class CudaHostWriter {
     if (!variant.feature.empty()) {
       const std::optional<int> capability = CapabilityOf(variant.feature);
       if (!capability) {
-        return absl::UnimplementedError(StrCat("kernel ", kernel.kernel.name, " needs '",
-                                               variant.feature,
-                                               "', which the host cannot ask for"));
+        return absl::InternalError(StrCat("kernel ", kernel.kernel.name, " needs '",
+                                          variant.feature, "', which the host cannot ask for"));
       }
       parts.push_back(StrCat("capability >= ", *capability));
     }
