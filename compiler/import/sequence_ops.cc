@@ -1,6 +1,6 @@
 #include "compiler/import/sequence_ops.h"
 
-#include <map>
+#include <algorithm>
 #include <utility>
 
 #include "compiler/import/onnx_tensor.h"
@@ -240,26 +240,29 @@ Result OptionalGetElement(CompositeCall& call) {
   return call.builder.ItemAt(*composite, first);
 }
 
+constexpr CompositeOpDef kOps[] = {
+    {"ConcatFromSequence", "the items of a sequence as one tensor", ConcatFromSequence},
+    {"Identity", "the input", Identity},
+    {"Optional", "an optional of a value, or of none", Optional},
+    {"OptionalGetElement", "the value of an optional", OptionalGetElement},
+    {"OptionalHasElement", "whether an optional has a value", OptionalHasElement},
+    {"SequenceAt", "an item of a sequence", SequenceAt},
+    {"SequenceConstruct", "a sequence of tensors", SequenceConstruct},
+    {"SequenceEmpty", "a sequence without items", SequenceEmpty},
+    {"SequenceErase", "a sequence without one of its items", SequenceErase},
+    {"SequenceInsert", "a sequence with another item", SequenceInsert},
+    {"SequenceLength", "how many items a sequence has", SequenceLength},
+    {"SequenceMap", "what a body makes of each item of sequences"},
+    {"SplitToSequence", "parts of a tensor along an axis as a sequence", SplitToSequence},
+};
+
 }  // namespace
 
+std::span<const CompositeOpDef> CompositeOps() { return kOps; }
+
 CompositeOp FindCompositeOp(std::string_view op) {
-  static const std::map<std::string_view, CompositeOp>& ops =
-      *new std::map<std::string_view, CompositeOp>{
-          {"ConcatFromSequence", ConcatFromSequence},
-          {"Identity", Identity},
-          {"Optional", Optional},
-          {"OptionalGetElement", OptionalGetElement},
-          {"OptionalHasElement", OptionalHasElement},
-          {"SequenceAt", SequenceAt},
-          {"SequenceConstruct", SequenceConstruct},
-          {"SequenceEmpty", SequenceEmpty},
-          {"SequenceErase", SequenceErase},
-          {"SequenceInsert", SequenceInsert},
-          {"SequenceLength", SequenceLength},
-          {"SplitToSequence", SplitToSequence},
-      };
-  const auto found = ops.find(op);
-  return found == ops.end() ? nullptr : found->second;
+  const auto* found = std::ranges::find(kOps, op, &CompositeOpDef::name);
+  return found == std::end(kOps) ? nullptr : found->run;
 }
 
 namespace {

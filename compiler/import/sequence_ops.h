@@ -1,7 +1,7 @@
 // The operators of ONNX on sequences and optionals, as nodes over the parts of those.
 //
-//   if (const CompositeOp* op = FindCompositeOp("SequenceAt")) {
-//     AOTC_ASSIGN_OR_RETURN(CompositeResult result, (*op)(call));
+//   if (const CompositeOp op = FindCompositeOp("SequenceAt")) {
+//     AOTC_ASSIGN_OR_RETURN(CompositeResult result, op(call));
 //   }
 //
 // What is known as the model is read makes no node: item 1 of a sequence of three tensors is the
@@ -9,6 +9,7 @@
 #ifndef AOTC_COMPILER_IMPORT_SEQUENCE_OPS_H_
 #define AOTC_COMPILER_IMPORT_SEQUENCE_OPS_H_
 
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -31,7 +32,14 @@ struct CompositeCall {
 using CompositeResult = std::variant<ValueId, Composite>;
 using CompositeOp = absl::StatusOr<CompositeResult> (*)(CompositeCall& call);
 
-// Of ai.onnx; null where the op is none of these.
+struct CompositeOpDef {
+  std::string_view name;  // of ai.onnx
+  std::string_view summary;
+  CompositeOp run = nullptr;  // none of an op with a body, which its importer reads
+};
+// By name, for the operator table.
+std::span<const CompositeOpDef> CompositeOps();
+// Null where the op is none of these.
 CompositeOp FindCompositeOp(std::string_view op);
 
 // How a type is held; nothing for a plain tensor. Error: a nesting that nothing supports.

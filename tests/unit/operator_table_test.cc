@@ -7,8 +7,11 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "compiler/import/sequence_ops.h"
+#include "compiler/ir/image_decoder.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/registry.h"
 #include "gtest/gtest.h"
 #include "tests/unit/generated_page.h"
 
@@ -45,6 +48,7 @@ std::string DifferentiatedOps() {
 }
 
 std::string_view FormOf(const OpDef& op) {
+  if (IsHostOp({.op = std::string(op.name)})) return "host";
   if (op.compute == nullptr) return "expand";
   return op.expand == nullptr ? "compute" : "compute, expand";
 }
@@ -64,24 +68,42 @@ std::map<std::string, Facts, std::less<>> ReadFacts() {
   return facts;
 }
 
-std::string Summary(const OpDef& op) {
-  return absl::StrReplaceAll(View(op.summary), {{"|", "\\|"}});
+std::string Summary(std::string_view summary) {
+  return absl::StrReplaceAll(View(summary), {{"|", "\\|"}});
+}
+
+struct Row {
+  std::string_view summary, form;
+};
+
+// What models may name: operators with a definition, those that are read as others, and If.
+std::map<std::string_view, Row> PublicOps() {
+  std::map<std::string_view, Row> rows;
+  for (const OpDef* op : AllOps()) {
+    if (!HasTrait(op->name, kOwn)) rows[op->name] = {op->summary, FormOf(*op)};
+  }
+  for (const CompositeOpDef& op : CompositeOps()) {
+    rows.try_emplace(op.name, Row{op.summary, "import"});
+  }
+  rows["If"] = {"the results of one of two branches", "branch"};
+  return rows;
 }
 
 std::string PublicTable() {
   const auto facts = ReadFacts();
+  const std::string targets = StrJoin(TargetNames(), " ");
   std::string text =
-      "| operator | what it gives | opsets | types | form | ONNX's tests |\n"
-      "| --- | --- | --- | --- | --- | --- |\n";
-  for (const OpDef* op : AllOps()) {
-    if (HasTrait(op->name, kOwn)) continue;
-    const auto found = facts.find(op->name);
+      "| operator | what it gives | opsets | types | targets | form | ONNX's tests |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const auto& [name, row] : PublicOps()) {
+    const auto found = facts.find(name);
     const Facts of = found == facts.end() ? Facts() : found->second;
-    StrAppend(&text, "| ",
-              StrJoin(std::vector<std::string>{std::string(op->name), Summary(*op), of.opsets,
-                                               of.types, std::string(FormOf(*op)), of.node_tests},
-                      " | "),
-              " |\n");
+    StrAppend(
+        &text, "| ",
+        StrJoin(std::vector<std::string>{std::string(name), Summary(row.summary), of.opsets,
+                                         of.types, targets, std::string(row.form), of.node_tests},
+                " | "),
+        " |\n");
   }
   return text;
 }
@@ -90,7 +112,7 @@ std::string OwnTable() {
   std::string text = "| op | form | what it gives |\n| --- | --- | --- |\n";
   for (const OpDef* op : AllOps()) {
     if (!HasTrait(op->name, kOwn)) continue;
-    StrAppend(&text, "| ", op->name, " | ", FormOf(*op), " | ", Summary(*op), " |\n");
+    StrAppend(&text, "| ", op->name, " | ", FormOf(*op), " | ", Summary(op->summary), " |\n");
   }
   return text;
 }
@@ -100,21 +122,18 @@ std::string OperatorTable() {
       "# Operators\n\n",
       Wrapped("Generated from the definitions in `compiler/ops` and from "
               "`tests/random/operator_facts.txt`: `AOTC_UPDATE=1 build/tests/unit_tests "
-              "--gtest_filter='OperatorTable.*'` rewrites this page. All operators are for both "
-              "targets. Opsets are those that changed the operator in its domain, as far as ONNX "
-              "says; types are those of the first operand in the generated tests; the last column "
+              "--gtest_filter='OperatorTable.*'` rewrites this page. No target lacks an operator. "
+              "Opsets are those that changed the operator in its domain, as far as ONNX says; "
+              "types are those of the first operand in the generated tests; the last column "
               "counts the tests of ONNX's node suite that use it."),
       "\n\n",
       Wrapped("Form `compute` states the operator as tensor expressions, `expand` in terms of "
-              "others; where there are both, the latter is for what only a run knows. If needs "
-              "neither: it runs one branch, whose results have the types of the other's. Loop and "
-              "Scan become Repeat, which carries values from one iteration to the next; their "
-              "sizes may change in each iteration, within a bound."),
-      "\n\n",
-      Wrapped("The operators on sequences and optionals (SequenceConstruct, SequenceEmpty, "
-              "SequenceAt, SequenceInsert, SequenceErase, SequenceLength, SequenceMap, "
-              "SplitToSequence, ConcatFromSequence, Optional, OptionalGetElement, "
-              "OptionalHasElement) are read as nodes over tensors: those called Item and Items."),
+              "others; where there are both, the latter is for what only a run knows. `host` is "
+              "work of the host program. `branch` is If's: it runs one branch, whose results have "
+              "the types of the other's. Loop and Scan become Repeat, which carries values from "
+              "one iteration to the next; their sizes may change in each iteration, within a "
+              "bound. `import`: operators on sequences and optionals are read as nodes over "
+              "tensors, those called Item and Items."),
       "\n\n", PublicTable(), "\n## The compiler's own\n\n",
       "What operators are expanded into; no model may name these.\n\n", OwnTable(),
       DifferentiatedOps());
