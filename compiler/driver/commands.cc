@@ -12,6 +12,7 @@
 #include "compiler/driver/pipeline.h"
 #include "compiler/driver/recorded_schedules.h"
 #include "compiler/driver/schedules.h"
+#include "compiler/ops/op.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/reduce/reduce.h"
 #include "compiler/report/page.h"
@@ -86,10 +87,17 @@ std::vector<std::pair<std::string, double>> Shares(const Program& program) {
   return shares;
 }
 
-// Nodes that move a tensor into another order in a run, unless their reader takes them in.
-int64_t CountOps(const Graph& graph, std::string_view op) {
-  return std::ranges::count_if(graph.main_region().nodes,
-                               [&](NodeId id) { return graph.nodes[id].op == op; });
+// How many nodes of each op move a tensor into another order in a run, unless their reader takes
+// them in.
+std::map<std::string, int64_t> LayoutChanges(const Graph& graph) {
+  std::map<std::string, int64_t> counts;
+  for (const OpDef* op : AllOps()) {
+    if (HasTrait(op->name, kReorders)) counts[std::string(op->name)] = 0;
+  }
+  for (const NodeId id : graph.main_region().nodes) {
+    if (const auto count = counts.find(graph.nodes[id].op); count != counts.end()) ++count->second;
+  }
+  return counts;
 }
 
 // How many nodes have each contract.
@@ -112,15 +120,11 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
                       return absl::StrFormat("%s %.1f %%", share.first, 100 * share.second);
                     }),
             "\n");
-  StrAppend(&text, "changes of layout: ", CountOps(result.graph, "Transpose"), " Transpose, ",
-            CountOps(result.graph, "Relayout"), " Relayout\n");
+  const auto counted = [](const auto& count) { return StrCat(count.second, " ", count.first); };
+  StrAppend(&text, "changes of layout: ", StrJoin(LayoutChanges(result.graph), ", ", counted),
+            "\n");
   const std::map<std::string, int64_t> contracts = Contracts(result.graph);
-  if (!contracts.empty()) {
-    StrAppend(&text, "contracts: ",
-              StrJoin(contracts, "; ",
-                      [](const auto& used) { return StrCat(used.second, " ", used.first); }),
-              "\n");
-  }
+  if (!contracts.empty()) StrAppend(&text, "contracts: ", StrJoin(contracts, "; ", counted), "\n");
   return text;
 }
 
@@ -145,8 +149,7 @@ Json SummaryToJson(const CompileResult& result) {
           {"lower_bound", result.program.lower_bound},
           {"arena_proof", std::string(ArenaProof(result.program))},
           {"kernels", result.program.kernels.size()},
-          {"transposes", CountOps(result.graph, "Transpose")},
-          {"relayouts", CountOps(result.graph, "Relayout")},
+          {"layout_changes", LayoutChanges(result.graph)},
           {"contracts", Contracts(result.graph)},
           {"flop_shares", std::move(shares)}};
 }

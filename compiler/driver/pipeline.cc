@@ -13,8 +13,6 @@
 #include "compiler/canonicalize/remove_identities.h"
 #include "compiler/canonicalize/split_phases.h"
 #include "compiler/layout/choose_layouts.h"
-#include "compiler/layout/shuffles_last.h"
-#include "compiler/layout/split_groups.h"
 #include "compiler/layout/winograd.h"
 #include "compiler/optimize/common_subexpressions.h"
 #include "compiler/optimize/flatten_dilation.h"
@@ -22,9 +20,13 @@
 #include "compiler/optimize/integer_contractions.h"
 #include "compiler/optimize/merge_siblings.h"
 #include "compiler/optimize/recognize.h"
+#include "compiler/optimize/reshaped_convolutions.h"
+#include "compiler/optimize/shuffles_last.h"
 #include "compiler/optimize/simplify.h"
 #include "compiler/optimize/sink_reshapes.h"
 #include "compiler/optimize/sink_transposes.h"
+#include "compiler/optimize/slices_of_splits.h"
+#include "compiler/optimize/split_groups.h"
 #include "compiler/optimize/split_transforms.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -84,6 +86,10 @@ constexpr Pass kPasses[] = {
      "moves shuffles of channels behind depthwise convolutions, whose readers gather them"},
     {"split-groups", SplitGroups, 2, kTyped | kExpanded, 0,
      "writes grouped convolutions as one per group, where the target has no tile for groups"},
+    {"slices-of-splits", SlicesOfSplits, 1, kTyped | kExpanded, 0,
+     "writes splits of channels as slices, which can each lie in what they are slices of"},
+    {"reshaped-convolutions", ReshapedConvolutions, 1, kTyped | kExpanded, 0,
+     "moves reshapes of pixels in front of convolutions that look at single pixels"},
     {"layout", ChooseLayouts, 1, kTyped | kExpanded, 0,
      "chooses how convolutions and products are computed, and how values lie for that"},
 };

@@ -7,7 +7,7 @@
 #include "compiler/eval/evaluate.h"
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/expr_text.h"
-#include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/emit.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -309,8 +309,7 @@ absl::Status GraphEvaluator::SetStacked(const Node& node, size_t index,
   std::vector<int64_t> perm;
   for (int64_t d = 1; d < rank; ++d) perm.push_back(d);
   perm.insert(perm.begin() + axis, 0);
-  Node transpose = {.op = "Transpose", .inputs = {output}, .outputs = {output}};
-  transpose.attributes.Set("perm", std::move(perm));
+  const Node transpose = TransposeNode(output, output, std::move(perm));
   AOTC_ASSIGN_OR_RETURN(const std::vector<Constant> moved,
                         EvaluateNode(graph_, transpose, {stacked}, symbols_));
   values_[output] = moved[0];
@@ -340,7 +339,8 @@ absl::Status GraphEvaluator::RunNode(const Node& node) {
 
 // As the compiled program: a check that fails is an error of the run.
 absl::Status GraphEvaluator::CheckIndices(const Node& node) const {
-  if (node.op != "IndexCheck" || values_[node.outputs[0]]->IntAt(0) != 0) return absl::OkStatus();
+  const bool fails = HasTrait(node.op, kMustHold) && values_[node.outputs[0]]->IntAt(0) == 0;
+  if (!fails) return absl::OkStatus();
   return AOTC_REFUSAL(
       OutOfRange, StrCat("an index of '", graph_.values[node.inputs[0]].name, "' is out of range"));
 }

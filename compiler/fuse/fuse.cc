@@ -10,6 +10,7 @@
 #include "compiler/fuse/copies.h"
 #include "compiler/fuse/drop_unread.h"
 #include "compiler/fuse/grown_outputs.h"
+#include "compiler/fuse/join_readers.h"
 #include "compiler/fuse/kernel_uses.h"
 #include "compiler/fuse/merge_beside.h"
 #include "compiler/fuse/merge_chain.h"
@@ -40,11 +41,8 @@ class Fuser {
         places_(graph),
         grown_(graph, graph.regions[region], options.aliases, places_),
         bound_(BoundValues(graph, graph.regions[region])),
-        late_(LateSymbols(graph.symbols)) {
-    for (const Node& node : graph.nodes) {
-      if (node.op == "Concat") joined_.insert(node.inputs.begin(), node.inputs.end());
-    }
-  }
+        joins_(graph),
+        late_(LateSymbols(graph.symbols)) {}
 
   absl::StatusOr<FusedGraph> Run() {
     if (&region_ == &graph_.main_region()) result_.aliases = options_.aliases;
@@ -169,9 +167,11 @@ class Fuser {
     return "";
   }
 
-  // A slice that a Concat may have where it lies. Others that are views need no place.
+  // A slice that what joins it with others may have where it lies. Others that are views need no
+  // place.
   bool IsJoinedSlice(const FusedKernel& fused) const {
-    return options_.enabled && options_.places && joined_.contains(fused.args.back());
+    return options_.enabled && options_.places && ReadCut(fused.kernel) &&
+           joins_.Contains(fused.args.back());
   }
 
   // Lets a slice lie in what it is a slice of, unless readers can do without that too.
@@ -377,7 +377,7 @@ class Fuser {
   Places places_;
   GrownOutputs grown_;
   const std::set<ValueId> bound_;
-  std::set<ValueId> joined_;  // operands of a Concat
+  const JoinReaders joins_;
   const std::set<std::string> late_;
 };
 

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "compiler/schedule/join.h"
-#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -41,10 +40,9 @@ absl::StatusOr<bool> GrownOutputs::Place(const FusedKernel& fused,
         places_.CheckParts(alias.output, {.axis = join->axis}, {parts.begin() + 1, parts.end()});
   }
   if (!status.ok()) {
-    return AOTC_REFUSAL(
-        InvalidArgument,
-        StrCat("--alias: '", graph_.values[alias.output].name, "' cannot lie in the memory of '",
-               input, "': ", std::string(status.message()), "; hint: leave it out"));
+    return absl::InternalError(StrCat("--alias: '", graph_.values[alias.output].name,
+                                      "' cannot lie in the memory of '", input,
+                                      "': ", std::string(status.message())));
   }
   places_.PlaceParts(alias.output, {.axis = join->axis}, parts);
   decisions.push_back(StrCat(fused.kernel.name, ": what is new lies behind %", input));

@@ -9,7 +9,9 @@
 #include "compiler/fuse/merge_kernels.h"
 #include "compiler/fuse/round_counters.h"
 #include "compiler/ir/control_flow.h"
+#include "compiler/ops/emit.h"
 #include "compiler/ops/op.h"
+#include "compiler/support/diagnostics.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -18,9 +20,6 @@ namespace aotc {
 namespace {
 
 using Definitions = IdVector<ValueId, NodeId>;  // of values by nodes
-
-// A label that stands for none.
-constexpr char kIgnored[] = "ignore_index";
 
 // Whether all indices are known to be valid, whatever the sizes; an error where one is known not to
 // be.
@@ -72,19 +71,6 @@ class KnownChecks {
 
   std::vector<Node> checks_;
 };
-
-Node CheckOf(const Node& node, const IndexOperand& operand) {
-  Node check{.op = "IndexCheck",
-             .inputs = {node.inputs[operand.input], operand.DataOf(node)},
-             .locations = node.locations};
-  check.attributes.Set("axis", operand.AxisOf(node));
-  check.attributes.Set("positions", int64_t{operand.positions});
-  if (!operand.from_end) check.attributes.Set("from_end", int64_t{0});
-  if (operand.flat) check.attributes.Set("flat", int64_t{1});
-  if (operand.inclusive) check.attributes.Set("inclusive", int64_t{1});
-  if (node.attributes.Has(kIgnored)) check.attributes.Set(kIgnored, node.attributes.Int(kIgnored));
-  return check;
-}
 
 std::vector<ValueId> OutputsOf(const FusedKernel& kernel) {
   std::vector<ValueId> outputs;
@@ -272,7 +258,7 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, const Definitions
     absl::StatusOr<bool> valid = AreValid(graph, node, operand, bounds);
     if (!valid.ok()) {
       const std::string place = node.locations.empty() ? node.op : Describe(node.locations[0]);
-      return absl::Status(valid.status().code(), StrCat(place, ": ", valid.status().message()));
+      return About(place, valid.status());
     }
     const ValueId indices = node.inputs[operand.input];
     const auto round = known.counters.find(indices);
@@ -280,7 +266,7 @@ absl::StatusOr<std::vector<ValueId>> AddToRegion(Graph& graph, const Definitions
                                         ? PlacesBelow(graph, producers, indices)
                                         : std::optional(round->second);
     if (*valid || (end && HasRoom(graph, node, operand, *end, bounds))) continue;
-    Node check = CheckOf(node, operand);
+    Node check = IndexCheckNode(node, operand);
     if (!known.checks.Add(graph, check)) continue;
     const std::string& data = graph.values[indices].name;
     results.push_back(graph.AddValue(StrCat(data, "_valid"), TensorType(DType::kBool, {})));

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/ops/emit.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -52,8 +53,7 @@ class Keeper {
   absl::StatusOr<FusedKernel> AddCopy(ValueId value) {
     const ValueId copy =
         graph_.AddValue(StrCat(graph_.values[value].name, "_kept"), graph_.values[value].type);
-    const NodeId node =
-        graph_.AddNode(graph_.main, {.op = "Relayout", .inputs = {value}, .outputs = {copy}});
+    const NodeId node = graph_.AddNode(graph_.main, RelayoutNode(value, copy));
     Outputs().push_back(copy);
     AOTC_ASSIGN_OR_RETURN(FusedKernel kernel, KernelOfNode(graph_, graph_.nodes[node]));
     kernel.kernel.name = StrCat("keep_", kept_.size() - 1);

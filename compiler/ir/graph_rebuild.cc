@@ -11,6 +11,15 @@
 namespace aotc {
 namespace {
 
+// What stands between a value and an output that has to be a node's own.
+Node CopyNode(ValueId value, ValueId copy, const std::string& name) {
+  constexpr const char kIdentity[] = "Identity";
+  return {.op = kIdentity,
+          .inputs = {value},
+          .outputs = {copy},
+          .locations = {{.node = name, .op = kIdentity}}};
+}
+
 bool AnyNeeded(const std::vector<ValueId>& values, const IdVector<ValueId, char>& needed) {
   return std::any_of(values.begin(), values.end(),
                      [&](ValueId value) { return value.valid() && needed[value] != 0; });
@@ -222,10 +231,7 @@ void Rebuilder::FinishOutputs(RegionId id) {
     const ValueId copy =
         new_.AddValue(StrCat(new_.values[output].name, "_copy"), new_.values[output].type);
     const std::string name = new_.values[copy].name;
-    new_.AddNode(id, {.op = "Identity",
-                      .inputs = {output},
-                      .outputs = {copy},
-                      .locations = {{.node = name, .op = "Identity"}}});
+    new_.AddNode(id, CopyNode(output, copy, name));
     new_.regions[id].outputs[i] = copy;
   }
 }
@@ -265,10 +271,7 @@ void Rebuilder::FinishMainOutputs() {
     ValueId copy = new_.AddValue("", new_.values[output].type);
     new_.ClaimName(copy, name);
     new_.values[copy].output_name = old_.values[old_main.outputs[i]].output_name;
-    new_.AddNode(new_.main, {.op = "Identity",
-                             .inputs = {output},
-                             .outputs = {copy},
-                             .locations = {{.node = name, .op = "Identity"}}});
+    new_.AddNode(new_.main, CopyNode(output, copy, name));
     new_.main_region().outputs[i] = copy;
   }
 }
@@ -288,15 +291,6 @@ absl::StatusOr<Graph> RebuildGraph(const Graph& graph, const NodeVisitor& visit)
   rebuilder.visit_ = visit;
   AOTC_RETURN_IF_ERROR(rebuilder.CopyAll());
   return DropDead(rebuilder.new_);
-}
-
-ValueId EmitDims(Rebuilder& rebuilder, const Shape& dims, const Node& origin) {
-  if (const std::optional<std::vector<int64_t>> numbers = StaticDims(dims))
-    return rebuilder.graph().AddConstant("shape", Constant::Ints(*numbers));
-  const Shape rank = {Expr(static_cast<int64_t>(dims.size()))};
-  const ValueId shape = rebuilder.Emit("Elements", {}, {}, TensorType(DType::kI64, rank), origin);
-  rebuilder.graph().values[shape].elements = dims;
-  return shape;
 }
 
 Graph DropDead(const Graph& graph) {

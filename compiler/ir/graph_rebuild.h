@@ -106,9 +106,6 @@ class Rebuilder {
 // is in regions, where an output is never a value from outside either.
 absl::StatusOr<Graph> RebuildGraph(const Graph& graph, const NodeVisitor& visit);
 
-// Dims as the operand of a Reshape: a constant where all are known.
-ValueId EmitDims(Rebuilder& rebuilder, const Shape& dims, const Node& origin);
-
 // The graph without what no output needs.
 Graph DropDead(const Graph& graph);
 

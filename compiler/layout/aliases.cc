@@ -5,6 +5,10 @@
 #include <utility>
 
 #include "compiler/ir/shape_text.h"
+#include "compiler/ops/emit.h"
+#include "compiler/ops/op.h"
+#include "compiler/schedule/join.h"
+#include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 
@@ -31,9 +35,12 @@ class Binder {
       const ValueId input = InputOf(*name);
       if (input.valid()) aliases.push_back({.output = output, .input = input});
     }
-    if (!has_output) return Wrong("the model has no such output", "aotc inspect lists them");
+    if (!has_output)
+      return Wrong(AOTC_REFUSAL(InvalidArgument, "the model has no such output"),
+                   "aotc inspect lists them");
     if (aliases.size() == known) {
-      return Wrong("the model has no such input", "aotc inspect lists them");
+      return Wrong(AOTC_REFUSAL(InvalidArgument, "the model has no such input"),
+                   "aotc inspect lists them");
     }
     for (size_t i = known; i < aliases.size(); ++i) {
       AOTC_RETURN_IF_ERROR(CheckPair(aliases[i]));
@@ -43,9 +50,9 @@ class Binder {
   }
 
  private:
-  absl::Status Wrong(std::string_view what, std::string_view hint) const {
-    return absl::InvalidArgumentError(
-        StrCat("--alias ", option_.Text(), ": ", what, "; hint: ", hint));
+  absl::Status Wrong(const absl::Status& refusal, std::string_view hint) const {
+    return absl::Status(refusal.code(), StrCat("--alias ", option_.Text(), ": ", refusal.message(),
+                                               "; hint: ", hint));
   }
 
   const Value& Of(ValueId id) const { return graph_.values[id]; }
@@ -61,14 +68,9 @@ class Binder {
   absl::Status CheckPair(const Alias& alias) const {
     const ValueType& to = Of(alias.output).type;
     const ValueType& from = Of(alias.input).type;
-    if (to.kind != ValueKind::kTensor || from.kind != ValueKind::kTensor) {
-      return Wrong("only tensors share memory", "leave it out");
-    }
-    if (std::ranges::count(graph_.main_region().outputs, alias.output) > 1) {
-      return Wrong(StrCat("two outputs are the tensor ", Quoted(alias.output)), "leave it out");
-    }
     if (to.dtype == from.dtype && to.dims.size() == from.dims.size()) return absl::OkStatus();
-    return Wrong(StrCat(Quoted(alias.output), " and ", Quoted(alias.input), " differ in type"),
+    return Wrong(AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(alias.output), " and ",
+                                                      Quoted(alias.input), " differ in type")),
                  "they must agree but for one axis that grows");
   }
 
@@ -78,9 +80,10 @@ class Binder {
     for (size_t axis = 0; axis < to.size(); ++axis) {
       if (ProveEqual(to[axis], from[axis], bounds_)) continue;
       if (alias.axis) {
-        return Wrong(StrCat(Quoted(alias.output), " and ", Quoted(alias.input),
-                            " differ in more than one dim"),
-                     "they must agree but for one axis that grows");
+        return Wrong(
+            AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(alias.output), " and ", Quoted(alias.input),
+                                                 " differ in more than one dim")),
+            "they must agree but for one axis that grows");
       }
       alias.axis = axis;
     }
@@ -92,14 +95,16 @@ class Binder {
 
   absl::Status BindState(const Alias& alias) const {
     if (option_.axis) {
-      return Wrong(StrCat(Quoted(alias.output), " and ", Quoted(alias.input),
-                          " have one type: no axis grows"),
-                   "give no :AXIS=CAPACITY");
+      return Wrong(
+          AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(alias.output), " and ", Quoted(alias.input),
+                                               " have one type: no axis grows")),
+          "give no :AXIS=CAPACITY");
     }
     if (!IsWindow(alias.output, alias.input)) return absl::OkStatus();
-    return Wrong(StrCat(Quoted(alias.output), " is a sliding window over ", Quoted(alias.input),
-                        ": a run would move all of it"),
-                 "let the axis grow, or give it memory of its own");
+    return Wrong(
+        AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(alias.output), " is a sliding window over ",
+                                             Quoted(alias.input), ": a run would move all of it")),
+        "let the axis grow, or give it memory of its own");
   }
 
   // Whether a value is made of elements of `input` at other places.
@@ -108,9 +113,11 @@ class Binder {
     const NodeId id = Producers(graph_)[value];
     if (!id.valid()) return false;
     const Node& node = graph_.nodes[id];
-    const bool moves = node.op == "Slice" || node.op == "Concat";
-    if (!moves && node.op != "Identity") return false;
-    return std::ranges::any_of(node.inputs,
+    const absl::StatusOr<NodeKernel> made = BuildNodeKernel(graph_, node);
+    if (!made.ok()) return false;
+    const bool moves = ReadCut(made->kernel) || ReadJoin(made->kernel);
+    if (!moves && !HasTrait(node.op, kKeepsOrder)) return false;
+    return std::ranges::any_of(made->inputs,
                                [&](ValueId from) { return IsWindow(from, input, moved || moves); });
   }
 
@@ -120,14 +127,14 @@ class Binder {
     const size_t axis = *alias.axis;
     if (option_.axis && *option_.axis != static_cast<int64_t>(axis)) {
       return Wrong(
-          StrCat("axis ", axis, " of ", Quoted(alias.output), " grows, not ", *option_.axis),
+          AOTC_REFUSAL(InvalidArgument, StrCat("axis ", axis, " of ", Quoted(alias.output),
+                                               " grows, not ", *option_.axis)),
           StrCat("--alias ", option_.output, "=", option_.input, ":", axis, "=", option_.capacity));
     }
     if (IsSubByte(Of(alias.output).type.dtype)) {
-      return Wrong("elements of less than a byte do not share memory", "leave it out");
-    }
-    if (std::ranges::count(graph_.main_region().outputs, alias.input) > 0) {
-      return Wrong(StrCat(Quoted(alias.input), " is an output itself"), "leave it out");
+      return Wrong(
+          AOTC_REFUSAL(InvalidArgument, "elements of less than a byte do not share memory"),
+          "leave it out");
     }
     AOTC_RETURN_IF_ERROR(CheckReaders(alias));
     AOTC_RETURN_IF_ERROR(AddRoot(alias));
@@ -143,7 +150,9 @@ class Binder {
       for (const std::vector<ValueId>& read : {node.inputs, CapturedValues(graph_, node)}) {
         for (ValueId value : {alias.input, alias.output}) {
           if (std::ranges::count(read, value) == 0) continue;
-          return Wrong(StrCat(Quoted(value), " is read by a branch or loop"), "leave it out");
+          return Wrong(
+              AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(value), " is read by a branch or loop")),
+              "leave it out");
         }
       }
     }
@@ -155,9 +164,10 @@ class Binder {
     const int64_t least = RangeOf(type.dims[*alias.axis], bounds_).max;
     const int64_t capacity = option_.axis ? option_.capacity : least;
     if (capacity < least) {
-      return Wrong(StrCat("axis ", *alias.axis, " of ", Quoted(alias.output), " has up to ", least,
-                          " elements"),
-                   "a larger capacity, or a lower bound of the dim");
+      return Wrong(
+          AOTC_REFUSAL(InvalidArgument, StrCat("axis ", *alias.axis, " of ", Quoted(alias.output),
+                                               " has up to ", least, " elements")),
+          "a larger capacity, or a lower bound of the dim");
     }
     type.dims[*alias.axis] = std::max<int64_t>(capacity, 1);
     alias.root = graph_.AddValue(StrCat(NameOf(Of(alias.output)), "_memory"), std::move(type));
@@ -168,7 +178,9 @@ class Binder {
   absl::Status KeepNew(const Alias& alias) {
     const NodeId producer = Producers(graph_)[alias.output];
     if (!producer.valid() || !graph_.nodes[producer].regions.empty()) {
-      return Wrong(StrCat(Quoted(alias.output), " is not made by an operator"), "leave it out");
+      return Wrong(AOTC_REFUSAL(InvalidArgument,
+                                StrCat(Quoted(alias.output), " is not made by an operator")),
+                   "leave it out");
     }
     const ValueId made = graph_.AddValue(Of(alias.output).name, Of(alias.output).type);
     Node& node = graph_.nodes[producer];
@@ -182,8 +194,9 @@ class Binder {
     const NodeId producer = Producers(graph_)[alias.output];
     const bool joins = producer.valid() && IsJoin(graph_.nodes[producer], alias);
     if (!joins) {
-      return Wrong(StrCat(Quoted(alias.output), " is not ", Quoted(alias.input),
-                          " and new elements behind it along axis ", *alias.axis),
+      return Wrong(AOTC_REFUSAL(InvalidArgument,
+                                StrCat(Quoted(alias.output), " is not ", Quoted(alias.input),
+                                       " and new elements behind it along axis ", *alias.axis)),
                    "its operator must be Concat with the input first; a window that slides cannot "
                    "share memory");
     }
@@ -197,17 +210,20 @@ class Binder {
   }
 
   bool IsJoin(const Node& node, const Alias& alias) const {
-    if (node.op != "Concat" || node.inputs.size() < 2 || node.inputs[0] != alias.input) {
-      return false;
-    }
-    const auto rank = static_cast<int64_t>(Of(alias.output).type.dims.size());
-    const int64_t axis = node.attributes.Int("axis", 0);
-    const bool once = std::ranges::count(node.inputs, alias.input) == 1;
-    return once && (axis < 0 ? axis + rank : axis) == static_cast<int64_t>(*alias.axis);
+    const absl::StatusOr<NodeKernel> made = BuildNodeKernel(graph_, node);
+    const std::optional<Join> join = made.ok() ? ReadJoin(made->kernel) : std::nullopt;
+    if (!join || join->step != 1 || join->axis != *alias.axis) return false;
+    const auto is_input = [&](const JoinPart& part) {
+      const auto param = std::ranges::find(made->kernel.params, part.tensor);
+      return made->inputs[static_cast<size_t>(param - made->kernel.params.begin())] == alias.input;
+    };
+    return is_input(join->parts[0]) && std::ranges::count_if(join->parts, is_input) == 1;
   }
 
   static Node CopyNode(ValueId from, ValueId to, const Node& like) {
-    return {.op = "Relayout", .inputs = {from}, .outputs = {to}, .locations = like.locations};
+    Node copy = RelayoutNode(from, to);
+    copy.locations = like.locations;
+    return copy;
   }
 
   void InsertInFrontOf(NodeId place, Node node) { Insert(place, 0, std::move(node)); }
@@ -224,8 +240,9 @@ class Binder {
   absl::Status CheckStrides(const Shape& extents) const {
     for (size_t axis = 1; axis < extents.size(); ++axis) {
       if (extents[axis].IsConst()) continue;
-      return Wrong(StrCat("its strides in memory vary with ", PrintExpr(extents[axis]),
-                          ", the extent of axis ", axis),
+      return Wrong(AOTC_REFUSAL(InvalidArgument,
+                                StrCat("its strides in memory vary with ", PrintExpr(extents[axis]),
+                                       ", the extent of axis ", axis)),
                    "pin the dim with --dim");
     }
     return absl::OkStatus();
@@ -241,9 +258,9 @@ absl::Status CheckOnce(const Graph& graph, const std::vector<Alias>& aliases) {
   for (const Alias& alias : aliases) {
     const bool is_new = outputs.insert(alias.output).second && inputs.insert(alias.input).second;
     if (is_new) continue;
-    return absl::InvalidArgumentError(StrCat("--alias: '", NameOf(graph.values[alias.output]),
-                                             "' or '", NameOf(graph.values[alias.input]),
-                                             "' is in two pairs; hint: name it once"));
+    return AOTC_REFUSAL(InvalidArgument, StrCat("--alias: '", NameOf(graph.values[alias.output]),
+                                                "' or '", NameOf(graph.values[alias.input]),
+                                                "' is in two pairs; hint: name it once"));
   }
   return absl::OkStatus();
 }

@@ -76,8 +76,7 @@ class ContractChooser {
     }
     if (facts.kernel && Permutes(facts.kernel->kernel))
       moved_.insert({facts.kernel->inputs[0], facts.kernel->outputs[0]});
-    if (IsSoftmaxOfBlocks(graph_, node, options_.target.channel_block))
-      moved_.insert(node.inputs[0]);
+    if (IsAlongBlocks(graph_, node, options_.target.channel_block)) moved_.insert(node.inputs[0]);
     if (!facts.WritesAnyLayout() || !CanHave(facts.kernel->outputs[0], kInnermost)) return;
     for (size_t i = 0; i < facts.kernel->inputs.size(); ++i) {
       if (innermost_.contains(facts.kernel->inputs[i]) && Keeps(*facts.kernel, i, kInnermost))

@@ -14,10 +14,9 @@
 #include "compiler/layout/layout_groups.h"
 #include "compiler/layout/node_facts.h"
 #include "compiler/layout/reads.h"
-#include "compiler/layout/reshaped_convolutions.h"
 #include "compiler/layout/rows_of_blocks.h"
-#include "compiler/layout/slices_of_splits.h"
 #include "compiler/layout/winograd.h"
+#include "compiler/ops/emit.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/anchor.h"
 #include "compiler/schedule/join.h"
@@ -272,7 +271,7 @@ class LayoutChooser {
   void KeepOutput(Rebuilder& r, const Node& node, ValueId output, ValueId now) {
     ValueId outer = now;
     if (!r.graph().values[now].layout.IsPlain()) {
-      outer = r.Emit("Relayout", {now}, {}, r.graph().values[now].type, node);
+      outer = EmitRelayout(r, now, node);
       std::swap(r.graph().values[now].name, r.graph().values[outer].name);
     }
     r.ReplaceAsOutput(output, outer);
@@ -284,7 +283,7 @@ class LayoutChooser {
       if (!input.valid()) continue;
       const ValueId now = r.Mapped(input);
       if (r.graph().values[now].layout.IsPlain()) continue;
-      r.Replace(input, r.Emit("Relayout", {now}, {}, r.graph().values[now].type, node));
+      r.Replace(input, EmitRelayout(r, now, node));
     }
   }
 
@@ -303,7 +302,7 @@ class LayoutChooser {
     if (need == nullptr) return;
     const ValueId now = r.Mapped(input);
     if (r.graph().values[now].layout == need->layout) return;
-    const ValueId made = r.Emit("Relayout", {now}, {}, r.graph().values[now].type, node);
+    const ValueId made = EmitRelayout(r, now, node);
     r.graph().values[made].layout = need->layout;
     r.Replace(input, made);
   }
@@ -323,11 +322,9 @@ class LayoutChooser {
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, const ContractOptions& options) {
   const int64_t block = options.target.channel_block;
   const int64_t parts = std::max<int64_t>(block, 1);  // they may begin anywhere else
-  AOTC_ASSIGN_OR_RETURN(const Graph sliced, SlicesOfSplits(graph, parts));
-  AOTC_ASSIGN_OR_RETURN(const Graph repeated, InterleavedRepeats(sliced, parts));
-  AOTC_ASSIGN_OR_RETURN(Graph reshaped, ReshapedConvolutions(repeated));
-  if (block == 0) return reshaped;
-  AOTC_ASSIGN_OR_RETURN(const Graph dense, DenseTaps(reshaped, options.least_channels));
+  AOTC_ASSIGN_OR_RETURN(Graph repeated, InterleavedRepeats(graph, parts));
+  if (block == 0) return repeated;
+  AOTC_ASSIGN_OR_RETURN(const Graph dense, DenseTaps(repeated, options.least_channels));
   AOTC_ASSIGN_OR_RETURN(const Graph laid_out, LayoutChooser(dense, options).Run());
   return RowsOfBlocks(laid_out);
 }

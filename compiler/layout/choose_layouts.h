@@ -16,9 +16,6 @@
 
 namespace aotc {
 
-inline constexpr ConfigKey kLeastChannels = {"layout.least-channels", 8, 1, 4096,
-                                             "inputs of a tile with fewer channels stay row-major"};
-
 // Contracts are the target's; without any all stays row-major. A graph that has layouts already
 // keeps them.
 absl::StatusOr<Graph> ChooseLayouts(const Graph& graph, PassContext& context);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -28,7 +29,7 @@ Constant WithZerosBetween(const Constant& weight, int64_t step) {
 
 // Elements between taps of a row; 1 for all nodes that are to stay as they are.
 int64_t StepToFill(const Graph& graph, const Node& node, int64_t least_channels) {
-  if (node.op != "ConvInteger" || node.inputs.size() != 2) return 1;
+  if (!HasTrait(node.op, kConvolves) || node.inputs.size() != 2) return 1;
   const std::optional<Constant>& weight = graph.values[node.inputs[1]].constant;
   if (!weight || weight->dims().back() == 1 || ByteWidth(weight->dtype()) != 1) return 1;
   const Shape& input = graph.values[node.inputs[0]].type.dims;

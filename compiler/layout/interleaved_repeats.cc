@@ -7,6 +7,7 @@
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/layout/reads.h"
+#include "compiler/ops/emit.h"
 #include "compiler/ops/op.h"
 #include "compiler/schedule/join.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -52,18 +53,14 @@ class Repeater {
   // `x` with its elements repeated along the axes from `axis` on.
   ValueId Joined(Rebuilder& rebuilder, const Node& node, const Repeats& repeats, ValueId x,
                  size_t axis) const {
-    const ValueType type = rebuilder.graph().values[x].type;
-    if (axis == repeats.size()) return rebuilder.Emit("Identity", {x}, {}, type, node);
+    if (axis == repeats.size()) return EmitCopy(rebuilder, x, node);
     std::vector<ValueId> parts;
     for (int64_t i = 0; i < repeats[axis]; ++i)
       parts.push_back(Joined(rebuilder, node, repeats, x, axis + 1));
     if (parts.size() == 1) return parts[0];
     ValueType joined = rebuilder.graph().values[parts[0]].type;
     joined.dims[axis] = graph_.values[node.outputs[0]].type.dims[axis];
-    Attributes attributes;
-    attributes.Set("axis", static_cast<int64_t>(axis));
-    return rebuilder.Emit("Interleave", std::move(parts), std::move(attributes), std::move(joined),
-                          node);
+    return EmitInterleaved(rebuilder, std::move(parts), axis, std::move(joined), node);
   }
 
   const Graph& graph_;

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/emit.h"
+#include "compiler/ops/op.h"
 
 namespace aotc {
 namespace {
@@ -16,7 +18,7 @@ class Rower {
  public:
   explicit Rower(const Graph& graph) : graph_(graph), uses_(UseCounts(graph)) {
     for (const Node& node : graph.nodes) {
-      if (node.op == "Reshape") reshapes_[node.outputs[0]] = &node;
+      if (HasTrait(node.op, kKeepsOrder)) reshapes_[node.outputs[0]] = &node;
     }
   }
 
@@ -26,7 +28,7 @@ class Rower {
     const size_t rank = type.dims.size();
     ValueType turned = type;
     std::swap(turned.dims[kRow], turned.dims[rank - 1]);
-    Attributes last;
+    Attributes last = node.attributes;
     last.Set("axis", static_cast<int64_t>(rank - 1));
     const ValueId x = Turned(rebuilder, node, rebuilder.Mapped(node.inputs[0]), turned);
     const ValueId y = rebuilder.Emit(node.op, {x}, std::move(last), turned, node);
@@ -35,9 +37,9 @@ class Rower {
   }
 
  private:
-  // Over axis 2 of [n, c / block, block, pixels], which is [n, c, pixels] in blocks of channels.
+  // Along axis 2 of [n, c / block, block, pixels], which is [n, c, pixels] in blocks of channels.
   bool IsOfBlocks(const Node& node) const {
-    if (node.op != "Softmax" || uses_[node.inputs[0]] != 1) return false;
+    if (!HasTrait(node.op, kAlongAxis) || uses_[node.inputs[0]] != 1) return false;
     const auto reshape = reshapes_.find(node.inputs[0]);
     if (reshape == reshapes_.end()) return false;
     const Value& from = graph_.values[reshape->second->inputs[0]];
@@ -48,7 +50,7 @@ class Rower {
       return false;
     }
     const int64_t block = from.layout.axes.back().modulus;
-    return IsSoftmaxOfBlocks(graph_, node, block) &&
+    return IsAlongBlocks(graph_, node, block) &&
            from.layout.axes == BlockedLayout(3, kChannels, block).axes &&
            ProveEqual(dims[0], parts[0]) && ProveEqual(dims[kChannels], parts[kChannels] * block) &&
            ProveEqual(dims[2], parts[3]);
@@ -58,9 +60,7 @@ class Rower {
     std::vector<int64_t> perm(type.dims.size());
     std::iota(perm.begin(), perm.end(), 0);
     std::swap(perm[kRow], perm.back());
-    Attributes attributes;
-    attributes.Set("perm", std::move(perm));
-    return rebuilder.Emit("Transpose", {x}, std::move(attributes), type, node);
+    return EmitTransposed(rebuilder, x, std::move(perm), type, node);
   }
 
   const Graph& graph_;
@@ -70,8 +70,8 @@ class Rower {
 
 }  // namespace
 
-bool IsSoftmaxOfBlocks(const Graph& graph, const Node& node, int64_t block) {
-  if (node.op != "Softmax") return false;
+bool IsAlongBlocks(const Graph& graph, const Node& node, int64_t block) {
+  if (!HasTrait(node.op, kAlongAxis)) return false;
   const Shape& dims = graph.values[node.inputs[0]].type.dims;
   return dims.size() == 4 && dims[kRow].IsInt(block) &&
          node.attributes.Int("axis") == static_cast<int64_t>(kRow);

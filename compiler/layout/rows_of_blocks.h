@@ -1,4 +1,5 @@
-// Softmax over as many channels as a block has, which lie together: computed where they lie.
+// Softmax, and what else is computed along an axis, over as many channels as a block has, which lie
+// together: computed where they lie.
 //
 //   %r = Reshape(%x)                           // [1, 64, 8400] in blocks of 16; [1, 4, 16, 8400]
 //   %y = Softmax(%r) {axis=2}
@@ -20,7 +21,7 @@ namespace aotc {
 
 // Of [n, c / block, block, pixels] over the elements of a block: computed so, if what the operand
 // is reshaped from lies in such blocks.
-bool IsSoftmaxOfBlocks(const Graph& graph, const Node& node, int64_t block);
+bool IsAlongBlocks(const Graph& graph, const Node& node, int64_t block);
 
 // Of a graph that has its layouts.
 absl::StatusOr<Graph> RowsOfBlocks(const Graph& graph);

@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "compiler/ir/winograd.h"
+#include "compiler/ops/emit.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
 namespace {
 
 // Channels come in blocks; fewer than these leave most lanes of the products unused.
-constexpr int64_t kLeastChannels = 16;
+constexpr int64_t kLeastOfPatches = 16;
 
 bool AllAre(const std::vector<int64_t>& values, int64_t value) {
   return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
@@ -19,7 +21,7 @@ bool AllAre(const std::vector<int64_t>& values, int64_t value) {
 
 // A convolution of images with 3x3 taps, a step of 1, one group, and padding that it states.
 bool HasForm(const Graph& graph, const Node& node) {
-  if (node.op != "Conv" || node.inputs.size() < 2) return false;
+  if (!HasTrait(node.op, kConvolves) || node.inputs.size() < 2) return false;
   const Value& weights = graph.values[node.inputs[1]];
   if (!weights.constant || weights.type.dtype != DType::kF32) return false;
   const std::vector<int64_t>& dims = weights.constant->dims();
@@ -65,8 +67,8 @@ ValueId WeightsFor(Rebuilder& rebuilder, ValueId weights, int64_t m, Transformed
 bool SuitsWinograd(const Graph& graph, const Node& node, const ConvolutionSize& size) {
   if (!HasForm(graph, node)) return false;
   const Shape& out = graph.values[node.outputs[0]].type.dims;
-  return out[2].AsInt() && out[3].AsInt() && size.inputs >= kLeastChannels &&
-         size.outputs >= kLeastChannels;
+  return out[2].AsInt() && out[3].AsInt() && size.inputs >= kLeastOfPatches &&
+         size.outputs >= kLeastOfPatches;
 }
 
 bool IsExactEnough(int64_t m, int64_t channels) {
@@ -79,13 +81,11 @@ void EmitWinograd(Rebuilder& rebuilder, const Node& node, int64_t m, Transformed
   std::vector<ValueId> inputs;
   for (const ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input));
   inputs[1] = WeightsFor(rebuilder, node.inputs[1], m, known);
-  Attributes attributes;
-  attributes.Set("m", m);
   std::vector<int64_t> pads = node.attributes.Ints("pads");
-  attributes.Set("pads", pads.empty() ? std::vector<int64_t>(4, 0) : std::move(pads));
+  if (pads.empty()) pads.assign(4, 0);
   rebuilder.Replace(node.outputs[0],
-                    rebuilder.Emit("WinogradConv", std::move(inputs), std::move(attributes),
-                                   graph.values[node.outputs[0]].type, node));
+                    EmitWinogradConv(rebuilder, std::move(inputs), m, std::move(pads),
+                                     graph.values[node.outputs[0]].type, node));
 }
 
 }  // namespace aotc

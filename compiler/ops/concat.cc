@@ -1,6 +1,8 @@
 // Joining and dividing tensors along an axis: Concat, Interleave and Split.
 #include <numeric>
+#include <utility>
 
+#include "compiler/ops/emit.h"
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -161,13 +163,15 @@ absl::Status Split(OpContext& op) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kInterleave = "Interleave";
+
 constexpr OpDef kOps[] = {
     {.name = "Concat",
      .compute = Concat,
      .summary = "tensors one after the other along an axis",
      .traits = kMovesOperands,
      .gradient = GradientOfConcat},
-    {.name = "Interleave",
+    {.name = kInterleave,
      .compute = Interleave,
      .summary = "elements of tensors in turn along an axis",
      .traits = kOwn},
@@ -179,6 +183,13 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
+
+ValueId EmitInterleaved(Rebuilder& rebuilder, std::vector<ValueId> parts, size_t axis,
+                        const ValueType& type, const Node& origin) {
+  Attributes attributes;
+  attributes.Set("axis", static_cast<int64_t>(axis));
+  return rebuilder.Emit(kInterleave, std::move(parts), std::move(attributes), type, origin);
+}
 
 std::span<const OpDef> ConcatOps() { return kOps; }
 

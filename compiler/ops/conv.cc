@@ -34,7 +34,7 @@ constexpr OpDef kOps[] = {
     {.name = "Conv",
      .compute = Conv,
      .summary = "convolution of any rank, with groups",
-     .traits = kContraction,
+     .traits = kContraction | kConvolves,
      .first_weight = 1,
      .gradient = GradientOfConv},
 };

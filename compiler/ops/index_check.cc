@@ -1,5 +1,6 @@
 // IndexCheck: whether all indices of a gather lie in their axes. It is no op of ONNX: what lowers
 // the graph to kernels adds it (fuse/index_checks.h).
+#include "compiler/ops/emit.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -38,8 +39,8 @@ absl::Status IndexCheck(OpContext& op) {
     const Expr index = Cast(DType::kI64, places(place));
     const Expr dim = DimOf(data, static_cast<size_t>(axis), positions, depth, place);
     Expr inside = And(Le(from_end ? Expr(0) - dim : Expr(0), index), Lt(index, dim + inclusive));
-    if (!op.attributes().Has("ignore_index")) return inside;
-    return Or(inside, Eq(index, op.attributes().Int("ignore_index")));
+    if (!op.attributes().Has(kIgnored)) return inside;
+    return Or(inside, Eq(index, op.attributes().Int(kIgnored)));
   };
   if (places.rank() == 0) {
     op.SetOutput(0, op.b().Compute(DType::kBool, {}, valid));
@@ -50,14 +51,29 @@ absl::Status IndexCheck(OpContext& op) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kIndexCheck = "IndexCheck";
+
 constexpr OpDef kOps[] = {
-    {.name = "IndexCheck",
+    {.name = kIndexCheck,
      .compute = IndexCheck,
      .summary = "whether indices lie in their axes",
-     .traits = kOwn},
+     .traits = kOwn | kMustHold},
 };
 
 }  // namespace
+
+Node IndexCheckNode(const Node& node, const IndexOperand& operand) {
+  Node check{.op = std::string(kIndexCheck),
+             .inputs = {node.inputs[operand.input], operand.DataOf(node)},
+             .locations = node.locations};
+  check.attributes.Set("axis", operand.AxisOf(node));
+  check.attributes.Set("positions", int64_t{operand.positions});
+  if (!operand.from_end) check.attributes.Set("from_end", int64_t{0});
+  if (operand.flat) check.attributes.Set("flat", int64_t{1});
+  if (operand.inclusive) check.attributes.Set("inclusive", int64_t{1});
+  if (node.attributes.Has(kIgnored)) check.attributes.Set(kIgnored, node.attributes.Int(kIgnored));
+  return check;
+}
 
 std::span<const OpDef> IndexCheckOps() { return kOps; }
 

@@ -12,6 +12,9 @@
 
 namespace aotc {
 
+// Attribute of ops whose indices are labels: the one that stands for none.
+inline constexpr char kIgnored[] = "ignore_index";
+
 // Where an op has its indices, and what they are for: an axis of input 0, or with `flat` all
 // elements of output 0.
 struct IndexOperand {

@@ -188,7 +188,10 @@ absl::Status QLinearConv(OpContext& op) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "ConvInteger", .compute = ConvInteger, .summary = "convolution of bytes, in i32"},
+    {.name = "ConvInteger",
+     .compute = ConvInteger,
+     .summary = "convolution of bytes, in i32",
+     .traits = kConvolves},
     {.name = "MatMulInteger",
      .compute = MatMulInteger,
      .summary = "matrix product of bytes, in i32"},

@@ -132,6 +132,11 @@ enum OpTrait : uint32_t {
   kNoDerivative = 1 << 10,  // where it has a derivative that is 0, or it gives no floats
   kExpandsLast = 1 << 11,   // `expand` reads the nodes behind its operands, in their final terms
   kOwn = 1 << 12,           // the compiler makes it, trusting its operands: no model may name it
+  kMustHold = 1 << 13,      // its result is one bool; a run fails where that is false
+  kKeepsOrder = 1 << 14,    // the elements of output 0 are those of input 0 in row-major order
+  kReorders = 1 << 15,      // it is there to put elements in another order in memory
+  kAlongAxis = 1 << 16,     // each row of its one input along the attribute `axis` by itself
+  kConvolves = 1 << 17,     // input, weights and attributes are those of Conv
 };
 
 struct OpDef {

@@ -1,5 +1,8 @@
 // Relayout: the same tensor in another layout. Inserted by the layout phase; the layout is the
 // output value's own, so that the definition is the identity.
+#include <string>
+
+#include "compiler/ops/emit.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/registry.h"
 #include "compiler/support/status.h"
@@ -14,14 +17,24 @@ absl::Status Relayout(OpContext& op) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kRelayout = "Relayout";
+
 constexpr OpDef kOps[] = {
-    {.name = "Relayout",
+    {.name = kRelayout,
      .compute = Relayout,
      .summary = "x in another storage layout",
-     .traits = kOwn},
+     .traits = kOwn | kReorders},
 };
 
 }  // namespace
+
+Node RelayoutNode(ValueId x, ValueId result) {
+  return {.op = std::string(kRelayout), .inputs = {x}, .outputs = {result}};
+}
+
+ValueId EmitRelayout(Rebuilder& rebuilder, ValueId x, const Node& origin) {
+  return rebuilder.Emit(kRelayout, {x}, {}, rebuilder.graph().values[x].type, origin);
+}
 
 std::span<const OpDef> RelayoutOps() { return kOps; }
 

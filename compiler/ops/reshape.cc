@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ops/emit.h"
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/index_map.h"
@@ -232,35 +233,41 @@ absl::Status Identity(OpContext& op) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kIdentity = "Identity";
+
 constexpr OpDef kOps[] = {
     {.name = "Flatten",
      .compute = Flatten,
      .summary = "a matrix of the same elements",
-     .traits = kMovesElements | kMovesOperands,
+     .traits = kMovesElements | kMovesOperands | kKeepsOrder,
      .gradient = GradientOfReshape},
-    {.name = "Identity",
+    {.name = kIdentity,
      .compute = Identity,
      .summary = "the input",
-     .traits = kMovesElements | kMovesOperands,
+     .traits = kMovesElements | kMovesOperands | kKeepsOrder,
      .gradient = GradientOfIdentity},
     {.name = "Reshape",
      .compute = Reshape,
      .summary = "the same elements under another shape",
-     .traits = kMovesElements | kMovesOperands,
+     .traits = kMovesElements | kMovesOperands | kKeepsOrder,
      .gradient = GradientOfReshape},
     {.name = "Squeeze",
      .compute = Squeeze,
      .summary = "drops axes of dim 1",
-     .traits = kMovesElements | kMovesOperands,
+     .traits = kMovesElements | kMovesOperands | kKeepsOrder,
      .gradient = GradientOfReshape},
     {.name = "Unsqueeze",
      .compute = Unsqueeze,
      .summary = "adds axes of dim 1",
-     .traits = kMovesElements | kMovesOperands,
+     .traits = kMovesElements | kMovesOperands | kKeepsOrder,
      .gradient = GradientOfReshape},
 };
 
 }  // namespace
+
+ValueId EmitCopy(Rebuilder& rebuilder, ValueId x, const Node& origin) {
+  return rebuilder.Emit(kIdentity, {x}, {}, rebuilder.graph().values[x].type, origin);
+}
 
 std::span<const OpDef> ReshapeOps() { return kOps; }
 

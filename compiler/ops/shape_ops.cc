@@ -207,6 +207,8 @@ absl::Status ExpandRange(Rebuilder& rebuilder, const Node& node) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kElements = "Elements";
+
 constexpr OpDef kOps[] = {
     {.name = "Constant", .expand = ConstantOp, .summary = "a tensor given by an attribute"},
     {.name = "ConstantOfShape", .compute = ConstantOfShape, .summary = "one value everywhere"},
@@ -214,7 +216,7 @@ constexpr OpDef kOps[] = {
      .compute = Elements,
      .summary = "elements of a tensor as sizes of what comes behind",
      .traits = kOwn},
-    {.name = "Elements",
+    {.name = kElements,
      .compute = Elements,
      .summary = "numbers over the dims, from no tensor",
      .traits = kOwn},
@@ -234,6 +236,15 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
+
+ValueId EmitDims(Rebuilder& rebuilder, const Shape& dims, const Node& origin) {
+  if (const std::optional<std::vector<int64_t>> numbers = StaticDims(dims))
+    return rebuilder.graph().AddConstant("shape", Constant::Ints(*numbers));
+  const Shape rank = {Expr(static_cast<int64_t>(dims.size()))};
+  const ValueId shape = rebuilder.Emit(kElements, {}, {}, TensorType(DType::kI64, rank), origin);
+  rebuilder.graph().values[shape].elements = dims;
+  return shape;
+}
 
 std::span<const OpDef> ShapeOps() { return kOps; }
 

@@ -61,14 +61,16 @@ constexpr OpDef kOps[] = {
     {.name = "Hardmax",
      .compute = Hardmax,
      .summary = "1 at the maximum of an axis, else 0",
-     .traits = kNoDerivative},
+     .traits = kNoDerivative | kAlongAxis},
     {.name = "LogSoftmax",
      .compute = LogSoftmax,
      .summary = "logarithm of the softmax",
+     .traits = kAlongAxis,
      .gradient = GradientOfLogSoftmax},
     {.name = "Softmax",
      .compute = Softmax,
      .summary = "exp(x) / sum(exp(x)) along an axis",
+     .traits = kAlongAxis,
      .gradient = GradientOfSoftmax},
 };
 

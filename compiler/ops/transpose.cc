@@ -1,6 +1,8 @@
 // Ops that move elements along axes one to one: Transpose, DepthToSpace, SpaceToDepth.
 #include <algorithm>
+#include <utility>
 
+#include "compiler/ops/emit.h"
 #include "compiler/ops/gradient_rules.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -87,6 +89,8 @@ absl::Status SpaceToDepth(OpContext& op) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kTranspose = "Transpose";
+
 constexpr OpDef kOps[] = {
     {.name = "DepthToSpace",
      .compute = DepthToSpace,
@@ -96,14 +100,26 @@ constexpr OpDef kOps[] = {
      .compute = SpaceToDepth,
      .summary = "blocks of pixels become channels",
      .traits = kMovesElements | kMovesOperands},
-    {.name = "Transpose",
+    {.name = kTranspose,
      .compute = Transpose,
      .summary = "permutes the axes",
-     .traits = kMovesElements | kMovesOperands,
+     .traits = kMovesElements | kMovesOperands | kReorders,
      .gradient = GradientOfTranspose},
 };
 
 }  // namespace
+
+Node TransposeNode(ValueId x, ValueId result, std::vector<int64_t> perm) {
+  Node node{.op = std::string(kTranspose), .inputs = {x}, .outputs = {result}};
+  node.attributes.Set("perm", std::move(perm));
+  return node;
+}
+
+ValueId EmitTransposed(Rebuilder& rebuilder, ValueId x, std::vector<int64_t> perm,
+                       const ValueType& type, const Node& origin) {
+  return rebuilder.Emit(kTranspose, {x}, TransposeNode(x, {}, std::move(perm)).attributes, type,
+                        origin);
+}
 
 std::span<const OpDef> TransposeOps() { return kOps; }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ir/winograd.h"
+#include "compiler/ops/emit.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/registry.h"
@@ -142,8 +143,10 @@ absl::Status WinogradConv(OpContext& op) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kWinogradConv = "WinogradConv";
+
 constexpr OpDef kOps[] = {
-    {.name = "WinogradConv",
+    {.name = kWinogradConv,
      .compute = WinogradConv,
      .summary = "a convolution with 3x3 taps and a step of 1, by Winograd's algorithm",
      .traits = kOwn | kContraction,
@@ -151,6 +154,14 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
+
+ValueId EmitWinogradConv(Rebuilder& rebuilder, std::vector<ValueId> inputs, int64_t m,
+                         std::vector<int64_t> pads, const ValueType& type, const Node& origin) {
+  Attributes attributes;
+  attributes.Set("m", m);
+  attributes.Set("pads", std::move(pads));
+  return rebuilder.Emit(kWinogradConv, std::move(inputs), std::move(attributes), type, origin);
+}
 
 std::span<const OpDef> WinogradConvOps() { return kOps; }
 

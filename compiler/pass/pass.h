@@ -53,6 +53,10 @@ struct ConfigKey {
 inline constexpr ConfigKey kFastMath = {"simplify.fast-math", 0, 0, 1,
                                         "1: algebra of real numbers, as --math fast sets it"};
 
+// Layouts and the passes that write for them.
+inline constexpr ConfigKey kLeastChannels = {"layout.least-channels", 8, 1, 4096,
+                                             "inputs of a tile with fewer channels stay row-major"};
+
 // What the user asks of passes and phases. The driver says whether it makes sense.
 struct PassOptions {
   int level = 2;                       // 0 to 3: passes of a higher level do not run

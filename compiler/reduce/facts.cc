@@ -4,6 +4,7 @@
 
 #include "compiler/driver/inspect.h"
 #include "compiler/emit/interface.h"
+#include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -45,10 +46,11 @@ ValueFacts FactsOf(const std::string& path, const ImportOptions& options) {
     if (tensor && value.type.dtype != DType::kUndefined) facts[value.name] = FactOf(typed, value);
   }
   for (const Node& node : typed.nodes) {  // an output that is a constant is a copy of it
-    if (node.op != "Identity" || node.inputs.empty() || !node.inputs[0].valid()) continue;
-    const Value& source = typed.values[node.inputs[0]];
-    const auto fact = facts.find(typed.values[node.outputs[0]].name);
-    if (source.constant && fact != facts.end()) fact->second.constant = source.constant;
+    if (!HasTrait(node.op, kKeepsOrder) || !HasInput(node, 0)) continue;
+    const Value &source = typed.values[node.inputs[0]], &copy = typed.values[node.outputs[0]];
+    const auto fact = facts.find(copy.name);
+    const bool is_copy = source.constant && SameShape(source.type.dims, copy.type.dims);
+    if (is_copy && fact != facts.end()) fact->second.constant = source.constant;
   }
   return facts;
 }

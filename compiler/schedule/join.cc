@@ -14,9 +14,18 @@ std::optional<size_t> AxisOf(const Expr& index, const Stage& stage) {
   return std::nullopt;
 }
 
-// The axis whose index the condition compares, in "axis < end".
-std::optional<size_t> ComparedAxis(const Expr& condition, const Stage& stage) {
-  return condition.op() == ExprOp::kLt ? AxisOf(condition.arg(0), stage) : std::nullopt;
+// Where the elements end that a condition chooses, in "axis < end" or "axis <= end - 1".
+struct End {
+  size_t axis = 0;
+  Expr end = 0;
+};
+
+std::optional<End> ReadEnd(const Expr& condition, const Stage& stage) {
+  const bool is_last = condition.op() == ExprOp::kLe;
+  if (!is_last && condition.op() != ExprOp::kLt) return std::nullopt;
+  const std::optional<size_t> axis = AxisOf(condition.arg(0), stage);
+  if (!axis) return std::nullopt;
+  return End{.axis = *axis, .end = condition.arg(1) + int64_t{is_last}};
 }
 
 // What a condition chooses by, in "axis % count == part", or "axis == part" of as many elements.
@@ -77,9 +86,9 @@ class JoinReader {
   // The elements from `start` to `end` - 1 along the axis.
   bool Read(const Expr& e, const Expr& start, const Expr& end) {
     if (e.op() == ExprOp::kSelect) {
-      if (ComparedAxis(e.arg(0), stage_) != join_.axis) return false;
-      const Expr& middle = e.arg(0).arg(1);
-      return Read(e.arg(1), start, middle) && Read(e.arg(2), middle, end);
+      const std::optional<End> middle = ReadEnd(e.arg(0), stage_);
+      return middle && middle->axis == join_.axis && Read(e.arg(1), start, middle->end) &&
+             Read(e.arg(2), middle->end, end);
     }
     if (e.op() != ExprOp::kLoad) return false;
     const Expr index = Var(stage_.axes[join_.axis].name) - start;
@@ -168,8 +177,8 @@ std::optional<Join> ReadJoin(const Kernel& kernel) {
   const Expr& condition = stage.body[0].arg(0);
   if (const std::optional<Turn> turn = ReadTurn(condition, stage))
     return JoinReader(kernel, turn->axis).Turns(turn->count);
-  const std::optional<size_t> axis = ComparedAxis(condition, stage);
-  return axis ? JoinReader(kernel, *axis).Run() : std::nullopt;
+  const std::optional<End> first = ReadEnd(condition, stage);
+  return first ? JoinReader(kernel, first->axis).Run() : std::nullopt;
 }
 
 }  // namespace aotc

@@ -289,6 +289,26 @@ def joined(net):
     net.output("h_out", (2, 1))
 
 
+def grown_by_several(folder, target="cpu"):
+    """Several values lie behind the past, one of them twice."""
+    net = Net()
+    past, t = net.input("p", ("n", 8)), net.op("Tanh", net.input("x", (4, 8)))
+    net.op("Concat", past, t, net.op("Relu", t), t, name="q", axis=0)
+    net.output("q", (None, 8))
+    path = net.save(folder / "several.onnx")
+    _, model = build(path, folder / "several", ["--alias=q=p:0=64"], {"n": "0..32"}, target)
+    for count in (0, 1, 32):
+        inputs = reference.make_inputs(path, {"n": count}, count)
+        expected, _ = reference.expected_outputs(path, inputs)
+        for workers in workers_of(model):
+            compare(model.run(inputs, workers), expected)
+    model.close()
+
+
+def grown_by_several_on_cuda(folder):
+    grown_by_several(folder, "cuda")
+
+
 # What makes the model, the flag, words of the refusal.
 REFUSED = [(window, "w_out=w_in", "sliding window"), (in_front, "q=p", "is not 'p' and new"),
            (varying, "q=p", "strides in memory vary"), (joined, "q=p:1=32", "up to 33 elements"),
@@ -318,7 +338,7 @@ def refusals(folder):
 
 CHECKS = [decoder_steps, decoder_steps_on_cuda, decoder_prompt_and_steps, decoder_statuses,
           decoder_statuses_on_cuda, decoder_default_capacity, decoder_verified, states,
-          states_on_cuda, refusals]
+          states_on_cuda, grown_by_several, grown_by_several_on_cuda, refusals]
 
 
 def main():

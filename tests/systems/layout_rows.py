@@ -32,10 +32,12 @@ def row34_layout_changes_are_reported(folder):
     path = channels_last_block(folder)
     for target in TARGETS:
         told = cases.report(path, "--target", target, "-o", folder / target)
-        expect(told["transposes"] <= 2, f"{told['transposes']} transposes on {target}")
+        changes = told["layout_changes"]
+        expect(changes["Transpose"] <= 2, f"{changes} on {target}")
         text = aotc(path, "--target", target, "-o", folder / target)
-        expect(f"changes of layout: {told['transposes']} Transpose" in text, text)
-        expect(target == "cpu" or told["relayouts"] == 0, f"{told['relayouts']} on {target}")
+        counts = ", ".join(f"{count} {op}" for op, count in sorted(changes.items()))
+        expect(f"changes of layout: {counts}\n" in text, text)
+        expect(target == "cpu" or changes["Relayout"] == 0, f"{changes} on {target}")
         cases.numbers_agree(path, target, folder)
 
 
@@ -73,6 +75,7 @@ def row34_a_channels_last_resnet_has_no_transposes(folder):
     path = channels_last(model_list.locate(model_list.find("light_resnet50")), folder)
     for target in TARGETS:
         told = cases.report(path, "--target", target, "-o", folder / target)
-        expect(told["transposes"] <= 1, f"{told['transposes']} transposes on {target}")
-        expect(target == "cpu" or told["relayouts"] == 0, f"{told['relayouts']} on {target}")
+        changes = told["layout_changes"]
+        expect(changes["Transpose"] <= 1, f"{changes} on {target}")
+        expect(target == "cpu" or changes["Relayout"] == 0, f"{changes} on {target}")
     cases.numbers_agree(path, "cpu", folder)

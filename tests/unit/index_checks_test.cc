@@ -251,7 +251,8 @@ graph @g(%x: f32[2, 3]) -> (%y) {
 }
 
 // A loop that reads row after row: trips, start, and step of its counter.
-size_t ChecksOfRows(const std::string& trips, int start, int step) {
+size_t ChecksOfRows(const std::string& trips, int start, int step,
+                    const std::string& next = "Add(%i, %one)") {
   Graph graph = Parse(absl::Substitute(R"(
 graph @g(%x: f32[n, 3], %v: f32[3]) -> (%y) {
   symbol n in 4..8
@@ -262,10 +263,10 @@ graph @g(%x: f32[n, 3], %v: f32[3]) -> (%y) {
     region body(%i: i64[], %s: f32[3]) -> (%j, %t) {
       %r: f32[3] = Gather(%x, %i) {axis=-2}
       %t: f32[3] = Add(%s, %r)
-      %j: i64[] = Add(%i, %one)
+      %j: i64[] = $3
     }
 })",
-                                       trips, start, step));
+                                       trips, start, step, next));
   absl::StatusOr<RegionChecks> checks = AddIndexCheckNodes(graph);
   EXPECT_TRUE(checks.ok()) << checks.status();
   EXPECT_TRUE((*checks)[graph.main].empty());
@@ -281,6 +282,10 @@ TEST(IndexChecks, TheNumberOfARoundIsKnownToBeInRange) {
   EXPECT_EQ(ChecksOfRows("5", 0, 1), 1);  // of four rows, perhaps
   EXPECT_EQ(ChecksOfRows("n", 1, 1), 1);
   EXPECT_EQ(ChecksOfRows("n", 0, 2), 1);
+  // Whatever op adds the step: what it computes tells.
+  EXPECT_EQ(ChecksOfRows("n", 0, 1, "Sum(%one, %i)"), 0);
+  EXPECT_EQ(ChecksOfRows("n", 0, 1, "Sub(%i, %one)"), 1);
+  EXPECT_EQ(ChecksOfRows("n", 0, 1, "Sum(%one, %i, %i)"), 1);
 }
 
 }  // namespace

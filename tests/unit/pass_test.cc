@@ -40,7 +40,7 @@ TEST(RunPasses, LevelEnableAndDisable) {
   EXPECT_THAT(Ran({.level = 1, .disable = {"eliminate-dead"}}),
               ElementsAre("expand-ops", "limit-operands", "infer-and-fold", "split-transforms",
                           "integer-contractions", "remove-identities", "simplify", "fold-scale",
-                          "split-phases", "layout"));
+                          "split-phases", "slices-of-splits", "reshaped-convolutions", "layout"));
   EXPECT_THAT(Ran({.enable = {"fold-scale"}, .disable = {"fold-scale"}}),
               Not(Contains("fold-scale")));
 }

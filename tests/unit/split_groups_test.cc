@@ -1,4 +1,4 @@
-#include "compiler/layout/split_groups.h"
+#include "compiler/optimize/split_groups.h"
 
 #include <algorithm>
 

@@ -6,16 +6,18 @@
 //
 //   %r = Reshape(%x)                     // [1, 32, 400]
 //   %y = Conv(%r, %w)                    // %w: [64, 32, 1]
-#ifndef AOTC_COMPILER_LAYOUT_RESHAPED_CONVOLUTIONS_H_
-#define AOTC_COMPILER_LAYOUT_RESHAPED_CONVOLUTIONS_H_
+#ifndef AOTC_COMPILER_OPTIMIZE_RESHAPED_CONVOLUTIONS_H_
+#define AOTC_COMPILER_OPTIMIZE_RESHAPED_CONVOLUTIONS_H_
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
+#include "compiler/pass/pass.h"
 
 namespace aotc {
 
-absl::StatusOr<Graph> ReshapedConvolutions(const Graph& graph);
+// The pass. Needs types.
+absl::StatusOr<Graph> ReshapedConvolutions(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_LAYOUT_RESHAPED_CONVOLUTIONS_H_
+#endif  // AOTC_COMPILER_OPTIMIZE_RESHAPED_CONVOLUTIONS_H_

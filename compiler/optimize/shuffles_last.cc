@@ -1,4 +1,4 @@
-#include "compiler/layout/shuffles_last.h"
+#include "compiler/optimize/shuffles_last.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/graph_rebuild.h"
-#include "compiler/layout/reads.h"
+#include "compiler/ops/emit.h"
 
 namespace aotc {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/layout/reshaped_convolutions.h"
+#include "compiler/optimize/reshaped_convolutions.h"
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/emit.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -98,7 +99,7 @@ class Reshaper {
 
 }  // namespace
 
-absl::StatusOr<Graph> ReshapedConvolutions(const Graph& graph) {
+absl::StatusOr<Graph> ReshapedConvolutions(const Graph& graph, PassContext&) {
   const Reshaper reshaper(graph);
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) {
     return reshaper.Rebuild(rebuilder, node);

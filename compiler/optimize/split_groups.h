@@ -10,8 +10,8 @@
 //
 // Groups of bytes with few outputs are joined, their weights being zero for inputs of each other:
 // tiles compute so many outputs at a time anyway.
-#ifndef AOTC_COMPILER_LAYOUT_SPLIT_GROUPS_H_
-#define AOTC_COMPILER_LAYOUT_SPLIT_GROUPS_H_
+#ifndef AOTC_COMPILER_OPTIMIZE_SPLIT_GROUPS_H_
+#define AOTC_COMPILER_OPTIMIZE_SPLIT_GROUPS_H_
 
 #include <cstdint>
 
@@ -30,4 +30,4 @@ absl::StatusOr<Graph> SplitGroups(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_LAYOUT_SPLIT_GROUPS_H_
+#endif  // AOTC_COMPILER_OPTIMIZE_SPLIT_GROUPS_H_

@@ -8,8 +8,8 @@
 //
 // What reads %y then sums over channels, as convolutions do, and can take them from anywhere
 // (ShuffleNet: Zhang and others, https://arxiv.org/abs/1707.01083).
-#ifndef AOTC_COMPILER_LAYOUT_SHUFFLES_LAST_H_
-#define AOTC_COMPILER_LAYOUT_SHUFFLES_LAST_H_
+#ifndef AOTC_COMPILER_OPTIMIZE_SHUFFLES_LAST_H_
+#define AOTC_COMPILER_OPTIMIZE_SHUFFLES_LAST_H_
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/graph.h"
@@ -26,4 +26,4 @@ absl::StatusOr<Graph> ShufflesLast(const Graph& graph, PassContext& context);
 
 }  // namespace aotc
 
-#endif  // AOTC_COMPILER_LAYOUT_SHUFFLES_LAST_H_
+#endif  // AOTC_COMPILER_OPTIMIZE_SHUFFLES_LAST_H_

@@ -1,4 +1,4 @@
-#include "compiler/layout/split_groups.h"
+#include "compiler/optimize/split_groups.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,6 @@
 
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/shape.h"
-#include "compiler/layout/choose_layouts.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/strings.h"
 

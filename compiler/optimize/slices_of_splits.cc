@@ -1,5 +1,6 @@
-#include "compiler/layout/slices_of_splits.h"
+#include "compiler/optimize/slices_of_splits.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "compiler/ir/graph_rebuild.h"
@@ -26,7 +27,8 @@ std::vector<int64_t> CutsOf(const Graph& graph, const Node& node, int64_t block)
 
 }  // namespace
 
-absl::StatusOr<Graph> SlicesOfSplits(const Graph& graph, int64_t block) {
+absl::StatusOr<Graph> SlicesOfSplits(const Graph& graph, PassContext& context) {
+  const int64_t block = std::max<int64_t>(context.target().contracts.channel_block, 1);
   return RebuildGraph(graph, [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
     const std::vector<int64_t> cuts = CutsOf(graph, node, block);
     if (cuts.empty()) return false;
