@@ -3,18 +3,20 @@
     for case in other_data.cases_of(other_data.kept_of(suite.read_all()), seed=1): case.load()
 
 What is expected is what onnxruntime gives, or ONNX's evaluator where onnxruntime does not give the
-results of the test for the data of the test. Data are drawn again until that one takes them, ONNX
-allows them, and some output is not that of the test. Tests of which no draw is taken are lines of
-other_data.txt, each with its reason.
+results of the test for the data of the test; of images it is what was encoded. Data are drawn again
+until that one takes them, ONNX allows them, and some output is not that of the test. Tests of which
+no draw is taken are lines of other_data.txt, each with its reason.
 """
 import dataclasses
 import functools
+import re
 import sys
 import zlib
 
 import numpy as np
 import onnx
 
+import other_images
 import suite
 from build_output import Failure
 from compare_outputs import difference
@@ -26,6 +28,7 @@ from operator_case import run_onnx, run_reference  # noqa: E402
 DRAWS = 200
 MOST_ELEMENTS = 100000  # of an output
 EXPANDED = "_expanded"
+IMAGE = re.compile(f"test_image_decoder_decode_({'|'.join(other_images.FORMATS)})_rgb")
 
 
 def permuted(rng, array):
@@ -171,6 +174,13 @@ def is_other(results, expected):
         any(a.shape != b.shape or not np.array_equal(a, b) for a, b in pairs)
 
 
+def with_image(rng, form, loaded):
+    """The case with another image, of another size."""
+    (name, given), (output, _) = *loaded.inputs.items(), *loaded.expected.items()
+    data, pixels = other_images.draw(rng, form, given.size)
+    return suite.Loaded(loaded.model, {name: data}, {output: pixels})
+
+
 @dataclasses.dataclass(frozen=True)
 class OtherData(suite.Case):
     seed: int = 0
@@ -182,8 +192,10 @@ class OtherData(suite.Case):
     def draw(self):
         """The case as it is loaded; None where no draw is taken."""
         loaded = super().load()
-        oracle = oracle_of(self)
         rng = np.random.default_rng([zlib.crc32(self.name.encode()), self.seed])
+        if IMAGE.fullmatch(self.name):
+            return with_image(rng, IMAGE.fullmatch(self.name)[1], loaded)
+        oracle = oracle_of(self)
         kept = {name for node in loaded.model.graph.node for index, name in enumerate(node.input)
                 if (node.op_type, index) in KEPT}
         for _ in range(DRAWS if oracle else 0):
