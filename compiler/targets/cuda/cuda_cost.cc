@@ -67,18 +67,21 @@ class CudaCosts {
     return stays ? limits_.l2_bandwidth : limits_.memory_bandwidth;
   }
 
-  // From the cuts, whose axes are those of the result.
+  // Of the axes of a cut, which are those of the result.
+  double ExtentOf(const Cut& cut) const {
+    const Stage* stage = DefiningStage(kernel_, MainOutput(kernel_));
+    double extent = 1;
+    for (const std::string& name : cut.axes) {
+      const auto axis = std::ranges::find(stage->axes, name, &Axis::name);
+      if (axis != stage->axes.end()) extent *= MostOf(axis->extent, bounds_);
+    }
+    return extent;
+  }
+
   double Blocks() const {
     double blocks = 1;
-    const Stage* stage = DefiningStage(kernel_, MainOutput(kernel_));
-    for (const Cut& cut : schedule_.tasks) {
-      double extent = 1;
-      for (const std::string& name : cut.axes) {
-        const auto axis = std::ranges::find(stage->axes, name, &Axis::name);
-        if (axis != stage->axes.end()) extent *= MostOf(axis->extent, bounds_);
-      }
-      blocks *= std::ceil(extent / static_cast<double>(cut.block));
-    }
+    for (const Cut& cut : schedule_.tasks)
+      blocks *= std::ceil(ExtentOf(cut) / static_cast<double>(cut.block));
     return std::max(blocks, 1.0);
   }
 
@@ -103,7 +106,19 @@ class CudaCosts {
   }
 
   double OfTiles() const {
-    return std::max(KernelFlops(kernel_) / 2 / RateOfTile() * Idle(), bytes_);
+    const double products = KernelFlops(kernel_) / 2 * RowsComputed();
+    return std::max(products / RateOfTile() * Idle(), bytes_);
+  }
+
+  // Rows of the blocks of attention for each that there is: few leave most of a block empty.
+  double RowsComputed() const {
+    if (HeartOf(schedule_).by != "attention_tile") return 1;
+    double computed = 1;
+    for (const Cut& cut : schedule_.tasks) {
+      const double extent = ExtentOf(cut), block = static_cast<double>(cut.block);
+      if (extent > 0) computed *= std::ceil(extent / block) * block / extent;
+    }
+    return computed;
   }
 
   // A thread, or a group of threads, to a row; a thread to a point.

@@ -111,6 +111,15 @@ struct RuleRow {
   int arch = 0;
 };
 
+// Whether blocks that are mostly empty still take less time than groups of threads.
+bool FewRowsSuitBlocks(const Kernel& kernel, const CudaOptions& options) {
+  const absl::StatusOr<CudaWay> blocks = AttentionOfFewRowsOnCuda(kernel, options),
+                                groups = RowsOnCuda(kernel, options);
+  if (!blocks.ok() || !groups.ok()) return blocks.ok();
+  return CudaCost(kernel, blocks->chosen, options.limits) <
+         CudaCost(kernel, groups->chosen, options.limits);
+}
+
 // The rules that may apply, best first.
 std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) {
   if (kernel.stages.empty() || !options.templates) return {};
@@ -130,7 +139,10 @@ std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) 
   if (HasReduction(kernel) && plain) {
     rules.insert(rules.begin(), {AttentionOnCuda});
     rules.push_back({RowsOnCuda});
-    if (ReadAttention(kernel)) rules.push_back({AttentionOfFewRowsOnCuda});
+    if (ReadAttention(kernel)) {
+      const bool is_first = FewRowsSuitBlocks(kernel, options);
+      rules.insert(is_first ? rules.end() - 1 : rules.end(), {AttentionOfFewRowsOnCuda});
+    }
   }
   if (rules.empty() && plain) rules = {{TransposeTileOnCuda}, {PackedElementwiseOnCuda}};
   return rules;
