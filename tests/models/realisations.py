@@ -6,13 +6,27 @@
 """
 import collections
 import dataclasses
+import functools
 import json
+import re
+import subprocess
+
+from model_list import build_folder
+
+# Of aotc's schedules those that are written as loops.
+LOOPS = {"row_groups", "packed_elementwise"}
+
+
+@functools.cache
+def tiles():
+    """The schedules that aotc lists, but for loops: by tile functions, one or several."""
+    text = subprocess.run([build_folder() / "aotc", "--print-pipeline"], capture_output=True,
+                          text=True, check=True).stdout
+    return set(re.findall(r"^--disable-schedule (\w+):", text, re.M)) - LOOPS
 
 
 def is_tile(realisation):
-    """Made for contractions: contract_tile, depthwise_tile_int8, matmul_tile, and these."""
-    return "_tile" in realisation or realisation in ("attention", "chain", "row_products",
-                                                     "winograd")
+    return realisation in tiles()
 
 
 @dataclasses.dataclass(frozen=True)
