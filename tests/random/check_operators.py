@@ -10,9 +10,10 @@ ONNX's evaluator.
                                                 # every operator of docs/operators.md, ways in turn
 
 Way "evaluator" makes constants of all operands, so that the compiler folds the operators; symbolic
-ways make a symbol of a dim, and sized ones inputs of axes, shapes, counts and the like: both the
-compiler may refuse. What it refuses else stands in refused_cases.txt; where onnxruntime and ONNX's
-evaluator disagree and we follow the latter, in disagreements.txt. Exit status 0: all hold.
+ways make a symbol of a dim, and sized ones inputs of axes, shapes, counts and the like. What the
+compiler refuses and may stands in refused_cases.txt; where onnxruntime and ONNX's evaluator
+disagree and we follow the latter, in disagreements.txt: how often each line was met is printed.
+Exit status 0: all hold.
 """
 import argparse
 import collections
@@ -95,41 +96,47 @@ def run_ways(cases_by_way, options, folder, again):
             by_name = {case.name: case for case in batch}
             for name, outcome in sorted(one.result().items()):
                 found[way, name] = outcome
-                if is_finding(way, by_name[name], outcome):
+                if is_finding(by_name[name], outcome):
                     print(f"{name}, {way}, {outcome.kind}: {by_name[name].describe()}\n"
                           f"  {outcome.text[:1200]}\n  again: {again(way, name[1:])}", flush=True)
     return found
 
 
-def is_listed(operator, outcome):
-    """Whether one of the two lists has the operator, with a pattern that the outcome has."""
+@functools.cache
+def lines_of(name):
+    """(operator, text, line) of one of the two lists: two regular expressions, and the whole."""
+    lines = [line for line in (FOLDER / name).read_text().splitlines() if line and line[0] != "#"]
+    return [(*(part.strip() for part in line.split(" | ")[:2]), line) for line in lines]
+
+
+def listed(operator, outcome):
+    """The line of the two lists that has the operator and the text of the outcome, or None."""
     name = {"refused": "refused_cases.txt", "differs": "disagreements.txt"}.get(outcome.kind)
-    if name is None:
-        return False
-    lines = [line.split(" | ") for line in (FOLDER / name).read_text().splitlines()
-             if line and line[0] != "#"]
-    return any(re.fullmatch(line[0].strip(), operator) and re.search(line[1].strip(), outcome.text)
-               for line in lines)
+    return name and next((line for of, text, line in lines_of(name)
+                          if re.fullmatch(of, operator) and re.search(text, outcome.text)), None)
 
 
-def is_finding(way, case, outcome):
-    if outcome.kind == "refused" and WAYS[way].form in ("symbolic", "sized"):
-        return False
-    return not is_listed(case.operator, outcome)
+def is_finding(case, outcome):
+    return listed(case.operator, outcome) is None
 
 
 def report(found, cases_by_way):
-    """Prints a line a way; the number of findings."""
-    findings = 0
+    """Prints a line a way, and one for each line of the lists that was met; the number of findings.
+    """
+    findings, met = 0, collections.Counter()
     for way, cases in cases_by_way.items():
         by_name = {case.name: case for case in cases}
         of_way = {name: outcome for (of, name), outcome in found.items() if of == way}
         kinds = collections.Counter(outcome.kind for outcome in of_way.values())
-        bad = sum(is_finding(way, by_name[name], outcome) for name, outcome in of_way.items())
+        bad = sum(is_finding(by_name[name], outcome) for name, outcome in of_way.items())
+        met.update(listed(by_name[name].operator, outcome) for name, outcome in of_way.items())
         findings += bad
         print(f"operators, {way}: {len(cases) - len(of_way)} hold, {bad} fail, "
               f"{kinds['refused']} refused, {kinds['differs']} as ONNX's evaluator says",
               flush=True)
+    for line, count in met.most_common():
+        if line:
+            print(f"  {count} times: {line}", flush=True)
     return findings
 
 
@@ -173,21 +180,37 @@ def check_floors(held, drawn, count, options):
     return sum(not holds for holds in floors.values())
 
 
+def check_drawn(cases, numbers, options):
+    """The number of operators of which fewer cases are drawn than asked; prints each."""
+    plan = plan_of(options.seed)
+    tried = collections.Counter(plan.operator(number) for number in numbers)
+    drawn = collections.Counter(plan.operator(number) for number in cases)
+    few = [name for name in tried if drawn[name] < min(options.least_drawn, tried[name])]
+    for name in few:
+        print(f"below a floor: {drawn[name]} of {tried[name]} cases of {name} drawn", flush=True)
+    print(f"{len(tried) - len(few)} operators have {options.least_drawn} cases or more, {len(few)} "
+          f"have not", flush=True)
+    return len(few)
+
+
 def check_plan(options):
     """Every operator of the page; the number of findings."""
     plan, turns = plan_of(options.seed), options.way or operator_plan.TURNS
-    lacking = plan.missing()
-    for text in lacking:
+    for text in plan.missing():
         print(text, flush=True)
+    lacking = len(plan.missing())
     numbers = range(options.first, options.first + (
         options.count if options.count else options.each * len(plan.operators)))
     if options.operator:
         numbers = [n for n in numbers if plan.operator(n) in options.operator]
     cases, reasons = draw_all(functools.partial(draw_of_plan, options.seed, turns), numbers,
                               options.jobs)
+    lacking += check_drawn(cases, numbers, options)
     by_way = collections.defaultdict(list)
     for number, case in cases.items():
         by_way[plan.way(number, turns)].append(case)
+    if options.draw_only:
+        return lacking
     folder = "_".join(["all_operator_tests", *(options.way or [])])
     found = run_ways(by_way, options, folder, lambda way, number: (
         f"--seed {options.seed} --each 1 --first {number} --count 1 --way {way}"))
@@ -195,11 +218,11 @@ def check_plan(options):
     print(f"  seed {options.seed}: {len(cases)} of {len(numbers)} drawn; not: "
           f"{dict(reasons.most_common())}", flush=True)
     held = [(way, case) for way, of in by_way.items() for case in of
-            if (way, case.name) not in found or is_listed(case.operator, found[way, case.name])
-            and found[way, case.name].kind == "differs"]
+            if (way, case.name) not in found or found[way, case.name].kind == "differs"
+            and listed(case.operator, found[way, case.name])]
     if options.count or options.operator or options.way:
-        return findings + len(lacking)
-    return findings + len(lacking) + check_floors(held, len(cases), len(numbers), options)
+        return findings + lacking
+    return findings + lacking + check_floors(held, len(cases), len(numbers), options)
 
 
 def parse_arguments():
@@ -217,6 +240,8 @@ def parse_arguments():
     parser.add_argument("--operator", action="append", help="with --each: these only")
     parser.add_argument("--least", type=int, default=0, help="with --each: cases that hold")
     parser.add_argument("--least-each", type=int, default=0, help="of each operator")
+    parser.add_argument("--least-drawn", type=int, default=0, help="likewise, held or not")
+    parser.add_argument("--draw-only", action="store_true", help="with --each: compile nothing")
     options = parser.parse_args()
     if not options.each:
         options.way = options.way or [way for way in WAYS if WAYS[way].target != "gpu"]
