@@ -27,9 +27,11 @@ NARROW = DTYPES["tensor(float16)"], DTYPES["tensor(bfloat16)"]
 # which then need other attributes.
 NOT_OF_INTEGERS = {"Unique", "Resize", "Upsample", "GridSample", "ReduceMean", "Div", "Gemm",
                    "LinearRegressor", "SVMRegressor", "TreeEnsembleRegressor", "Imputer"}
-OF_ATTRIBUTES = {"LabelEncoder"}  # whose operand has the type of keys that are an attribute
+# Whose operands have the type of keys, or of what a graph computes with, which are attributes.
+OF_ATTRIBUTES = {"LabelEncoder", "FlexAttention"}
 CUT_OFF = {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}  # to integers, which may be one less
-FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2"}  # where nothing else gives that type
+# Where nothing else gives that type.
+FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2", "DequantizeLinear": "T3"}
 WRONG_IN_ONNX = {"LRN"}  # its evaluator sums for as many channels as the batch has images
 IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
 OPSET_OF_TYPES = 22  # which has added types to most operators, and nothing else
@@ -128,7 +130,7 @@ def results_of_types(schema, node, names):
     """The results of the type parameters, and of one that then follows them."""
     kinds = {i: parameter(schema.outputs, i) for i in range(node.outputs)}
     bound = {parameter(schema.inputs, i) for i, a in enumerate(node.operands) if a is not None}
-    follows = "" if "dtype" in node.attributes else FOLLOWING.get(node.op, "")
+    follows = "" if {"dtype", "output_dtype"} & set(node.attributes) else FOLLOWING.get(node.op, "")
     return {i for i, kind in kinds.items()
             if kind in names or kind == follows and kind not in bound}
 
@@ -155,7 +157,7 @@ def retyped(draw, node):
     opset = OPSET_OF_TYPES if node.opset == OPSET else node.opset
     schema = schema_of(node.op, node.domain, node.version if node.domain else opset)
     if (schema is None or node.holds is not None or node.stand_in or node.op in OF_ATTRIBUTES
-            or not draw.chance(SHARE)):
+            or node.nodes is not None or not draw.chance(SHARE)):
         return node
     found = choices(schema, node)
     if not found:

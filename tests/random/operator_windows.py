@@ -132,7 +132,7 @@ def conv_integer(draw):
 def lrn(draw):
     shape = [draw.dim(1, 2), draw.dim(1, 9), *(draw.dim(1, 4) for _ in range(2))]
     return Node("LRN", [draw.floats(shape)],
-                {"size": draw.pick([1, 3, 5, 7, 9, 2, 4]), "alpha": draw.pick([1e-4, 0.5]),
+                {"size": draw.pick([1, 3, 5, 7, 9, 3, 5, 7, 2, 4]), "alpha": draw.pick([1e-4, 0.5]),
                  "beta": draw.pick([0.75, 0.5]), "bias": draw.pick([1.0, 2.0])})
 
 
