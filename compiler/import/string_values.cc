@@ -62,6 +62,14 @@ constexpr TextOp kTextOps[] = {
     {"ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleClassifier", ClassesAreStrings},
 };
 
+// Cast, from and to strings.
+constexpr TextOp kFromStrings = {"NumbersOfStrings", "NumbersOfStrings", Never};
+constexpr TextOp kToStrings = {"StringsOfNumbers", "StringsOfNumbers", Always, true};
+
+bool CastsToStrings(const Node& node) {
+  return node.op == "Cast" && node.attributes.Int("to") == static_cast<int64_t>(DType::kString);
+}
+
 const TextOp* FindTextOp(std::string_view name) {
   const auto* found = std::ranges::find(kTextOps, name, &TextOp::name);
   return found == std::end(kTextOps) ? nullptr : found;
@@ -76,8 +84,10 @@ class NodeImporter {
   absl::Status Run() {
     if (!node_.regions.empty()) return Refused("in its subgraphs");
     if (const TextOp* text_op = FindTextOp(node_.op)) return ImportText(*text_op);
+    if (CastsToStrings(node_) && Operand(0) == nullptr) return ImportText(kToStrings);
+    if (node_.op == "Cast" && !CastsToStrings(node_)) return ImportText(kFromStrings);
     if (HasTrait(node_.op, kReadsShapeOnly)) return ImportShapeOnly();
-    if (HasTrait(node_.op, kMovesOperands)) return ImportMover();
+    if (HasTrait(node_.op, kMovesOperands) || CastsToStrings(node_)) return ImportMover();
     return Refused("for strings");
   }
 
@@ -146,7 +156,12 @@ class NodeImporter {
   // Starts and sizes move alike, by one node each; pools of several operands become one.
   absl::Status ImportMover() {
     if (node_.attributes.String("reduction", "none") != "none") return Refused("with a reduction");
-    Node starts = node_, sizes = node_;
+    Node moved = node_;
+    if (CastsToStrings(node_)) {
+      moved.op = "Identity";
+      moved.attributes = {};
+    }
+    Node starts = moved, sizes = moved;
     const ValueId pool = JoinPools(starts.inputs);
     for (size_t i = 0; i < node_.inputs.size(); ++i) {
       if (const Composite* strings = Operand(i)) sizes.inputs[i] = strings->sizes();
@@ -211,7 +226,8 @@ bool UsesStrings(const Node& node, const CompositeTable& table) {
   const bool takes = std::ranges::any_of(
       node.inputs, [&](ValueId input) { return table.FindStrings(input) != nullptr; });
   const TextOp* text_op = FindTextOp(node.op);
-  return takes || (text_op != nullptr && text_op->makes_strings(node.attributes, false));
+  return takes || CastsToStrings(node) ||
+         (text_op != nullptr && text_op->makes_strings(node.attributes, false));
 }
 
 absl::Status ImportStringNode(Graph& graph, RegionId region, const Node& node,

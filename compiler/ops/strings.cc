@@ -193,7 +193,8 @@ NewStrings EmitNewStrings(Expansion& e, ValueId sizes) {
   const ValueId flat = e.Emit("Reshape", {sizes, e.Ints("flat", {-1})});
   NewStrings made;
   made.ends = e.Emit("CumSum", {flat, e.Number("axis", DType::kI64, 0)});
-  made.starts = e.Emit("Reshape", {e.Emit("Sub", {made.ends, flat}), e.Emit("Shape", {sizes})});
+  made.starts = e.Emit("Reshape", {e.Emit("Sub", {made.ends, flat}), e.Emit("Shape", {sizes})},
+                       {{"allowzero", int64_t{1}}});
   made.total = e.Emit("StringBytes", {flat});
   return made;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Operators on strings with random attributes, shapes and UTF-8 texts, against onnxruntime:
-check_operators.py with other families; and that strings beyond --max-string-bytes are a status.
+check_operators.py with other families; and that strings beyond --max-string-bytes, or that are no
+integers where these are wanted, are a status.
 
     tests/domains/check_strings.py                             # the short sample
     tests/domains/check_strings.py --seed 7 --count 2000 --way cpu
@@ -73,6 +74,34 @@ def check_limits(target):
     return len(wrong)
 
 
+def check_texts(target):
+    """The number of findings: strings as i8."""
+    folder = work_folder() / "string_texts" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "number.onnx"
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.STRING, [1])
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.INT8, [1])
+    node = helper.make_node("Cast", ["x"], ["y"], name="number", to=onnx.TensorProto.INT8)
+    onnx.save(helper.make_model(helper.make_graph([node], "number", [x], [y]),
+                                opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    outdir = compile_model(path, target, folder, {}, [])
+    library = folder / "number.so"
+    build_library(outdir, target, library, 1, turns.compiler(folder))
+    model, wrong = CompiledModel(library, model_name(outdir)), []
+    for text, number in (("-128", -128), ("+127", 127), ("0", 0), ("128", None), ("-129", None),
+                         ("", None), ("-", None), ("1x", None), ("99999999999999999999", None)):
+        try:
+            found = int(model.run({"x": np.array([text], object)})["y"][0])
+        except Failure:
+            found = None
+        if found != number:
+            wrong.append(f"{text!r}: {found}, not {number}")
+    model.close()
+    for line in wrong:
+        print(f"texts, {target}: {line}")
+    return len(wrong)
+
+
 def main():
     options = check_operators.parse_arguments()
     numbers = range(options.first, options.first + options.count)
@@ -83,7 +112,7 @@ def main():
                  for way in options.way)
     if not options.family:
         targets = sorted({check_operators.WAYS[way].target for way in options.way})
-        failed += sum(check_limits(target) for target in targets)
+        failed += sum(check_limits(target) + check_texts(target) for target in targets)
     return 1 if failed else 0
 
 

@@ -1,5 +1,6 @@
 """Families of operators on strings, of ONNX and of ai.onnx.ml."""
 import numpy as np
+import onnx
 
 from operator_case import Node
 
@@ -38,7 +39,10 @@ def string_equal(draw):
 
 
 def string_concat(draw):
-    return strings("StringConcat", [words(draw, shape) for shape in broadcast_pair(draw)])
+    pair = broadcast_pair(draw)
+    if draw.chance(0.1):
+        pair = ([2, 0, 3], [1, 3])
+    return strings("StringConcat", [words(draw, shape) for shape in pair])
 
 
 def regex_full_match(draw):
@@ -180,6 +184,26 @@ def string_identity(draw):
     return strings("Identity", [words(draw, draw.shape(0, 3, 0, 4))])
 
 
+def integers_and_strings(draw):
+    """Cast, either way. Of texts at most 19 digits are taken."""
+    dtype = draw.pick(["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+    info, shape = np.iinfo(dtype), draw.shape(0, 3)
+    most = min(info.max, 10 ** 19 - 1)
+
+    def number():
+        near = draw.pick([0, info.min, most]) + draw.dim(-99, 99)
+        return int(np.clip(draw.pick([near, draw.dim(-9, 9) * 10 ** draw.dim(0, 18)]),
+                           info.min, most))
+
+    x = np.array([number() for _ in range(int(np.prod(shape)))], dtype).reshape(shape)
+    if draw.chance(0.5):
+        return strings("Cast", [x], {"to": onnx.TensorProto.STRING})
+    texts = np.empty(x.shape, object)
+    texts.flat = [draw.pick(["", "+", "00"] if 0 <= n < 10 ** 17 else [""]) + str(n)
+                  for n in x.flat]
+    return strings("Cast", [texts], {"to": onnx.helper.np_dtype_to_tensor_dtype(x.dtype)})
+
+
 def string_shape(draw):
     return strings(draw.pick(["Shape", "Size"]), [words(draw, draw.shape(0, 3))])
 
@@ -189,7 +213,8 @@ def string_compress(draw):
     return strings("Compress", [x, draw.ints(0, 1, [x.shape[0]], "?")], {"axis": 0})
 
 
-FAMILIES = (string_equal, string_concat, regex_full_match, string_split, string_normalizer,
+FAMILIES = (integers_and_strings, integers_and_strings, string_equal, string_concat,
+            regex_full_match, string_split, string_normalizer,
             tf_idf_vectorizer, string_label_encoder, number_label_encoder, category_mapper,
             string_one_hot, string_reshape, string_transpose, string_concat_tensors, string_gather,
             string_where, string_slice, string_expand, string_pad_with_tile, string_identity,
