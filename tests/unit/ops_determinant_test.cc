@@ -69,12 +69,10 @@ TEST(Det, ZeroPivotsChangePlaces) {
   EXPECT_EQ(Determinants(floats(std::vector<int64_t>(9), {3, 3})), std::vector<double>{0});
 }
 
-TEST(Det, RefusesWhatIsNotSquareOrTooLarge) {
-  OpCase oblong("Det"), large("Det");
+TEST(Det, RefusesWhatIsNotSquare) {
+  OpCase oblong("Det");
   oblong.Input(DType::kF32, {3, 4});
   EXPECT_THAT(oblong.OutputType(), testing::HasSubstr("square matrices"));
-  large.Input(DType::kF32, {17, 17});
-  EXPECT_THAT(large.OutputType(), testing::HasSubstr("more than 16 rows"));
 }
 
 }  // namespace

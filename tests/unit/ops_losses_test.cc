@@ -75,11 +75,5 @@ TEST(RoiAlign, ARegionOfWholeElementsIsThatRegion) {
   }
 }
 
-TEST(RoiAlign, RefusesANumberOfSamplesThatDependsOnRegions) {
-  OpCase op("RoiAlign");
-  op.Input(kF32, {1, 1, 4, 5}).Input(kF32, {1, 4}).Input(DType::kI64, {1});
-  EXPECT_THAT(op.OutputType(), HasSubstr("sampling_ratio 0"));
-}
-
 }  // namespace
 }  // namespace aotc
