@@ -47,15 +47,19 @@ absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context) {
   return absl::InternalError("the definitions of ops do not end");
 }
 
-absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results,
+absl::StatusOr<bool> ExpandNodes(Graph& graph,
+                                 const std::map<ValueId, std::vector<int64_t>>& results,
                                  PassContext& context) {
   bool is_any = false;
   const auto expand = [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
-    const bool is_asked = std::ranges::any_of(
-        node.outputs, [&](ValueId output) { return output.valid() && results.contains(output); });
-    const OpDef* op = is_asked ? FindOp(node.op) : nullptr;
+    const auto asked = std::ranges::find_if(results, [&](const auto& known) {
+      return std::ranges::count(node.outputs, known.first) > 0;
+    });
+    const OpDef* op = asked != results.end() ? FindOp(node.op) : nullptr;
     if (op == nullptr || op->compute == nullptr || op->expand == nullptr) return false;
-    AOTC_RETURN_IF_ERROR(Expand(rebuilder, node));
+    Node known = node;
+    known.attributes.Set(Expansion::kRanks, asked->second);
+    AOTC_RETURN_IF_ERROR(Expand(rebuilder, known));
     is_any = true;
     return true;
   };

@@ -4,7 +4,9 @@
 #ifndef AOTC_COMPILER_CANONICALIZE_EXPAND_OPS_H_
 #define AOTC_COMPILER_CANONICALIZE_EXPAND_OPS_H_
 
-#include <set>
+#include <cstdint>
+#include <map>
+#include <vector>
 
 #include "compiler/pass/pass.h"
 
@@ -13,9 +15,10 @@ namespace aotc {
 // Collects the complaints of all definitions. What an expansion emits is expanded in turn.
 absl::StatusOr<Graph> ExpandOps(const Graph& graph, PassContext& context);
 
-// Expands the nodes with those results whose op has both forms, and what they emit in turn. False
-// where there is none.
-absl::StatusOr<bool> ExpandNodes(Graph& graph, const std::set<ValueId>& results,
+// Expands the nodes with those results, and operands of those ranks, whose op has both forms, and
+// what they emit in turn. False where there is none.
+absl::StatusOr<bool> ExpandNodes(Graph& graph,
+                                 const std::map<ValueId, std::vector<int64_t>>& results,
                                  PassContext& context);
 
 }  // namespace aotc

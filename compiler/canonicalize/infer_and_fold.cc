@@ -25,6 +25,7 @@
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/image_decoder.h"
 #include "compiler/ir/kernel_bounds.h"
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -146,7 +147,10 @@ void Inference::InferLast(Rebuilder& rebuilder, const Node& node) {
   sizes_.rooms.Note(graph, graph.nodes[id], node.outputs[0]);
   absl::StatusOr<NodeKernel> kernel = CheckedKernel(rebuilder, id);
   if (!kernel.ok()) {
-    if (absl::IsFailedPrecondition(kernel.status())) sizes_.expanded.insert(node.outputs[0]);
+    if (absl::IsFailedPrecondition(kernel.status())) {
+      const auto result = std::ranges::find_if(node.outputs, &ValueId::valid);
+      sizes_.expanded[*result] = RanksOf(graph, graph.nodes[id].inputs);
+    }
     if (absl::IsInvalidArgument(kernel.status()) && !sizes_.branches.empty()) {
       absl::Status& why = sizes_.branches.back();
       if (why.ok()) why = About(PlaceOf(old_, node).Text(), kernel.status());

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -58,8 +57,9 @@ struct SizeWalk {
   SizeSources wanted = {};  // values whose elements have to be symbols: walk again then
   // Per Repeat of the old graph how sizes change in its rounds (infer_repeat.h): walk again then.
   std::map<NodeId, std::vector<int64_t>> growth = {};
-  // Results of nodes that have to be written as others, as a run gives what they ask for: then too.
-  std::set<ValueId> expanded = {};
+  // Results of nodes that have to be written as others, as a run gives what they ask for, with the
+  // ranks of their operands, -1 for one that is absent: then too.
+  std::map<ValueId, std::vector<int64_t>> expanded = {};
   // An If whose branches give results of two ranks (continue_in_branches.h): then too.
   NodeId of_two_ranks = {};
   // Of each branch that is being walked, the innermost last: why no run can take it, or OK.

@@ -6,6 +6,7 @@
 #include "compiler/eval/image_decoder.h"
 #include "compiler/ir/graph_rebuild.h"
 #include "compiler/ir/image_decoder.h"
+#include "compiler/ops/expansion.h"
 #include "compiler/ops/op.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -43,6 +44,19 @@ Graph OneNodeGraph(const Graph& graph, const Node& node,
   return result;
 }
 
+// The one node of the graph, by its definition in terms of others.
+absl::StatusOr<std::vector<Constant>> EvaluateExpanded(const Graph& single, const OpDef& op,
+                                                       const SymbolValues& symbols) {
+  const auto expand = [&](Rebuilder& rebuilder, const Node& node) -> absl::StatusOr<bool> {
+    Node known = node;
+    known.attributes.Set(Expansion::kRanks, RanksOf(single, node.inputs));
+    AOTC_RETURN_IF_ERROR(op.expand(rebuilder, known));
+    return true;
+  };
+  AOTC_ASSIGN_OR_RETURN(const Graph expanded, RebuildGraph(single, expand));
+  return EvaluateGraph(expanded, {}, symbols);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Constant>> EvaluateNode(
@@ -51,19 +65,15 @@ absl::StatusOr<std::vector<Constant>> EvaluateNode(
   if (IsHostOp(node)) return EvaluateHostOp(node, inputs);
   Graph single = OneNodeGraph(graph, node, inputs, symbols);
   const OpDef* op = FindOp(node.op);
-  if (op != nullptr && op->compute == nullptr && op->expand != nullptr) {
-    AOTC_ASSIGN_OR_RETURN(
-        Graph expanded,
-        RebuildGraph(single, [&](Rebuilder& rebuilder, const Node& old) -> absl::StatusOr<bool> {
-          AOTC_RETURN_IF_ERROR(op->expand(rebuilder, old));
-          return true;
-        }));
-    return EvaluateGraph(expanded, {}, symbols);
-  }
-  AOTC_ASSIGN_OR_RETURN(NodeKernel kernel, BuildNodeKernel(single, *single.nodes.begin()));
+  const bool expands = op != nullptr && op->expand != nullptr;
+  if (expands && op->compute == nullptr) return EvaluateExpanded(single, *op, symbols);
+  absl::StatusOr<NodeKernel> kernel = BuildNodeKernel(single, *single.nodes.begin());
+  if (expands && absl::IsFailedPrecondition(kernel.status()))
+    return EvaluateExpanded(single, *op, symbols);
+  AOTC_RETURN_IF_ERROR(kernel.status());
   std::vector<Constant> operands;
-  for (ValueId input : kernel.inputs) operands.push_back(*single.values[input].constant);
-  return EvaluateKernel(kernel.kernel, operands);
+  for (ValueId input : kernel->inputs) operands.push_back(*single.values[input].constant);
+  return EvaluateKernel(kernel->kernel, operands);
 }
 
 }  // namespace aotc

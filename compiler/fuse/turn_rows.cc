@@ -10,17 +10,21 @@
 namespace aotc {
 namespace {
 
-// order[i]: which axis of the source axis i of the copy is. Nothing where the copy is no transpose.
+// order[i]: which axis of the source axis i of the copy is; axes of one element, which are read at
+// 0, keep their order. Nothing where the copy is no transpose.
 std::optional<std::vector<size_t>> OrderOf(const Kernel& copy) {
   const Stage& stage = copy.stages[0];
   const Expr& load = stage.body[0];
   if (load.args().size() != stage.axes.size()) return std::nullopt;
   std::vector<size_t> order;
   for (const Axis& axis : stage.axes) {
+    const auto is_source = [&](size_t at) {
+      if (std::ranges::count(order, at) > 0) return false;
+      if (axis.extent.IsInt(1)) return load.arg(at).IsInt(0);
+      return load.arg(at).IsVar() && load.arg(at)->name == axis.name;
+    };
     size_t at = 0;
-    while (at < load.args().size() && !(load.arg(at).IsVar() && load.arg(at)->name == axis.name)) {
-      ++at;
-    }
+    while (at < load.args().size() && !is_source(at)) ++at;
     if (at == load.args().size()) return std::nullopt;
     const Expr& extent = copy.tensors[load->tensor].shape[at];
     if (!ProveEqual(extent, axis.extent)) return std::nullopt;

@@ -1,13 +1,19 @@
 // Attention: softmax(scale * Q * K^T + mask) * V by heads, with grouped heads, a key and value
 // cache, masks, soft capping and all outputs (ONNX Attention-24).
 //
+// The computation is that of heads side by side, [B, heads, S, D]. Heads in rows,
+// [B, S, heads * D], are turned to that form and back by other ops, and what is cached is put in
+// front by Concat: keys and values are then plain matrices, which schedules need, and a cache is a
+// place.
+//
 // A sink, which GroupQueryAttention of com.microsoft has, is one more key for each head of queries,
 // with a score that is given and a value of zeros.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
+#include "compiler/ops/attention_heads.h"
 #include "compiler/ops/contraction.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -18,38 +24,15 @@
 namespace aotc {
 namespace {
 
-// An operand by heads, [B, heads, S, D] or [B, S, heads * D], behind what is cached of it.
+// An operand by heads, [B, heads, S, D] or [B, S, heads * D].
 struct Heads {
   Tensor tensor = {};
   int64_t heads = 1;
-  Tensor past = {};   // [B, heads, P, D]
-  bool sink = false;  // one step more than these, of zeros
 
+  bool InRows() const { return tensor.rank() == 3; }
   const Expr& Batch() const { return tensor.dim(0); }
-  Expr Length() const {
-    const Expr given = past.valid() ? past.dim(2) + tensor.dim(-2) : tensor.dim(-2);
-    return sink ? Simplify(given + 1) : Simplify(given);
-  }
-  Expr Depth() const {
-    return tensor.rank() == 4 ? tensor.dim(3) : Expr(*tensor.dim(2).AsInt() / heads);
-  }
-  Expr At(const Expr& b, const Expr& h, const Expr& s, const Expr& d) const {
-    if (sink) {
-      const Expr last = tensor.dim(-2) - 1;
-      const Expr given = Given(b, h, Min(s, last), d);
-      return Select(Le(s, last), given, NumberConst(0, given.dtype()));
-    }
-    if (!past.valid()) return Given(b, h, s, d);
-    const Expr cached = past.dim(2);
-    return Select(Lt(s, cached), past({b, h, Min(s, cached - 1), d}),
-                  Given(b, h, Max(s - cached, 0), d));
-  }
-
- private:
-  Expr Given(const Expr& b, const Expr& h, const Expr& s, const Expr& d) const {
-    if (tensor.rank() == 4) return tensor({b, h, s, d});
-    return tensor({b, s, h * Depth() + d});
-  }
+  const Expr& Length() const { return tensor.dim(-2); }
+  Expr Depth() const { return InRows() ? Expr(*tensor.dim(2).AsInt() / heads) : tensor.dim(3); }
 };
 
 absl::StatusOr<Heads> HeadsOf(OpContext& op, size_t index, std::string_view attribute) {
@@ -69,26 +52,47 @@ absl::StatusOr<Heads> HeadsOf(OpContext& op, size_t index, std::string_view attr
                                               " = ", heads.heads));
 }
 
+// Operands and results of AttentionOfHeads, which has no cache, where they are not those of ONNX's.
+constexpr size_t kMask = 3, kPastKey = 4, kPastValue = 5, kLengths = 6, kFirst = 7, kCached = 8,
+                 kSink = 9;
+constexpr size_t kScoresOfOnnx = 3, kScoresOfHeads = 1;
+
 class AttentionBuilder {
  public:
-  explicit AttentionBuilder(OpContext& op) : op_(op), b_(op.b()) {}
+  AttentionBuilder(OpContext& op, size_t scores_output)
+      : op_(op), b_(op.b()), scores_output_(scores_output) {}
 
-  absl::Status Run() {
+  absl::Status Check() {
     AOTC_RETURN_IF_ERROR(ReadOperands());
-    AOTC_RETURN_IF_ERROR(ReadCaches());
+    AOTC_RETURN_IF_ERROR(CheckCaches());
     AOTC_RETURN_IF_ERROR(ReadSink());
     AOTC_RETURN_IF_ERROR(ReadMasks());
+    const int64_t mode = op_.attributes().Int("qk_matmul_output_mode");
+    if (mode >= 0 && mode <= 3) return absl::OkStatus();
+    return AOTC_REFUSAL(InvalidArgument, "unknown qk_matmul_output_mode");
+  }
+
+  bool IsPlain() const {
+    const bool in_rows = query_.InRows() || key_.InRows() || value_.InRows();
+    return !in_rows && !op_.HasInput(kPastKey);
+  }
+
+  void Build() {
     compute_ = ComputeType(query_.tensor.dtype());
     const Tensor products = Scores();
     const Tensor capped = Capped(products);
     const Tensor masked = Masked(capped);
     const Tensor weights = Softmax(masked);
-    SetResult(weights);
-    const int64_t mode = op_.attributes().Int("qk_matmul_output_mode");
-    if (mode < 0 || mode > 3) return AOTC_REFUSAL(InvalidArgument, "unknown qk_matmul_output_mode");
+    op_.SetOutput(0, Weighted(weights));
     const Tensor stages[] = {products, capped, masked, weights};
-    if (op_.WantsOutput(3)) op_.SetOutput(3, HeadsFirst(stages[mode]));
-    return absl::OkStatus();
+    if (!op_.WantsOutput(scores_output_)) return;
+    const Tensor& wanted = stages[op_.attributes().Int("qk_matmul_output_mode")];
+    op_.SetOutput(scores_output_, b_.Convert(wanted, query_.tensor.dtype()));
+  }
+
+  void SetPresent() {
+    if (op_.WantsOutput(1)) op_.SetOutput(1, key_.tensor);
+    if (op_.WantsOutput(2)) op_.SetOutput(2, value_.tensor);
   }
 
  private:
@@ -110,25 +114,19 @@ class AttentionBuilder {
     return absl::OkStatus();
   }
 
-  absl::Status ReadCaches() {
-    past_ = 0;
-    if (op_.HasInput(4) != op_.HasInput(5)) {
+  absl::Status CheckCaches() {
+    keys_ = key_.Length();
+    if (op_.HasInput(kPastKey) != op_.HasInput(kPastValue)) {
       return AOTC_REFUSAL(InvalidArgument, "needs both past_key and past_value, or none");
     }
-    if (op_.HasInput(4)) {
-      AOTC_ASSIGN_OR_RETURN(const Tensor keys, op_.Input(4));
-      AOTC_ASSIGN_OR_RETURN(const Tensor values, op_.Input(5));
-      AOTC_RETURN_IF_ERROR(CheckCache(keys, key_));
-      AOTC_RETURN_IF_ERROR(CheckCache(values, value_));
-      past_ = keys.dim(2);
-      AOTC_RETURN_IF_ERROR(
-          op_.RequireEqual(past_, values.dim(2), "past_key and past_value have different lengths"));
-      key_.past = keys;
-      value_.past = values;
-    }
-    if (op_.WantsOutput(1)) op_.SetOutput(1, ByHeads(key_));
-    if (op_.WantsOutput(2)) op_.SetOutput(2, ByHeads(value_));
-    return absl::OkStatus();
+    if (!op_.HasInput(kPastKey)) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(const Tensor keys, op_.Input(kPastKey));
+    AOTC_ASSIGN_OR_RETURN(const Tensor values, op_.Input(kPastValue));
+    AOTC_RETURN_IF_ERROR(CheckCache(keys, key_));
+    AOTC_RETURN_IF_ERROR(CheckCache(values, value_));
+    keys_ = Simplify(keys.dim(2) + keys_);
+    return op_.RequireEqual(keys.dim(2), values.dim(2),
+                            "past_key and past_value have different lengths");
   }
 
   absl::Status CheckCache(const Tensor& past, const Heads& now) {
@@ -143,75 +141,67 @@ class AttentionBuilder {
     return absl::OkStatus();
   }
 
-  // [B, heads, P + S, D]
-  Tensor ByHeads(const Heads& x) {
-    if (x.tensor.rank() == 4 && !x.past.valid()) return x.tensor;
-    const Shape shape = {x.Batch(), Expr(x.heads), x.Length(), x.Depth()};
-    return b_.Compute(x.tensor.dtype(), shape,
-                      [&](const Indices& i) { return x.At(i[0], i[1], i[2], i[3]); });
-  }
-
-  // Of SinkAttention, whose keys and values have no cache: the score of each head.
+  // The score of each head for one more key.
   absl::Status ReadSink() {
-    if (!op_.HasInput(7)) return absl::OkStatus();
-    AOTC_ASSIGN_OR_RETURN(sink_, op_.Input(7));
+    if (!op_.HasInput(kSink)) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(sink_, op_.Input(kSink));
     AOTC_RETURN_IF_ERROR(RequireFloat(sink_));
     AOTC_RETURN_IF_ERROR(RequireRank(sink_, 1, 1));
     AOTC_RETURN_IF_ERROR(op_.RequireEqual(sink_.dim(0), query_.heads,
                                           "head_sink has not one element for each head"));
-    key_.sink = value_.sink = true;
+    keys_ = Simplify(keys_ + 1);
     return absl::OkStatus();
   }
 
+  // Of keys or values, which the sink has none of.
+  Expr StepOf(const Heads& x, const Expr& b, const Expr& head, const Expr& step,
+              const Expr& d) const {
+    if (!sink_.valid()) return x.tensor({b, head, step, d});
+    const Expr last = x.Length() - 1;
+    const Expr given = x.tensor({b, head, Min(step, last), d});
+    return Select(Le(step, last), given, NumberConst(0, given.dtype()));
+  }
+
   absl::Status ReadMasks() {
-    causal_ = op_.attributes().Int("is_causal") != 0;
-    if (op_.HasInput(6)) {
-      AOTC_ASSIGN_OR_RETURN(lengths_, TypedInput(op_, 6, DType::kI64, 1));
+    if (op_.HasInput(kLengths)) {
+      AOTC_ASSIGN_OR_RETURN(lengths_, TypedInput(op_, kLengths, DType::kI64, 1));
       AOTC_RETURN_IF_ERROR(op_.RequireEqual(lengths_.dim(0), query_.Batch(),
                                             "nonpad_kv_seqlen needs one integer per sample"));
     }
-    if (!op_.HasInput(3)) return absl::OkStatus();
-    AOTC_ASSIGN_OR_RETURN(mask_, op_.Input(3));
+    if (op_.HasInput(kFirst)) {
+      AOTC_ASSIGN_OR_RETURN(first_, op_.Input(kFirst));
+    }
+    if (op_.HasInput(kCached)) {
+      AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> cached, op_.IntElements(kCached));
+      cached_ = cached[0];
+    }
+    if (!op_.HasInput(kMask)) return absl::OkStatus();
+    AOTC_ASSIGN_OR_RETURN(mask_, op_.Input(kMask));
     AOTC_RETURN_IF_ERROR(RequireRank(mask_, 2, 4));
     if (mask_.dtype() != DType::kBool) AOTC_RETURN_IF_ERROR(RequireNumber(mask_));
     const Shape rows = {query_.Batch(), Expr(query_.heads), query_.Length()};
     const Shape given(mask_.shape().begin(), mask_.shape().end() - 1);
     AOTC_ASSIGN_OR_RETURN(const Shape common, op_.b().Broadcast({rows, given}));
-    const bool short_enough = Prove(Le(mask_.dim(-1), key_.Length()), op_.bounds()) == true;
+    const bool short_enough = Prove(Le(mask_.dim(-1), keys_), op_.bounds()) == true;
     if (SameShape(common, rows) && short_enough) return absl::OkStatus();
     return AOTC_REFUSAL(InvalidArgument, "the mask does not broadcast to the scores");
   }
 
-  // Scores have the axes [B, heads, S, T], or [B, S, heads, T] where the operands have their heads
-  // last, so that the rows of scores and result belong together.
-  bool HeadsLast() const { return query_.tensor.rank() == 3; }
-  const Expr& Head(const Indices& i) const { return i[HeadsLast() ? 2 : 1]; }
-  const Expr& Step(const Indices& i) const { return i[HeadsLast() ? 1 : 2]; }
-
-  Tensor HeadsFirst(const Tensor& scores) {
-    const DType type = query_.tensor.dtype();
-    if (!HeadsLast()) return b_.Convert(scores, type);
-    const Shape shape = {scores.dim(0), scores.dim(2), scores.dim(1), scores.dim(3)};
-    return b_.Compute(type, shape,
-                      [&](const Indices& i) { return scores({i[0], i[2], i[1], i[3]}); });
-  }
-
-  // scale * Q * K^T
+  // scale * Q * K^T, [B, heads, S, T]
   Tensor Scores() {
     const auto depth = static_cast<double>(query_.Depth().AsInt().value_or(1));
     const double scale = op_.attributes().Float("scale", static_cast<float>(1 / std::sqrt(depth)));
     const int64_t shared = query_.heads / key_.heads;
-    Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), key_.Length()};
-    if (HeadsLast()) std::swap(shape[1], shape[2]);
+    const Tensor& query = query_.tensor;
     Tensor sums = SumOfProducts(
         b_, {.accumulator = compute_,
-             .shape = shape,
+             .shape = {query_.Batch(), Expr(query_.heads), query_.Length(), keys_},
              .reduce_shape = {query_.Depth()},
              .left = [&](const Indices& i,
-                         const Indices& r) { return query_.At(i[0], Head(i), Step(i), r[0]); },
+                         const Indices& r) { return query({i[0], i[1], i[2], r[0]}); },
              .right =
                  [&](const Indices& i, const Indices& r) {
-                   return key_.At(i[0], FloorDiv(Head(i), shared), i[3], r[0]);
+                   return StepOf(key_, i[0], FloorDiv(i[1], shared), i[3], r[0]);
                  }});
     return b_.Map({sums}, [&](const auto& v) { return v[0] * Number(scale, v[0]); });
   }
@@ -224,19 +214,36 @@ class AttentionBuilder {
     });
   }
 
+  // Whether a query sees a key by their positions alone.
+  Expr SeenByPosition(const Indices& i) const {
+    const bool is_causal = op_.attributes().Int("is_causal") != 0;
+    const Expr last = PositionOf(i);
+    Expr seen = is_causal ? Le(i[3], last) : Bool(true);
+    if (!lengths_.valid()) return seen;
+    const Expr length = lengths_({i[0]});
+    seen = And(seen, Lt(i[3], length));
+    const int64_t window = op_.attributes().Int("window");
+    if (window <= 0) return seen;
+    // Behind the last key that a sample has, the window is the last one's.
+    const Expr of_last = Lt(length - 1 - window, i[3]);
+    return And(seen, is_causal ? Or(Lt(last - window, i[3]), of_last) : of_last);
+  }
+
+  // Of a query among the keys.
+  Expr PositionOf(const Indices& i) const {
+    if (first_.valid()) return i[2] + first_({i[0]});
+    return i[2] + cached_;
+  }
+
   Tensor Masked(const Tensor& scores) {
-    if (!causal_ && !mask_.valid() && !lengths_.valid() && !sink_.valid()) return scores;
     const Expr never = NumberConst(-std::numeric_limits<double>::infinity(), compute_);
-    return b_.Compute(compute_, scores.shape(), [&](const Indices& i) {
-      Expr score = scores(i);
-      Expr seen = Bool(true);
-      if (causal_) seen = And(seen, Le(i[3], Step(i) + past_));
-      if (lengths_.valid()) seen = And(seen, Lt(i[3], Cast(DType::kI64, lengths_({i[0]}))));
+    const auto masked = [&](const Indices& i) {
+      Expr score = scores(i), seen = SeenByPosition(i);
       if (mask_.valid()) {
         Indices at = BroadcastIndices(Shape(mask_.shape().begin(), mask_.shape().end() - 1),
-                                      {i[0], Head(i), Step(i)});
+                                      {i[0], i[1], i[2]});
         // Beyond its last element a mask hides.
-        const bool whole = ProveEqual(mask_.dim(-1), key_.Length(), op_.bounds());
+        const bool whole = ProveEqual(mask_.dim(-1), keys_, op_.bounds());
         if (!whole) seen = And(seen, Lt(i[3], mask_.dim(-1)));
         at.push_back(whole ? i[3] : Min(i[3], mask_.dim(-1) - 1));
         if (mask_.dtype() == DType::kBool) seen = And(seen, mask_(at));
@@ -244,9 +251,11 @@ class AttentionBuilder {
       }
       if (!seen.IsConst()) score = Select(seen, score, never);
       if (!sink_.valid()) return score;
-      const Expr of_sink = Cast(compute_, sink_({Head(i)}));
-      return Select(Eq(i[3], scores.dim(3) - 1), of_sink, score);
-    });
+      return Select(Eq(i[3], keys_ - 1), Cast(compute_, sink_({i[1]})), score);
+    };
+    const bool is_causal = op_.attributes().Int("is_causal") != 0;
+    if (!is_causal && !mask_.valid() && !lengths_.valid() && !sink_.valid()) return scores;
+    return b_.Compute(compute_, scores.shape(), masked);
   }
 
   Tensor Softmax(const Tensor& scores) {
@@ -256,52 +265,112 @@ class AttentionBuilder {
     return b_.Map({power, total}, [](const auto& v) { return Div(v[0], v[1]); });
   }
 
-  // [B, heads, S, D] or [B, S, heads * D]: weights * V
-  void SetResult(const Tensor& weights) {
+  // weights * V, [B, heads, S, D]
+  Tensor Weighted(const Tensor& weights) {
     const int64_t shared = query_.heads / value_.heads;
-    const Expr depth = value_.Depth();
-    Shape shape = {query_.Batch(), Expr(query_.heads), query_.Length(), depth};
-    if (HeadsLast()) shape = {query_.Batch(), query_.Length(), Simplify(depth * query_.heads)};
-    auto head = [&](const Indices& i) { return HeadsLast() ? FloorDiv(i[2], depth) : i[1]; };
-    auto feature = [&](const Indices& i) { return HeadsLast() ? Mod(i[2], depth) : i[3]; };
-    Tensor sums = SumOfProducts(b_, {.accumulator = compute_,
-                                     .shape = shape,
-                                     .reduce_shape = {value_.Length()},
-                                     .left =
-                                         [&](const Indices& i, const Indices& r) {
-                                           return HeadsLast() ? weights({i[0], i[1], head(i), r[0]})
-                                                              : weights({i[0], i[1], i[2], r[0]});
-                                         },
-                                     .right =
-                                         [&](const Indices& i, const Indices& r) {
-                                           return value_.At(i[0], FloorDiv(head(i), shared), r[0],
-                                                            feature(i));
-                                         }});
-    op_.SetOutput(0, b_.Convert(sums, query_.tensor.dtype()));
+    const Tensor sums = SumOfProducts(
+        b_, {.accumulator = compute_,
+             .shape = {query_.Batch(), Expr(query_.heads), query_.Length(), value_.Depth()},
+             .reduce_shape = {keys_},
+             .left = [&](const Indices& i,
+                         const Indices& r) { return weights({i[0], i[1], i[2], r[0]}); },
+             .right =
+                 [&](const Indices& i, const Indices& r) {
+                   return StepOf(value_, i[0], FloorDiv(i[1], shared), r[0], i[3]);
+                 }});
+    return b_.Convert(sums, query_.tensor.dtype());
   }
 
   OpContext& op_;
   TensorBuilder& b_;
-  Heads query_, key_, value_;  // keys and values with what is cached
-  Expr past_;                  // cached length
-  Tensor mask_, lengths_, sink_;
-  bool causal_ = false;
+  const size_t scores_output_;
+  Heads query_, key_, value_;
+  Expr keys_;        // how many, with those that are cached
+  Expr cached_ = 0;  // how many of the keys that are given are so
+  Tensor mask_, lengths_, first_, sink_;
   DType compute_ = DType::kF32;
 };
 
-absl::Status Attention(OpContext& op) { return AttentionBuilder(op).Run(); }
+absl::Status Attention(OpContext& op) {
+  AttentionBuilder builder(op, kScoresOfOnnx);
+  AOTC_RETURN_IF_ERROR(builder.Check());
+  if (!builder.IsPlain()) {
+    return absl::FailedPreconditionError("heads lie in rows, or behind what is cached");
+  }
+  builder.Build();
+  builder.SetPresent();
+  return absl::OkStatus();
+}
+
+// Ours: Attention of heads side by side, [B, heads, S, D], whose keys and values are in one tensor
+// with what is cached of them: `kCached` of them, i64 [1], a shape operand. Results: that of
+// Attention, and its fourth. Input `kFirst`, i64 [B], where each sample has a number of cached keys
+// of its own: to which key the first query belongs. `window`: of the keys up to its own a query
+// sees so many; where positive, there are lengths. Input `kSink`, [heads]: see above.
+absl::Status AttentionOfHeads(OpContext& op) {
+  AttentionBuilder builder(op, kScoresOfHeads);
+  AOTC_RETURN_IF_ERROR(builder.Check());
+  builder.Build();
+  return absl::OkStatus();
+}
+
+// The operand's heads side by side.
+ValueId SideBySide(Expansion& e, size_t index, const char* heads) {
+  return e.Rank(index) == 3 ? HeadsSideBySide(e, e.Input(index), e.attributes().Int(heads))
+                            : e.Input(index);
+}
+
+ValueId BehindCache(Expansion& e, size_t past, ValueId now) {
+  return e.HasInput(past) ? e.Emit("Concat", {e.Input(past), now}, {{"axis", int64_t{2}}}) : now;
+}
+
+absl::Status ExpandAttention(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  const ValueId query = SideBySide(e, 0, "q_num_heads");
+  const ValueId key = BehindCache(e, kPastKey, SideBySide(e, 1, "kv_num_heads"));
+  const ValueId value = BehindCache(e, kPastValue, SideBySide(e, 2, "kv_num_heads"));
+  e.SetOutput(1, key);
+  e.SetOutput(2, value);
+  ValueId cached;
+  if (e.HasInput(kPastKey)) {
+    cached = e.Emit("Shape", {e.Input(kPastKey)}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  }
+  Expansion::NamedValues attributes;
+  for (const char* name : {"is_causal", "qk_matmul_output_mode", "scale", "softcap"}) {
+    const AttributeValue* value = e.attributes().Find(name);
+    if (value != nullptr) attributes.emplace_back(name, *value);
+  }
+  const std::vector<ValueId> results =
+      e.EmitSeveral("AttentionOfHeads",
+                    {query, key, value, e.Input(kMask), {}, {}, e.Input(kLengths), {}, cached},
+                    e.WantsOutput(kScoresOfOnnx) ? 2 : 1, attributes);
+  if (results.size() > 1) e.SetOutput(kScoresOfOnnx, results[1]);
+  e.SetOutput(0, e.Rank(0) == 3 ? HeadsInRows(e, results[0]) : results[0]);
+  return absl::OkStatus();
+}
 
 constexpr OpDef kOps[] = {
     {.name = "Attention",
      .compute = Attention,
+     .expand = ExpandAttention,
      .summary = "softmax of products of queries and keys, times values"},
-    {.name = "SinkAttention",
-     .compute = Attention,
-     .summary = "Attention with one more key for each head, of a score that is given",
+    {.name = "AttentionOfHeads",
+     .compute = AttentionOfHeads,
+     .summary = "an Attention whose heads lie side by side, behind what is cached of them",
      .traits = kOwn},
 };
 
 }  // namespace
+
+ValueId HeadsSideBySide(Expansion& e, ValueId x, int64_t heads) {
+  const ValueId split = e.Emit("Reshape", {x, e.Ints("heads_shape", {0, 0, heads, -1})});
+  return e.Emit("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+}
+
+ValueId HeadsInRows(Expansion& e, ValueId x) {
+  const ValueId rows = e.Emit("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  return e.Emit("Reshape", {rows, e.Ints("rows_shape", {0, 0, -1})});
+}
 
 std::span<const OpDef> AttentionOps() { return kOps; }
 

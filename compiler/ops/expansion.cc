@@ -32,6 +32,19 @@ const ValueType& Expansion::InputType(size_t index) const {
   return HasInput(index) ? rebuilder_.old_graph().values[node_.inputs[index]].type : kAbsent;
 }
 
+std::vector<int64_t> RanksOf(const Graph& graph, const std::vector<ValueId>& operands) {
+  std::vector<int64_t> ranks;
+  for (const ValueId value : operands) {
+    ranks.push_back(value.valid() ? std::ssize(graph.values[value].type.dims) : -1);
+  }
+  return ranks;
+}
+
+int64_t Expansion::Rank(size_t index) const {
+  const std::vector<int64_t> ranks = attributes().Ints(kRanks);
+  return index < ranks.size() ? ranks[index] : -1;
+}
+
 absl::Status Expansion::RequireInputs(std::initializer_list<size_t> indices) const {
   for (size_t index : indices) {
     if (!HasInput(index)) return AOTC_REFUSAL(InvalidArgument, StrCat("needs input ", index));

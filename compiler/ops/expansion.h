@@ -25,6 +25,7 @@ namespace aotc {
 class Expansion {
  public:
   using NamedValues = std::vector<std::pair<std::string, AttributeValue>>;
+  static constexpr const char kRanks[] = "operand_ranks";
 
   Expansion(Rebuilder& rebuilder, const Node& node) : rebuilder_(rebuilder), node_(node) {}
 
@@ -37,6 +38,8 @@ class Expansion {
   // is met before types are inferred, nothing.
   const Constant* ConstInput(size_t index) const;
   const ValueType& InputType(size_t index) const;
+  // The rank of an input, where the op has another definition that its types do not suit; else -1.
+  int64_t Rank(size_t index) const;
   absl::Status RequireInputs(std::initializer_list<size_t> indices) const;
 
   ValueId Emit(std::string_view op, std::vector<ValueId> inputs,
@@ -61,6 +64,9 @@ class Expansion {
   Rebuilder& rebuilder_;
   const Node& node_;
 };
+
+// Of operands, -1 for one that is absent: what tells Expansion::Rank, as the attribute kRanks.
+std::vector<int64_t> RanksOf(const Graph& graph, const std::vector<ValueId>& operands);
 
 // A node whose op has a definition by others, and no other one.
 bool IsDefinedByOthers(const Node& node);

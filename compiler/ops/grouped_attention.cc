@@ -1,7 +1,8 @@
 // GroupQueryAttention of com.microsoft: attention in which groups of heads share keys and values,
-// whose cache holds a number of steps of its own for each sample. In terms of ONNX's Attention.
-#include <limits>
+// whose cache holds a number of steps of its own for each sample. In terms of AttentionOfHeads.
+#include <algorithm>
 
+#include "compiler/ops/attention_heads.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
@@ -49,9 +50,10 @@ Expr LengthOf(const Tensor& lengths, const Expr& sample) {
   return Cast(DType::kI64, lengths(at));
 }
 
-// Ours: how many steps of a cache [B, heads, P, D] a sample has, i64 [B]. Inputs: how many keys it
-// has with those that are new, less one; how many there are at most, i32 []; the queries
-// [B, S, ..]; the cache, if there is one. An empty cache is that of prompts, which may be padded.
+// Ours: how many steps of a cache [B, heads, P, D] a sample has, i64 [B], and how many keys with
+// those that are new, i64 [B]. Inputs: the latter, less one; how many there are at most, i32 [];
+// the queries [B, S, ..]; the cache, if there is one. An empty cache is that of prompts, which may
+// be padded.
 absl::Status CachedSteps(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireRank(lengths, 1, 2));
@@ -75,6 +77,8 @@ absl::Status CachedSteps(OpContext& op) {
   op.SetOutput(0, op.b().Compute(DType::kI64, {samples}, [&](const Indices& i) {
     return Select(Eq(cached, 0), 0, LengthOf(lengths, i[0]) + 1 - steps);
   }));
+  op.SetOutput(1, op.b().Compute(DType::kI64, {samples},
+                                 [&](const Indices& i) { return LengthOf(lengths, i[0]) + 1; }));
   return absl::OkStatus();
 }
 
@@ -107,8 +111,7 @@ absl::Status JoinedCache(OpContext& op) {
 
 // Ours: the keys that a query sees, bool [B, 1, S, T]: those up to itself if it is `causal`, of the
 // last `window` only where that is positive, and none that a padded prompt does not have. Inputs:
-// cached steps
-// i64 [B]; the lengths of CachedSteps; queries [B, S, ..]; keys [B, .., T, D].
+// cached steps i64 [B]; the lengths of CachedSteps; queries [B, S, ..]; keys [B, .., T, D].
 absl::Status SeenKeys(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor cached, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor lengths, op.Input(1));
@@ -149,16 +152,18 @@ class GroupedAttention {
   absl::Status Run() {
     AOTC_RETURN_IF_ERROR(RequireSupported());
     AOTC_RETURN_IF_ERROR(ReadProjections());
-    cached_ =
-        e_.Emit("CachedSteps", {e_.Input(kLengths), e_.Input(kTotal), query_, e_.Input(kPastKey)});
+    const std::vector<ValueId> steps = e_.EmitSeveral(
+        "CachedSteps", {e_.Input(kLengths), e_.Input(kTotal), query_, e_.Input(kPastKey)}, 2);
+    cached_ = steps[0];
+    lengths_ = steps[1];
     if (e_.attributes().Int("do_rotary") != 0) AOTC_RETURN_IF_ERROR(Rotate());
     const bool has_past = e_.HasInput(kPastKey);
     if (has_past) {
       key_ = e_.Emit("JoinedCache", {e_.Input(kPastKey), cached_, key_});
       value_ = e_.Emit("JoinedCache", {e_.Input(kPastValue), cached_, value_});
     } else {
-      key_ = ByHeads(key_);
-      value_ = ByHeads(value_);
+      key_ = HeadsSideBySide(e_, key_, shared_);
+      value_ = HeadsSideBySide(e_, value_, shared_);
     }
     SetAttention();
     e_.SetOutput(1, key_);
@@ -234,12 +239,6 @@ class GroupedAttention {
     return absl::OkStatus();
   }
 
-  // [B, S, heads * D] -> [B, heads, S, D]
-  ValueId ByHeads(ValueId x) {
-    const ValueId split = e_.Emit("Reshape", {x, e_.Ints("heads_shape", {0, 0, shared_, -1})});
-    return e_.Emit("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
-  }
-
   // The score of a key more for each head; invalid where there is none.
   ValueId Sink() {
     if (e_.HasInput(kSink)) return e_.Input(kSink);
@@ -248,39 +247,33 @@ class GroupedAttention {
                       std::vector<double>(static_cast<size_t>(heads_), 0));
   }
 
+  // A query sees the keys up to itself if it is `causal`, of the last `local_window_size` only where
+  // that is positive, and none that a padded prompt does not have.
   void SetAttention() {
-    const ValueId seen =
-        e_.Emit("SeenKeys", {cached_, e_.Input(kLengths), query_, key_},
-                {{"local_window_size", e_.attributes().Int("local_window_size", -1)},
-                 {"causal", e_.attributes().Int("causal", 1)}});
-    ValueId mask = seen;
-    if (e_.HasInput(kBias)) {
-      const ValueId never = e_.Emit(
-          "CastLike",
-          {e_.Number("never", DType::kF32, -std::numeric_limits<double>::infinity()), query_});
-      mask = e_.Emit("Where", {seen, e_.Input(kBias), never});
-    }
+    const int64_t causal = e_.attributes().Int("causal", 1);
+    const int64_t window = e_.attributes().Int("local_window_size", -1);
     const bool normalized = e_.attributes().Int("qk_output") == kAfterSoftmax;
-    Expansion::NamedValues attributes = {{"q_num_heads", heads_},
-                                         {"kv_num_heads", shared_},
+    Expansion::NamedValues attributes = {{"is_causal", causal},
+                                         {"window", std::max<int64_t>(window, 0)},
                                          {"softcap", e_.attributes().Float("softcap")},
                                          {"qk_matmul_output_mode", int64_t{normalized ? 3 : 2}}};
     const float scale = e_.attributes().Float("scale");
     if (scale != 0) attributes.emplace_back("scale", scale);
-    const ValueId sink = Sink();
-    std::vector<ValueId> operands = {query_, key_, value_, mask};
-    if (sink.valid()) operands.insert(operands.end(), {{}, {}, {}, sink});
+    const ValueId sink = Sink(), query = HeadsSideBySide(e_, query_, heads_);
     const std::vector<ValueId> results =
-        e_.EmitSeveral(sink.valid() ? "SinkAttention" : "Attention", operands,
-                       e_.WantsOutput(3) ? 4 : 1, attributes);
-    e_.SetOutput(0, results[0]);
+        e_.EmitSeveral("AttentionOfHeads",
+                       {query, key_, value_, e_.Input(kBias), {}, {}, lengths_, cached_, {}, sink},
+                       e_.WantsOutput(3) ? 2 : 1, attributes);
+    e_.SetOutput(0, HeadsInRows(e_, results[0]));
     if (!e_.WantsOutput(3)) return;
-    ValueId scores = results[3];
+    ValueId scores = results[1];
     if (sink.valid()) {
       scores = e_.Emit("Slice", {scores, e_.Ints("first", {0}), e_.Ints("sink_place", {-1}),
                                  e_.Ints("key_axis", {3})});
     }
     if (!normalized) {
+      const ValueId seen = e_.Emit("SeenKeys", {cached_, e_.Input(kLengths), query_, key_},
+                                   {{"local_window_size", window}, {"causal", causal}});
       const ValueId zero = e_.Emit("CastLike", {e_.Number("unseen", DType::kF32, 0), scores});
       scores = e_.Emit("Where", {seen, scores, zero});
     }
@@ -292,7 +285,7 @@ class GroupedAttention {
   Expansion e_;
   int64_t heads_ = 1, shared_ = 1;  // of queries; of keys and values
   ValueId query_, key_, value_;
-  ValueId cached_;
+  ValueId cached_, lengths_;  // steps of the cache; keys with the new ones
 };
 
 absl::Status GroupQueryAttention(Rebuilder& rebuilder, const Node& node) {
@@ -302,7 +295,7 @@ absl::Status GroupQueryAttention(Rebuilder& rebuilder, const Node& node) {
 constexpr OpDef kOps[] = {
     {.name = "CachedSteps",
      .compute = CachedSteps,
-     .summary = "how many steps of a cache each sample has",
+     .summary = "how many steps of a cache, and how many keys, each sample has",
      .traits = kOwn},
     {.name = "JoinedCache",
      .compute = JoinedCache,
