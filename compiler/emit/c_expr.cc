@@ -246,19 +246,27 @@ CExprPrinter::Text CExprPrinter::PrintBinary(const Expr& e) const {
           infix.precedence};
 }
 
+std::string CExprPrinter::VectorLoad(const Expr& load) const {
+  const Expr& stride = load.arg(1);
+  std::string arguments = Pointer(load->tensor, load.arg(0));
+  std::string name = "aotc_load";
+  if (!stride.IsInt(1)) {
+    name += "_strided";
+    StrAppend(&arguments, ", ", Print(stride));
+  }
+  if (load.args().size() == 3) {
+    name += "_first";
+    StrAppend(&arguments, ", ", Print(load.arg(2)));
+  }
+  return StrCat(name, "(", arguments, ")");
+}
+
 CExprPrinter::Text CExprPrinter::PrintLoad(const Expr& e) const {
   const std::string name = buffer_name_(e->tensor);
   if (e.lanes() > 1) {
-    const Expr& stride = e.arg(1);
-    const std::string from = Pointer(e->tensor, e.arg(0));
-    if (e.args().size() == 3) {
-      const std::string count = Print(e.arg(2));
-      if (stride.IsInt(1)) return {StrCat("aotc_load_first(", from, ", ", count, ")"), kPostfix};
-      return {StrCat("aotc_load_strided_first(", from, ", ", Print(stride), ", ", count, ")"),
-              kPostfix};
-    }
-    if (stride.IsInt(1)) return {StrCat("aotc_load(", from, ")"), kPostfix};
-    return {StrCat("aotc_load_strided(", from, ", ", Print(stride), ")"), kPostfix};
+    const std::string lanes = VectorLoad(e);
+    if (e.dtype() == DType::kBool) return {lanes + " != 0", kEquality};
+    return {lanes, kPostfix};
   }
   if (IsSubByte(e.dtype())) {
     return {StrCat("aotc_load_", DTypeName(e.dtype()), "(", name, ", ", Print(e.arg(0)), ")"),

@@ -68,6 +68,7 @@ class CExprPrinter {
   // Of narrow integers in the type that C computes in.
   Text PrintOperator(const Expr& e) const;
   Text PrintBinary(const Expr& e) const;
+  std::string VectorLoad(const Expr& load) const;
   Text PrintLoad(const Expr& e) const;
   Text PrintCast(const Expr& e) const;
   Text PrintBitCast(const Expr& e) const;

@@ -44,7 +44,7 @@ bool IsVectorFloat(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// Types that runtime-lite widens to i32.
+// Types that runtime-lite widens to i32, beside bool, which it makes a mask.
 bool IsVectorInteger(DType dtype) {
   return dtype == DType::kI32 || dtype == DType::kU8 || dtype == DType::kI8;
 }
@@ -90,7 +90,7 @@ class Vectorizer {
     std::vector<Expr> args;
     for (const Expr& arg : e.args()) {
       std::optional<Expr> vector = Run(arg);
-      if (!vector) return std::nullopt;
+      if (!vector) return arg.dtype() == DType::kI64 ? ComparedWithSum(e) : std::nullopt;
       args.push_back(*std::move(vector));
     }
     return Expr::Make({.op = e.op(), .dtype = e.dtype(), .lanes = lanes_.count, .args = args});
@@ -159,8 +159,28 @@ class Vectorizer {
                        .args = {parts->first, parts->second}});
   }
 
+  // A comparison of which one side is a sum of the lane and a value of the run, which is as good as
+  // one of the lane with the rest.
+  std::optional<Expr> ComparedWithSum(const Expr& e) const {
+    const auto parts = BaseAndStride(e.arg(0) - e.arg(1));
+    if (!parts || !parts->second.IsConst()) return std::nullopt;
+    const Interval lanes = RangeOf(parts->second * (lanes_.count - 1), bounds_);
+    if (lanes.min <= INT32_MIN || lanes.max >= INT32_MAX) return std::nullopt;
+    const Expr ramp = Expr::Make({.op = ExprOp::kRamp,
+                                  .dtype = DType::kI64,
+                                  .lanes = lanes_.count,
+                                  .args = {Expr(0), parts->second}});
+    const Expr rest = Simplify(Expr(0) - parts->first, bounds_);
+    return Expr::Make({.op = e.op(),
+                       .dtype = DType::kBool,
+                       .lanes = lanes_.count,
+                       .args = {ramp, InAllLanes(Saturated(rest), lanes_.count)}});
+  }
+
   std::optional<Expr> VectorLoad(const Expr& load) {
-    if (!IsVectorFloat(load.dtype()) && !IsVectorInteger(load.dtype())) return std::nullopt;
+    const bool is_mask = load.dtype() == DType::kBool;
+    if (!is_mask && !IsVectorFloat(load.dtype()) && !IsVectorInteger(load.dtype()))
+      return std::nullopt;
     auto parts = BaseAndStride(load.arg(0));
     if (!parts) return std::nullopt;
     const auto& [base, stride] = *parts;

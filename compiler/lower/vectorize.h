@@ -35,7 +35,8 @@ bool DependsOnLane(const Expr& e, const Lanes& lanes);
 
 // `e` (flat loads) with lanes.count lanes, or nothing where it has no vector form: other types than
 // f32 and i32 (narrower ones are widened by loads, and come from casts), operators without a vector
-// function, loads at indices that are not affine in the variable. Of i64 there are operands of
+// function, loads at indices that are not affine in the variable, of integers at others than
+// neighbours. Of i64 there are operands of
 // comparisons alone, as lanes of 32 bits: no value of that type comes out whole.
 std::optional<Expr> VectorizeExpr(const Expr& e, const Lanes& lanes, const Bounds& bounds);
 

@@ -135,6 +135,19 @@ AOTC_INLINE aotc_vi aotc_load(const int8_t *from) {
   return __builtin_convertvector(aotc_copy_in<aotc_vi8>(from), aotc_vi);
 }
 #endif
+// Bytes `stride` apart, as masks that are read along another axis than they lie.
+AOTC_INLINE aotc_vi aotc_load_strided(const uint8_t *from, int64_t stride) {
+  aotc_vi vector = {};
+  for (int lane = 0; lane < AOTC_LANES; ++lane) vector[lane] = from[lane * stride];
+  return vector;
+}
+AOTC_INLINE aotc_vi aotc_load_strided_first(const uint8_t *from, int64_t stride, int64_t count) {
+  aotc_vi vector = {};
+  for (int64_t lane = 0; lane < AOTC_LANES; ++lane) {
+    if (lane < count) vector[lane] = from[lane * stride];
+  }
+  return vector;
+}
 AOTC_INLINE aotc_vi aotc_load(const uint16_t *from) {
   return __builtin_convertvector(aotc_copy_in<aotc_vu16>(from), aotc_vi);
 }
