@@ -11,7 +11,7 @@
 //   struct scaled { AOTC_MEMBER float operator()(int64_t, int64_t, float s) const {
 //     return 0.125f * s; } };                                    // in an unnamed namespace
 //   ...
-//   const aotc_attention_range<int64_t> range = {64 * block, rows, keys, columns};
+//   const aotc_attention_range<int64_t> range = {64 * block, rows, 0, keys, columns};
 //   aotc_attention_tile<64, 32, 64, 64, 4, 0, 0>(q, k, score, v, epilogue, range);
 //
 // q(i, d), k(j, d), v(j, e): elements as f32; 0 beyond their bounds (they are called up to the end
@@ -26,10 +26,12 @@
 
 #include "aotc/cuda.h"
 
-// Rows [row_begin, row_end), of which a tile computes the first BM, over all keys.
+// Rows [row_begin, row_end), of which a tile computes the first BM, over `keys` keys from key_begin
+// on.
 template <class Index>
 struct aotc_attention_range {
-  Index row_begin, row_end, keys, columns;
+  Index row_begin, row_end, key_begin, keys, columns;
+  AOTC_MEMBER Index key_end() const { return key_begin + keys; }
 };
 
 // Sizes that follow from the template's.
@@ -141,7 +143,7 @@ AOTC_DEVICE void aotc_attention_weigh(const Score &score, const aotc_attention_r
     AOTC_UNROLL(16)
     for (int j = 0; j < Shape::thread_keys; ++j) {
       const Index other = key + lane + j * Shape::lanes;
-      const bool exists = at < range.row_end && other < range.keys;
+      const bool exists = at < range.row_end && other < range.key_end();
       s[i][j] = exists ? score(at, other, s[i][j]) : -INFINITY;
       top = fmaxf(top, s[i][j]);
     }
@@ -235,10 +237,10 @@ AOTC_DEVICE void aotc_attention_tile(const Q &q, const K &k, const Score &score,
     const float element = q(range.row_begin + i / Depth, static_cast<Index>(i % Depth));
     queries[i / Depth * shape::depth_stride + i % Depth] = element;
   }
-  aotc_attention_fetch<BN, Depth, shape::threads, KByKey>(k, Index{0}, key_part);
+  aotc_attention_fetch<BN, Depth, shape::threads, KByKey>(k, range.key_begin, key_part);
   aotc_attention_keep<BN, Depth, shape::threads, KByKey>(keys + 0, shape::depth_stride, key_part);
-  for (Index key = 0; key < range.keys; key += BN) {
-    const bool more = key + BN < range.keys;
+  for (Index key = range.key_begin; key < range.key_end(); key += BN) {
+    const bool more = key + BN < range.key_end();
     aotc_syncthreads();
     aotc_attention_fetch<BN, Columns, shape::threads, VByKey>(v, key, value_part);
     float scores[TM][shape::thread_keys] = {};

@@ -6,6 +6,7 @@
 
 #include "compiler/lower/lower_loops.h"
 #include "compiler/support/status.h"
+#include "compiler/targets/attention_reach.h"
 
 namespace aotc {
 
@@ -45,8 +46,8 @@ absl::StatusOr<LoopFunction> AttentionBlocks::Build() {
   }
   AOTC_ASSIGN_OR_RETURN(const std::vector<Stmt> start, Start());
   body.insert(body.end(), start.begin(), start.end());
-  AOTC_ASSIGN_OR_RETURN(Stmt keys, KeyLoop());
-  body.push_back(std::move(keys));
+  AOTC_ASSIGN_OR_RETURN(const std::vector<Stmt> keys, KeyLoop());
+  body.insert(body.end(), keys.begin(), keys.end());
   body.push_back(Results(sums));
   function_.body = Block(std::move(body));
   return std::move(function_);
@@ -91,58 +92,69 @@ Expr AttentionBlocks::KeyOffset(const AttentionRows& rows) const {
   return offset + Var("first_key") * rows.row_step;
 }
 
-absl::StatusOr<Stmt> AttentionBlocks::KeyLoop() const {
+// Over the blocks that a mask by position leaves some key of to any of the rows.
+absl::StatusOr<std::vector<Stmt>> AttentionBlocks::KeyLoop() const {
   std::vector<Stmt> body = {Let("first_key", Var("block") * tiling_.keys)};
   if (!HasWholeKeys()) {
     body.push_back(Let("key_count", Min(Expr(tiling_.keys), a_.keys - Var("first_key"))));
   }
   AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> inside, KeyBlock());
-  if (const Expr reached = IsReached(); !reached.IsInt(1)) {
-    inside = {If(reached, std::move(inside))};
+  if (std::optional<std::vector<Stmt>> unless_hidden = UnlessHidden(inside)) {
+    inside = *std::move(unless_hidden);
   }
   body.insert(body.end(), inside.begin(), inside.end());
-  return For("block", 0, KeyBlocks(), std::move(body));
+  const KeyRange reached = ReachedKeys(a_, Var("first_row"), RowCount());
+  const Expr first = Simplify(FloorDiv(reached.begin, tiling_.keys), bounds_);
+  const Expr end = Simplify(CeilDiv(reached.end, tiling_.keys), bounds_);
+  if (first.IsInt(0) && Same(end, KeyBlocks()))
+    return std::vector<Stmt>{For("block", 0, end, std::move(body))};
+  return std::vector<Stmt>{Let("first_block", first), Let("end_block", end),
+                           For("block", Var("first_block"),
+                               Max(Var("end_block") - Var("first_block"), 0), std::move(body))};
 }
 
-// Whether a mask by position, such as keys up to the row, leaves any key of the block to any of
-// the rows: all weights of others are 0.
-Expr AttentionBlocks::IsReached() const {
-  const Expr& scores = a_.scores.stages.back().bodies[0];
-  Expr reached = Bool(true);
-  if (scores.op() != ExprOp::kSelect || !IsLeast(scores.arg(2))) return reached;
-  std::vector<Expr> conditions = {scores.arg(0)};
-  while (!conditions.empty()) {
-    const Expr condition = conditions.back();
-    conditions.pop_back();
-    if (condition.op() == ExprOp::kAnd) {
-      conditions.insert(conditions.end(), condition.args().begin(), condition.args().end());
-    } else if (const Expr most = MostSlack(condition); most.valid()) {
-      reached = And(reached, Le(Expr(0), most));
-    }
+// The block, left out where a mask of elements hides all of it: for each row, until one sees a key,
+// whether it sees any, in vectors of keys. Nothing where there is no such mask, or none in vectors.
+std::optional<std::vector<Stmt>> AttentionBlocks::UnlessHidden(
+    const std::vector<Stmt>& block) const {
+  const std::optional<MaskOfElements> mask = ReadMaskOfElements(a_);
+  if (!mask) return std::nullopt;
+  Bounds bounds = bounds_;
+  bounds.Add("strip", 0, CeilDiv(tiling_.keys, lanes_) - 1);
+  const Expr row = Simplify(Var("first_row") + Var("row"), bounds);
+  const Expr key = Var("first_key") + Var("strip") * lanes_ + Var("lane");
+  const Expr seen = Substitute(mask->seen, {{a_.rows().name, row}, {a_.key_axis, key}});
+  const auto note = [&](const Expr& active) {
+    const Expr exists = active.valid() ? Lt(Var("lane"), active) : Bool(true);
+    const Expr noted =
+        Select(Simplify(And(exists, seen), bounds), FloatConst(1), Var("seen", DType::kF32));
+    Lanes lanes{.var = "lane", .first = 0, .count = lanes_, .active = active};
+    lanes.vectors["seen"] = Floats("seen");
+    return VectorizeExpr(noted, lanes, bounds);
+  };
+  const Expr whole = Simplify(FloorDiv(KeyCount(), lanes_), bounds);
+  const Expr left = Simplify(Mod(KeyCount(), lanes_), bounds);
+  const std::optional<Expr> all = note({}), some = note(left);
+  if (!all || !some) return std::nullopt;
+  const Expr is_seen =
+      Lt(FloatConst(0),
+         Expr::Make({.op = ExprOp::kLaneMax, .dtype = DType::kF32, .args = {Floats("seen")}}));
+  std::vector<Stmt> look = {For("strip", 0, whole, {Assign("seen", *all)})};
+  if (!left.IsInt(0)) {
+    look.push_back(If(Lt(Expr(0), left), {Let("strip", whole), Assign("seen", *some)}));
   }
-  return Simplify(reached, bounds_);
+  if (UsesVar(seen, "row")) look = {For("row", 0, RowCount(), {If(Not(is_seen), std::move(look))})};
+  std::vector<Stmt> result = {Declare("seen", InLanes(0))};
+  result.insert(result.end(), look.begin(), look.end());
+  result.push_back(If(Or(is_seen, Not(IsFarBelow(mask->hidden))), block));
+  return result;
 }
 
-// The largest of b - a (or b - a - 1) over the block, for a condition a <= b (or a < b) whose
-// sides are affine in row and key; null for others.
-Expr AttentionBlocks::MostSlack(const Expr& condition) const {
-  const bool is_strict = condition.op() == ExprOp::kLt;
-  if (condition.op() != ExprOp::kLe && !is_strict) return {};
-  if (condition.arg(0).dtype() != DType::kI64) return {};
-  const Expr slack = condition.arg(1) - condition.arg(0) - (is_strict ? 1 : 0);
-  const std::string& row = a_.rows().name;
-  const std::optional<Affine> affine = AsAffine(slack, {row, a_.key_axis}, a_.scores.bounds);
-  if (!affine) return {};
-  Expr most = affine->rest;
-  for (const auto& [name, coefficient] : affine->coefficients) {
-    const std::optional<int64_t> step = coefficient.AsInt();
-    if (!step) return {};
-    const bool is_row = name == row;
-    const Expr first = Var(is_row ? "first_row" : "first_key");
-    const Expr last = first + (is_row ? RowCount() : KeyCount()) - 1;
-    most = most + (*step > 0 ? last : first) * *step;
-  }
-  return Simplify(most, bounds_);
+// Whether a weight of such a score is 0 beside the largest ones so far of all rows.
+Expr AttentionBlocks::IsFarBelow(double score) const {
+  if (score == kLeast) return Bool(true);
+  constexpr double kDepth = 110;  // exp of less than -104 is less than half of the least f32
+  return Lt(FloatConst(score + kDepth), LeastTop());
 }
 
 Stmt AttentionBlocks::Results(const Sums& sums) const {

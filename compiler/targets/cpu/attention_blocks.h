@@ -4,6 +4,7 @@
 #define AOTC_COMPILER_TARGETS_CPU_ATTENTION_BLOCKS_H_
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ class AttentionBlocks {
   virtual Statements Start() const = 0;
   // A block's part of the state.
   virtual Statements KeyBlock() const = 0;
+  // Of the largest scores so far of the task's rows the least.
+  virtual Expr LeastTop() const = 0;
 
   const Expr& Rows() const { return a_.rows().extent; }
   bool HasWholeBlocks() const;
@@ -61,10 +64,9 @@ class AttentionBlocks {
 
  private:
   bool IsParam(const std::string& name) const;
-  absl::StatusOr<Stmt> KeyLoop() const;
-  Expr IsReached() const;
-  static bool IsLeast(const Expr& e) { return e.IsConst() && e->float_value == kLeast; }
-  Expr MostSlack(const Expr& condition) const;
+  Statements KeyLoop() const;
+  std::optional<std::vector<Stmt>> UnlessHidden(const std::vector<Stmt>& block) const;
+  Expr IsFarBelow(double score) const;
   Stmt Results(const Sums& sums) const;
   void Rename(Nest& nest) const;
 

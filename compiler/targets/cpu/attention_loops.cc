@@ -39,6 +39,12 @@ class LaneAttention : public AttentionBlocks {
              For("column", 0, a_.columns, {Store(sums_, column, InLanes(0))})})};
   }
 
+  Expr LeastTop() const override {
+    Expr least = At(top_, 0);
+    for (int64_t v = 1; v < tiling_.vectors; ++v) least = Min(least, At(top_, v * lanes_));
+    return Expr::Make({.op = ExprOp::kLaneMin, .dtype = DType::kF32, .args = {least}});
+  }
+
   Statements KeyBlock() const override {
     AOTC_ASSIGN_OR_RETURN(std::vector<Stmt> body, ScoreTiles());
     for (Stmt& largest : Largest()) body.push_back(std::move(largest));

@@ -43,6 +43,8 @@ class RowAttention : public AttentionBlocks {
         OverColumns({Store(part_, Lane(), InLanes(0)), Store(sums_, Lane(), InLanes(0))})};
   }
 
+  Expr LeastTop() const override { return Real(top_); }
+
   Statements KeyBlock() const override {
     const AttentionRows &key = a_.key, &value = a_.value;
     const AttentionRows keys = {key.tensor, KeyOffset(key), key.row_step, key.step};

@@ -9,6 +9,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/attention_parts.h"
+#include "compiler/targets/attention_reach.h"
 #include "compiler/targets/cuda/cuda_schedules.h"
 #include "compiler/targets/cuda/tiles.h"
 
@@ -121,10 +122,18 @@ class AttentionRule {
                      .extent = Simplify(CeilDiv(rows, schedule_.rows), a_.scores.bounds)};
     function.tasks = CountOf(tasks);
     TileCall call{.tile = "attention_tile", .params = schedule_.params()};
-    call.extents = {Var("row_block") * schedule_.rows, rows, a_.keys, a_.depth, a_.columns};
+    const Expr first_row = Var("row_block") * schedule_.rows;
+    call.extents = {first_row, rows, 0, a_.keys, a_.depth, a_.columns};
     call.operands = {Queries(), Rows("k", a_.key, Depth()), Score(), Rows("v", a_.value, Column()),
                      Epilogue()};
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
+    if (const KeyRange keys = ReachedBy(first_row);
+        !keys.begin.IsInt(0) || !Same(keys.end, a_.keys)) {
+      body.push_back(Let("key_begin", keys.begin));
+      body.push_back(Let("key_end", keys.end));
+      call.extents[2] = Var("key_begin");
+      call.extents[3] = Var("key_end") - Var("key_begin");
+    }
     body.push_back(Tile(std::move(call)));
     function.body = Block(std::move(body));
     return function;
@@ -151,6 +160,21 @@ class AttentionRule {
       if (!is_padding && FitsBlock("attention_tile", schedule.params()).ok()) return schedule;
     }
     return std::nullopt;
+  }
+
+  // The keys that a mask leaves to the rows of a block, from the beginning of a step; one at least,
+  // which tells rows that have none.
+  KeyRange ReachedBy(const Expr& first_row) const {
+    KeyRange range = ReachedKeys(a_, first_row, schedule_.rows);
+    if (!range.begin.IsInt(0)) {
+      const Expr last = Max(a_.keys - 1, 0);
+      range.begin = FloorDiv(Min(range.begin, last), schedule_.keys) * schedule_.keys;
+    }
+    if (Same(range.end, a_.keys) && range.begin.IsInt(0)) return range;
+    range.end = Min(Max(range.end, range.begin + 1), a_.keys);
+    Bounds bounds = a_.scores.bounds;
+    bounds.Add("row_block", 0, CeilDiv(a_.rows().extent, schedule_.rows) - 1);
+    return {Simplify(range.begin, bounds), Simplify(range.end, bounds)};
   }
 
   // --- Loops ------------------------------------------------------------------------------------

@@ -114,7 +114,8 @@ constexpr TileParam kAttentionParams[] = {
     {"block_rows", kBlockRows}, {"block_keys", kBlockRows},          {"most_depth", kWidths},
     {"most_columns", kWidths},  {"thread_rows", kThreadRowsOfBlock}, {"keys_by_key", kFlag},
     {"values_by_key", kFlag}};
-constexpr std::string_view kAttentionExtents[] = {"row_begin", "rows", "keys", "depth", "columns"};
+constexpr std::string_view kAttentionExtents[] = {"row_begin", "rows",  "key_begin",
+                                                  "keys",      "depth", "columns"};
 constexpr TileBound kAttentionBounds[] = {{"depth", "most_depth"}, {"columns", "most_columns"}};
 
 // Queries and keys, whose rows are padded by four elements, values, and weights, padded too.
@@ -128,14 +129,16 @@ TileNeeds AttentionNeeds(std::span<const int64_t> p, int) {
 }
 
 constexpr std::string_view kAttentionText = R"(
-kernel @attention_tile(in %q: f32[rows, depth], in %k: f32[keys, depth],
-                       in %score: f32[rows, keys], in %v: f32[keys, columns],
+kernel @attention_tile(in %q: f32[rows, depth], in %k: f32[key_begin + keys, depth],
+                       in %score: f32[rows, key_begin + keys],
+                       in %v: f32[key_begin + keys, columns],
                        out %y: f32[rows, columns]) {
   symbol block_rows in 16..64
   symbol most_depth in 16..128
   symbol most_columns in 16..128
   symbol row_begin in 0..1048576
   symbol rows in 0..1048576
+  symbol key_begin in 0..1048576
   symbol keys in 1..1048576
   symbol depth in 1..128
   symbol columns in 1..128
@@ -145,13 +148,13 @@ kernel @attention_tile(in %q: f32[rows, depth], in %k: f32[keys, depth],
   temp %t: f32[rows, keys]
   temp %sum: f32[rows]
   temp %p: f32[rows, keys]
-  %s[i<rows, j<keys] = reduce sum(d<depth) %q[i, d] * %k[j, d]
-  %z[i<rows, j<keys] = %s[i, j] + %score[i, j]
+  %s[i<rows, j<keys] = reduce sum(d<depth) %q[i, d] * %k[key_begin + j, d]
+  %z[i<rows, j<keys] = %s[i, j] + %score[i, key_begin + j]
   %top[i<rows] = reduce max(j<keys) %z[i, j]
   %t[i<rows, j<keys] = exp(%z[i, j] - %top[i])
   %sum[i<rows] = reduce sum(j<keys) %t[i, j]
   %p[i<rows, j<keys] = %t[i, j] / %sum[i]
-  %y[i<rows, e<columns] = reduce sum(j<keys) %p[i, j] * %v[j, e]
+  %y[i<rows, e<columns] = reduce sum(j<keys) %p[i, j] * %v[key_begin + j, e]
 })";
 
 // --- Windows ------------------------------------------------------------------------------------
@@ -272,7 +275,7 @@ constexpr TileRow kTiles[] = {
      .needs = AttentionNeeds,
      .call = "aotc_attention_tile<$block_rows, $block_keys, $most_depth, $most_columns, "
              "$thread_rows, $keys_by_key, $values_by_key>(@q, @k, @score, @v, @y, "
-             "aotc_attention_range<$I>{$row_begin, $rows, $keys, $columns})",
+             "aotc_attention_range<$I>{$row_begin, $rows, $key_begin, $keys, $columns})",
      .summary = "rows that attend to keys, in one pass over them"},
     {.name = "depthwise_tile",
      .header = "cuda/depthwise_tile.cuh",
