@@ -147,12 +147,13 @@ std::optional<Updates> ReadUpdates(const Nest& nest, const FlatStage& stage) {
   return Reader(nest, stage).Run();
 }
 
-std::vector<Stmt> UpdateLoops(const FlatStage& stage, const Updates& updates) {
+std::vector<Stmt> UpdateLoops(const FlatStage& stage, const Updates& updates, const Expr& owned) {
   const FlatResult& result = stage.results[0];
   const Expr stored = Load(result.tensor, {result.index}, result.dtype);
   const Expr next = Substitute(stage.combiner.combine[0], {{"a0", stored}, {"b0", updates.value}});
   const auto [asked, others] = OtherAxes(stage, updates);
   std::vector<Stmt> body = Around(others, {Store(result.tensor, result.index, next)});
+  if (owned.valid()) body = {If(owned, std::move(body))};
   std::vector<Stmt> places, known;
   Expr within;
   for (const Updates::Place& place : updates.places) {

@@ -40,8 +40,10 @@ struct Updates {
 // work.
 std::optional<Updates> ReadUpdates(const Nest& nest, const FlatStage& stage);
 
-// The loops that take the elements; the result holds `first` everywhere before them.
-std::vector<Stmt> UpdateLoops(const FlatStage& stage, const Updates& updates);
+// The loops that take the elements; the result holds `first` everywhere before them. Of the
+// elements of the result only those are written that are `owned`, a condition over its axes.
+std::vector<Stmt> UpdateLoops(const FlatStage& stage, const Updates& updates,
+                              const Expr& owned = {});
 
 // The kernel as a row nest in which its reductions are updates, where that saves most of its work
 // in another form. Nothing where none is, or the kernel is one already.

@@ -13,7 +13,7 @@ namespace {
 
 // Ways of writing plain loops, with the number of their parameters.
 constexpr std::pair<std::string_view, size_t> kPlainLoops[] = {
-    {"loops", 1}, {"threads", 1}, {"row_groups", 2}, {"packs", 2}};
+    {"loops", 1}, {"threads", 1}, {"row_groups", 2}, {"packs", 2}, {"updates", 2}};
 constexpr int64_t kMostLoopParam = 1024;
 
 absl::Status Wrong(const Kernel& kernel, std::string_view what) {

@@ -14,7 +14,7 @@
 //   scratch (memory of the worker) or place (their own).
 // * `by` names a tile function of the target's table with the values of its parameters, or a way of
 //   writing plain loops: loops(lanes), threads(count), row_groups(group, threads), packs(elements,
-//   threads).
+//   threads), updates(blocks, threads).
 // * `partial` marks the part that folds a block of a reduction into what it has of those before:
 //   weighted values whose weights are not final yet. Its loop is over the axis that is reduced.
 //

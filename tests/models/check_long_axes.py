@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Operators that take as many steps as an axis is long, and not that many for each element of it:
-scatters, TopK, Unique, CumSum and DFT on axes of some thousand elements, against numpy, on cpu.
+scatters, TopK, Unique, CumSum and DFT on axes of some thousand elements, against numpy.
 
     tests/models/check_long_axes.py                # every probe
     tests/models/check_long_axes.py --probe unique --sample 4
     tests/models/check_long_axes.py --speed        # of 10^6, one thread: at most 10 times numpy,
                                                    # and 12 times the time of a quarter of that
+    tests/models/check_long_axes.py --target cuda  # updates, emulated: 8 times a quarter's work
 
 Elements come again, NaN, infinities and both zeros among them. Exit status 0: all holds.
 """
@@ -23,7 +24,7 @@ from build_output import Failure, build_library, compile_model, model_name
 from model_table import CompiledModel, Run
 
 FLAGS = ["--cpu=x86-64-v3"]
-MOST_TIMES, MOST_GROWTH, RUNS, LONG, MANY = 10, 12, 15, 3000, 10**6
+MOST_TIMES, MOST_GROWTH, MOST_WORK, RUNS, LONG, MANY = 10, 12, 8, 15, 3000, 10**6
 PRIMES = {MANY // 4: 250007, MANY: 1000003}
 RULES = {"none": None, "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 
@@ -47,12 +48,12 @@ class Probe:
         self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)],
                                        ir_version=10)
 
-    def compiled(self, folder):
+    def compiled(self, folder, target="cpu"):
         path = folder / f"{self.name}.onnx"
         onnx.save(self.model, path)
-        outdir = compile_model(path, "cpu", folder, {}, FLAGS)
+        outdir = compile_model(path, target, folder, {}, FLAGS if target == "cpu" else [])
         library = folder / f"{self.name}.so"
-        build_library(outdir, "cpu", library, 1)
+        build_library(outdir, target, library, 1)
         return CompiledModel(library, model_name(outdir))
 
 
@@ -77,20 +78,19 @@ def scattered(x, at, u, rule):
     return [y]
 
 
-def scatter_nd(rng, rule, rows, depth):
-    shape = (60, 50, 3)[:depth] if rows is None else (rows,)
+def scatter_nd(rng, rule, shape, places, updates=LONG):
+    """So many updates, at places of the first axes."""
     x = rng.standard_normal(shape).astype(np.float32)
-    at = np.stack([rng.integers(-dim, dim, LONG) for dim in shape[:min(depth, 2)]], axis=-1)
-    rest = shape[at.shape[-1]:]
-    u = (1 + rng.standard_normal((LONG, *rest)) / 100).astype(np.float32)
-    return Probe(f"scatter_nd_{rule}_{depth}", "ScatterND", {"x": x, "at": at, "u": u},
-                 lambda: scattered(x, at, u, rule), reduction=rule)
+    at = np.stack([rng.integers(-dim, dim, updates) for dim in shape[:places]], axis=-1)
+    u = (1 + rng.standard_normal((updates, *shape[places:])) / 100).astype(np.float32)
+    return Probe(f"scatter_nd_{rule}_{len(shape)}_{places}", "ScatterND",
+                 {"x": x, "at": at, "u": u}, lambda: scattered(x, at, u, rule), reduction=rule)
 
 
-def scatter_elements(rng, rule):
-    x = rng.standard_normal((5, 400)).astype(np.float32)
-    at = rng.integers(-400, 400, (4, 300))
-    u = rng.standard_normal((4, 300)).astype(np.float32)
+def scatter_elements(rng, rule, length=400, updates=300):
+    x = rng.standard_normal((5, length)).astype(np.float32)
+    at = rng.integers(-length, length, (4, updates))
+    u = rng.standard_normal((4, updates)).astype(np.float32)
     rows = np.broadcast_to(np.arange(4)[:, None], at.shape)
     where = np.stack([rows.ravel(), at.ravel()], axis=-1)
     return Probe(f"scatter_elements_{rule}", "ScatterElements", {"x": x, "at": at, "u": u},
@@ -168,12 +168,22 @@ def fouriers(rng):
 
 def probes(rng):
     yield from fouriers(rng)
-    yield from (scatter_nd(rng, rule, None, depth) for rule in RULES for depth in (1, 2, 3))
+    yield from (scatter_nd(rng, rule, (60, 50, 3)[:rank], min(rank, 2))
+                for rule in RULES for rank in (1, 2, 3))
     yield from (scatter_elements(rng, rule) for rule in RULES)
     for dtype in (np.float32, np.int64, np.int32, np.uint8, np.float64):
         yield from (top_k(rng, dtype, k, largest)
                     for k, largest in ((1, 1), (7, 0), (300, 1), (LONG, 0), (LONG, 1)))
         yield from (unique(rng, dtype, is_sorted) for is_sorted in (0, 1))
+
+
+def cuda_probes(rng):
+    """Of more elements than there are threads that own them."""
+    for rule in RULES:
+        yield scatter_nd(rng, rule, (70001,), 1, 400)
+        yield scatter_nd(rng, rule, (301, 233), 2, 400)
+        yield scatter_nd(rng, rule, (9001, 7), 1, 400)
+        yield scatter_elements(rng, rule, 30011, 400)
 
 
 def fast_probes(rng, many):
@@ -214,21 +224,21 @@ def check(probe, model):
             raise Failure(f"{probe.name}: {name} differs")
 
 
-def seconds(function):
+def seconds(function, runs=RUNS):
     times = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)
     return sorted(times)
 
 
-def times_of(probe, folder):
+def times_of(probe, folder, target="cpu", runs=RUNS):
     """What copies the operands is the harness and not the model."""
-    model = probe.compiled(folder)
+    model = probe.compiled(folder, target)
     check(probe, model)
     run = Run(model, probe.inputs, 1, 0xFF)
-    times = seconds(run.call)
+    times = seconds(run.call, runs)
     run.close()
     return times
 
@@ -240,6 +250,23 @@ def check_speed(quarter, probe, function, folder):
           flush=True)
     if ratio > MOST_TIMES or growth > MOST_GROWTH:
         raise Failure(f"{probe.name}: more than {MOST_TIMES} or {MOST_GROWTH} times")
+
+
+def check_work(quarter, probe, folder):
+    """An emulated thread takes as long for a step as another."""
+    small, large = (times_of(p, folder, "cuda", 3)[0] for p in (quarter, probe))
+    print(f"{probe.name}: {large / small:.2f} times a quarter's work", flush=True)
+    if large > MOST_WORK * small:
+        raise Failure(f"{probe.name}: more than {MOST_WORK} times a quarter's work")
+
+
+def cuda_checks(rng):
+    for probe in cuda_probes(rng):
+        yield probe.name, lambda folder, p=probe: check(p, p.compiled(folder, "cuda"))
+    for rule in ("none", "add"):
+        quarter, probe = (scatter_nd(rng, rule, (n,), 1, n // 40) for n in (36000, 144000))
+        quarter.name, probe.name = quarter.name + "_quarter", probe.name + "_work"  # of libraries
+        yield f"work_{rule}", lambda folder, of=(quarter, probe): check_work(*of, folder)
 
 
 def checks(rng, is_speed):
@@ -258,9 +285,11 @@ def main():
     parser.add_argument("--probe", default="", help="those whose name begins so")
     parser.add_argument("--sample", type=int, metavar="N", help="as many, drawn")
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
     options = parser.parse_args()
     rng = np.random.default_rng(1)
-    cases = list(checks(rng, options.speed))
+    is_cuda = options.target == "cuda"
+    cases = list(cuda_checks(rng) if is_cuda else checks(rng, options.speed))
     if options.sample:
         cases = [cases[i] for i in rng.permutation(len(cases))[:options.sample]]
     held = failed = 0

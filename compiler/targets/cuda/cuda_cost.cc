@@ -45,6 +45,7 @@ class CudaCosts {
 
   double Seconds() const {
     const std::string& by = HeartOf(schedule_).by;
+    if (by == "updates") return OfMoves() + OfUpdates();
     return OfMoves() - bytes_ + (IsPlainLoops(by) ? OfLoops() : OfTiles());
   }
 
@@ -119,6 +120,18 @@ class CudaCosts {
       if (extent > 0) computed *= std::ceil(extent / block) * block / extent;
     }
     return computed;
+  }
+
+  // Each thread looks at the updates one after another, which it has asked for ahead.
+  double OfUpdates() const {
+    constexpr double kStep = 10, kIssue = 4;  // cycles of a thread; instructions
+    const Stage& stage = kernel_.stages[0];
+    const std::vector<int64_t>& p = HeartOf(schedule_).params;
+    const double updates = CountOf(stage.reduce_axes, bounds_);
+    const double elements = CountOf(stage.axes, bounds_);
+    const double owners = std::min(elements, static_cast<double>(p[0] * p[1]));
+    const double issued = owners * updates * kIssue / (per_clock_ * limits_.f32_fma_per_clock);
+    return std::max(issued, (updates + elements / owners) * kStep / limits_.clock_hz);
   }
 
   // A thread, or a group of threads, to a row; a thread to a point.

@@ -9,6 +9,7 @@
 #include "compiler/lower/lower_loops.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/tidy_loops.h"
+#include "compiler/lower/updates.h"
 #include "compiler/schedule/attention.h"
 #include "compiler/schedule/nest_form.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -137,7 +138,7 @@ std::vector<RuleRow> RulesFor(const Kernel& kernel, const CudaOptions& options) 
     rules.push_back({MatmulTileOnCuda});
   }
   if (HasReduction(kernel) && plain) {
-    rules.insert(rules.begin(), {AttentionOnCuda});
+    rules.insert(rules.begin(), {{AttentionOnCuda}, {UpdatesOnCuda}});
     rules.push_back({RowsOnCuda});
     if (ReadAttention(kernel)) {
       const bool is_first = FewRowsSuitBlocks(kernel, options);
@@ -192,8 +193,12 @@ std::vector<CudaWay> WaysOf(const Kernel& kernel, const KernelVariant& variant,
   return ways;
 }
 
-// What an iteration of its loops has in memory between its stages.
+// What an iteration of its loops has in memory between its stages; of one that could be updates,
+// which are a kernel of their own, what that leaves to the others.
 int64_t KeptBytes(const Kernel& kernel) {
+  if (const std::optional<Nest> updates = UpdateNest(kernel)) {
+    return std::max<int64_t>(TempBytes(*updates), 1);  // results are left in memory, too
+  }
   const absl::StatusOr<Nest> nest = BuildNest(kernel);
   return nest.ok() ? TempBytes(*nest) : 0;
 }

@@ -53,6 +53,9 @@ absl::StatusOr<CudaWay> MmaTileOnCuda(const Kernel& kernel, const CudaOptions& o
 absl::StatusOr<CudaWay> MatrixVectorOnCuda(const Kernel& kernel, const CudaOptions& options);
 // Depthwise convolution with a run of outputs per thread.
 absl::StatusOr<CudaWay> DepthwiseTileOnCuda(const Kernel& kernel, const CudaOptions& options);
+// Scatters, counts and permutations turned round: each thread looks at all updates for those of the
+// elements that it owns.
+absl::StatusOr<CudaWay> UpdatesOnCuda(const Kernel& kernel, const CudaOptions& options);
 // A thread to each point or row, in plain loops.
 absl::StatusOr<CudaWay> ThreadsOnCuda(const Kernel& kernel, const CudaOptions& options);
 

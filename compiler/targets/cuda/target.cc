@@ -16,6 +16,7 @@ constexpr TargetSchedule kSchedules[] = {
     {"matmul_tile", "contractions in shared memory"},
     {"row_groups", "reductions, softmax, normalisations: a group of threads to a row"},
     {"transpose_tile", "copies that read along another axis than they write"},
+    {"updates", "scatters and counts: a thread to the elements that it owns, of all updates"},
     {"packed_elementwise", "elementwise kernels, 16 bytes at a time"},
 };
 
