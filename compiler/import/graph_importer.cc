@@ -1,6 +1,7 @@
 #include "compiler/import/graph_importer.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "compiler/import/map_values.h"
@@ -75,7 +76,8 @@ absl::StatusOr<int> GraphImporter::OpsetOf(const pb::NodeProto& node, const Body
 void GraphImporter::ImportInitializers(const pb::GraphProto& graph, Scope& scope,
                                        const std::string& prefix) {
   std::set<std::string> seen;
-  const auto import = [&](const std::string& name, const auto& read) {
+  const auto import = [&](const std::string& name,
+                          const std::function<absl::StatusOr<Constant>()>& read) {
     std::string place = StrCat("initializer '", DisplayName(name), "'");
     if (name.empty() || !seen.insert(name).second) {
       diagnostics_.Error({},
