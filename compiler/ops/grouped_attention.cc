@@ -247,8 +247,8 @@ class GroupedAttention {
                       std::vector<double>(static_cast<size_t>(heads_), 0));
   }
 
-  // A query sees the keys up to itself if it is `causal`, of the last `local_window_size` only where
-  // that is positive, and none that a padded prompt does not have.
+  // A query sees the keys up to itself if it is `causal`, of the last `local_window_size` only
+  // where that is positive, and none that a padded prompt does not have.
   void SetAttention() {
     const int64_t causal = e_.attributes().Int("causal", 1);
     const int64_t window = e_.attributes().Int("local_window_size", -1);
