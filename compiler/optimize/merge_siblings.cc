@@ -42,7 +42,7 @@ class Merger {
  public:
   Merger(const Graph& graph, PassContext& context)
       : old_(graph),
-        channel_block_(std::max<int64_t>(context.target().contracts.channel_block, 1)),
+        plain_images_(context.target().contracts.channel_block == 0),
         always_(context.Config(kMergeCopiedParts) != 0),
         uses_(UseCounts(graph)),
         reader_(graph.values.size()) {
@@ -77,7 +77,7 @@ class Merger {
   ValueType JoinedType(const SiblingGroup& group) const;
 
   const Graph& old_;
-  const int64_t channel_block_;  // of images: parts are views that begin and end with blocks
+  const bool plain_images_;  // row-major images, of which channels can be views
   const bool always_;
   const IdVector<ValueId, int> uses_;
   IdVector<ValueId, NodeId> reader_;  // the last one
@@ -95,7 +95,7 @@ ValueType Merger::JoinedType(const SiblingGroup& group) const {
 // Nothing varies before the channels, and parts begin where kernels want buffers to begin.
 bool Merger::AreContiguous(const SiblingGroup& group) const {
   constexpr int64_t kAlignBytes = 64;
-  const int64_t block = NodeOf(group, 0, 0).op == "Conv" ? channel_block_ : 1;
+  if (NodeOf(group, 0, 0).op == "Conv" && !plain_images_) return false;
   const ValueType& type = old_.values[ResultOf(group.branches[0])].type;
   const auto axis = type.dims.begin() + group.output_axis;
   const bool one_row =
@@ -105,8 +105,7 @@ bool Merger::AreContiguous(const SiblingGroup& group) const {
   const std::set<ValueId> outputs(old_.regions[group.region].outputs.begin(),
                                   old_.regions[group.region].outputs.end());
   return std::ranges::all_of(group.branches, [&](const SiblingBranch& branch) {
-    return branch.channels % block == 0 &&
-           branch.channels * *inner * ByteWidth(type.dtype) % kAlignBytes == 0 &&
+    return branch.channels * *inner * ByteWidth(type.dtype) % kAlignBytes == 0 &&
            !outputs.contains(ResultOf(branch));
   });
 }

@@ -6,10 +6,11 @@
 //
 // Biases and activations that all of them have are computed before the parting. It is done where
 // products of activations read all parts, which they do in place (queries, keys and values), and
-// where the parts are contiguous (one row; one image, in whole blocks of its channels), and so
-// views, and kernels are saved: an elementwise op behind a part would have been computed with it,
-// but is not with all of them. What a Concat reads stays out: alone it is written in the result of
-// that. The setting merge.copied-parts=1 does it always.
+// where the parts are contiguous (one row, one row-major image), and so views, and kernels are
+// saved: an elementwise op behind a part would have been computed with it, but is not with all of
+// them. What a Concat reads stays out: alone it is written in the result of that. Images in blocks
+// of channels stay as they are: one convolution in place of two saves no time there, and its parts
+// take memory as long as either is read. The setting merge.copied-parts=1 does it always.
 #ifndef AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
 #define AOTC_COMPILER_OPTIMIZE_MERGE_SIBLINGS_H_
 
