@@ -138,10 +138,10 @@ void SimplifyKernel(Kernel& kernel) {
   const auto size = [&](const Expr& e) { return NamedSize(Simplify(e, symbols), kernel.symbols); };
   for (KernelTensor& tensor : kernel.tensors) {
     for (Expr& dim : tensor.shape) {
-      // An operand keeps the symbols of its dims: with them stay the checks that say what they are
-      // here, which a kernel that this one is joined with may not know.
+      // An operand keeps a symbol that is a dim: with it stay the checks that say what it is here,
+      // which a kernel that this one is joined with may not know.
       const Expr simple = size(dim);
-      const bool is_kept = tensor.role == TensorRole::kInput && FreeVars(simple) != FreeVars(dim);
+      const bool is_kept = tensor.role == TensorRole::kInput && dim.IsVar() && simple.IsConst();
       if (!is_kept) dim = simple;
     }
   }
