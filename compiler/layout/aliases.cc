@@ -147,13 +147,14 @@ class Binder {
     for (NodeId id : graph_.main_region().nodes) {
       const Node& node = graph_.nodes[id];
       if (node.regions.empty()) continue;
-      for (const std::vector<ValueId>& read : {node.inputs, CapturedValues(graph_, node)}) {
-        for (ValueId value : {alias.input, alias.output}) {
-          if (std::ranges::count(read, value) == 0) continue;
-          return Wrong(
-              AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(value), " is read by a branch or loop")),
-              "leave it out");
-        }
+      const std::vector<ValueId> captured = CapturedValues(graph_, node);
+      for (ValueId value : {alias.input, alias.output}) {
+        const bool is_read =
+            std::ranges::count(node.inputs, value) > 0 || std::ranges::count(captured, value) > 0;
+        if (!is_read) continue;
+        return Wrong(
+            AOTC_REFUSAL(InvalidArgument, StrCat(Quoted(value), " is read by a branch or loop")),
+            "leave it out");
       }
     }
     return absl::OkStatus();

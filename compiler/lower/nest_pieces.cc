@@ -76,17 +76,22 @@ std::optional<Choice> FirstChoice(const Nest& nest, size_t axis) {
   return found;
 }
 
-// The points of the axis from `begin` on, `extent` of them, at which `condition` has a value.
-Nest PieceOf(Nest nest, size_t axis, const Expr& begin, const Expr& extent, const Expr& condition,
-             bool holds) {
-  NestAxis& piece = nest.outer[axis];
-  piece.extent = Simplify(extent, nest.bounds);
-  nest.bounds.Add(piece.name, 0, piece.extent - 1);
-  const Substitution shift = {{piece.name, Var(piece.name) + begin}};
+// Points of an axis, `extent` from `begin` on, for all of which a condition holds or does not.
+struct Piece {
+  Expr begin = {};
+  Expr extent = {};
+  bool holds = true;
+};
+
+Nest PieceOf(Nest nest, size_t axis, const Piece& piece, const Expr& condition) {
+  NestAxis& walked = nest.outer[axis];
+  walked.extent = Simplify(piece.extent, nest.bounds);
+  nest.bounds.Add(walked.name, 0, walked.extent - 1);
+  const Substitution shift = {{walked.name, Var(walked.name) + piece.begin}};
   for (FlatStage& stage : nest.stages) {
     for (Expr& body : stage.bodies) {
       const Expr decided = Transform(
-          body, [&](const Expr& node) { return Same(node, condition) ? Bool(holds) : node; });
+          body, [&](const Expr& node) { return Same(node, condition) ? Bool(piece.holds) : node; });
       body = Simplify(Substitute(decided, shift), nest.bounds);
     }
     for (FlatResult& result : stage.results) {
@@ -131,8 +136,9 @@ std::optional<NestPieces> PartAt(const Nest& nest, size_t axis) {
     cut = Var(pieces.cut_name);
     whole.bounds.Add(pieces.cut_name, 0, extent);
   }
-  pieces.before = PieceOf(whole, axis, 0, cut, choice->condition, choice->holds_before);
-  pieces.behind = PieceOf(whole, axis, cut, extent - cut, choice->condition, !choice->holds_before);
+  const bool holds = choice->holds_before;
+  pieces.before = PieceOf(whole, axis, {0, cut, holds}, choice->condition);
+  pieces.behind = PieceOf(whole, axis, {cut, extent - cut, !holds}, choice->condition);
   return pieces;
 }
 

@@ -161,11 +161,11 @@ absl::Status DecimalBytes(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 2, DType::kI64, 0, kAnyRank));
   AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(3));
   AOTC_ASSIGN_OR_RETURN(const Tensor powers, TypedInput(op, 4, DType::kU64, 1));
-  const Shape dims = sizes.shape(), pool = {count};
+  const Shape pool = {count};
   const Tensor before = CountAtMost(op, ends, pool, [](const Indices& byte) { return byte[0]; });
   op.SetOutput(0, op.b().Compute(DType::kU8, pool, [&](const Indices& byte) {
     const Expr owner = Clamp(before(byte), 0, ends.dim(0) - 1);
-    const Indices at = Unraveled(owner, dims);
+    const Indices at = Unraveled(owner, sizes.shape());
     const Expr from_end = Clamp(ends({owner}) - 1 - byte[0], 0, powers.dim(0) - 1);
     const Expr digit = DigitAt(Magnitude(x(at)), powers({from_end})) + int64_t{'0'};
     const Expr is_sign = And(IsNegative(x(at)), Eq(byte[0], ends({owner}) - sizes(at)));

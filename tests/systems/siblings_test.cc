@@ -11,7 +11,7 @@ constexpr std::string_view kTargets[] = {"cpu", "cuda"};
 
 // The graph after the passes that a compile for the target runs; it gives the same numbers.
 Graph Optimized(std::string_view text, std::string_view target) {
-  const Graph graph = ParseCase(text);
+  Graph graph = ParseCase(text);
   Diagnostics diagnostics;
   PassContext context({}, diagnostics, PassTargetOf(*MakeTarget(target)));
   absl::StatusOr<Graph> after = RunPasses(graph, AllPasses(), context, 0);
