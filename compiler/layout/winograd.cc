@@ -77,15 +77,13 @@ bool IsExactEnough(int64_t m, int64_t channels) {
 }
 
 void EmitWinograd(Rebuilder& rebuilder, const Node& node, int64_t m, TransformedWeights& known) {
-  const Graph& graph = rebuilder.old_graph();
   std::vector<ValueId> inputs;
   for (const ValueId input : node.inputs) inputs.push_back(rebuilder.Mapped(input));
   inputs[1] = WeightsFor(rebuilder, node.inputs[1], m, known);
   std::vector<int64_t> pads = node.attributes.Ints("pads");
   if (pads.empty()) pads.assign(4, 0);
   rebuilder.Replace(node.outputs[0],
-                    EmitWinogradConv(rebuilder, std::move(inputs), m, std::move(pads),
-                                     graph.values[node.outputs[0]].type, node));
+                    EmitWinogradConv(rebuilder, std::move(inputs), m, std::move(pads), node));
 }
 
 }  // namespace aotc

@@ -33,10 +33,10 @@ ValueId EmitTransposed(Rebuilder& rebuilder, ValueId x, std::vector<int64_t> per
 ValueId EmitInterleaved(Rebuilder& rebuilder, std::vector<ValueId> parts, size_t axis,
                         const ValueType& type, const Node& origin);
 
-// A convolution over m x m outputs at a time, of weights that are transformed for that
-// (ir/winograd.h); pads as Conv has them.
+// The convolution `origin` of the old graph over m x m outputs at a time, of weights that are
+// transformed for that (ir/winograd.h); pads as Conv has them.
 ValueId EmitWinogradConv(Rebuilder& rebuilder, std::vector<ValueId> inputs, int64_t m,
-                         std::vector<int64_t> pads, const ValueType& type, const Node& origin);
+                         std::vector<int64_t> pads, const Node& origin);
 
 // Dims as the operand of a Reshape: a constant where all are known.
 ValueId EmitDims(Rebuilder& rebuilder, const Shape& dims, const Node& origin);

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/control_flow.h"
 #include "compiler/ir/graph_rebuild.h"
+#include "compiler/ops/emit.h"
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"

@@ -156,10 +156,11 @@ constexpr OpDef kOps[] = {
 }  // namespace
 
 ValueId EmitWinogradConv(Rebuilder& rebuilder, std::vector<ValueId> inputs, int64_t m,
-                         std::vector<int64_t> pads, const ValueType& type, const Node& origin) {
+                         std::vector<int64_t> pads, const Node& origin) {
   Attributes attributes;
   attributes.Set("m", m);
   attributes.Set("pads", std::move(pads));
+  const ValueType& type = rebuilder.old_graph().values[origin.outputs[0]].type;
   return rebuilder.Emit(kWinogradConv, std::move(inputs), std::move(attributes), type, origin);
 }
 
