@@ -60,7 +60,7 @@ class Repeater {
     if (parts.size() == 1) return parts[0];
     ValueType joined = rebuilder.graph().values[parts[0]].type;
     joined.dims[axis] = graph_.values[node.outputs[0]].type.dims[axis];
-    return EmitInterleaved(rebuilder, std::move(parts), axis, std::move(joined), node);
+    return EmitInterleaved(rebuilder, std::move(parts), axis, joined, node);
   }
 
   const Graph& graph_;

@@ -63,7 +63,7 @@ TEST(RunPasses, InstrumentsSeeEachPass) {
   Diagnostics diagnostics;
   PassContext context({.stop_after = "remove-identities"}, diagnostics);
   std::vector<std::string> dumps;
-  context.AddInstrument(DumpInstrument([&](std::string_view pass, std::string text) {
+  context.AddInstrument(DumpInstrument([&](std::string_view pass, const std::string& text) {
     dumps.push_back(std::string(pass) + ": " + text);
   }));
   ASSERT_TRUE(RunPasses(ParseCase(kGraph), AllPasses(), context).ok());
