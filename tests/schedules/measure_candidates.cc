@@ -79,11 +79,11 @@ class Times {
 };
 
 absl::StatusOr<CompileResult> CompileModel(const std::string& argument, const Options& given) {
-  static const std::string measured = given.measure ? MeasureLimits() : "";
+  static const std::string kMeasured = given.measure ? MeasureLimits() : "";
   return CompileToKernels(argument, {.target = given.target,
                                      .cpu = given.cpu,
                                      .limits_path = given.limits,
-                                     .limits = given.measure ? measured : ""});
+                                     .limits = given.measure ? kMeasured : ""});
 }
 
 std::string KeyOf(const Subject& subject) {
