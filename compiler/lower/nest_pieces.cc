@@ -132,7 +132,7 @@ std::optional<NestPieces> PartAt(const Nest& nest, size_t axis) {
   if (!cut.IsConst() && !cut.IsVar()) {
     // One name for each condition on the way to here: the bounds know those that are taken.
     for (int i = 0; pieces.cut_name.empty() || nest.bounds.Find(pieces.cut_name) != nullptr; ++i)
-      pieces.cut_name = StrCat(nest.outer[axis].name, "_cut", i == 0 ? "" : StrCat(i));
+      pieces.cut_name = StrCat(nest.outer[axis].name, i == 0 ? "" : StrCat("_", i), "_cut");
     cut = Var(pieces.cut_name);
     whole.bounds.Add(pieces.cut_name, 0, extent);
   }
