@@ -66,7 +66,10 @@ AOTC_INLINE void aotc_contract_step(const Input &input, int64_t offset, const Ro
                                     aotc_vf (&acc)[MR][NV]) {
   aotc_vf weights[NV];
   AOTC_UNROLL(16)
-  for (int v = 0; v < NV; ++v) weights[v] = row.load(v);
+  for (int v = 0; v < NV; ++v) {
+    weights[v] = row.load(v);
+    row.prefetch(v);
+  }
   AOTC_UNROLL(32)
   for (int m = 0; m < MR; ++m) {
     aotc_vf broadcast = input.load(m, offset);

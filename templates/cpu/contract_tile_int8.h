@@ -78,6 +78,7 @@ AOTC_INLINE void aotc_contract_step_int8(const Input &input, int64_t offset, con
   AOTC_UNROLL(16)
   for (int v = 0; v < NV; ++v) {
     weights[v] = aotc_dot_prepare_s8(aotc_load_s8x4(row + v * AOTC_LANES * 4));
+    aotc_prefetch_weights(row + v * AOTC_LANES * 4);
   }
   AOTC_UNROLL(32)
   for (int m = 0; m < MR; ++m) {

@@ -10,6 +10,7 @@
 //
 //   auto row = aotc_weights_at<2>(scaled, nest, i0, i1, i2);   // of the innermost loop's step 0
 //   aotc_vf weights = row.load(1);                             // vector 1 of its columns
+//   row.prefetch(1);                                           // and that of a later step
 //   row.advance(nest.weight_stride[3]);                        // to the next step
 //
 // Scales and zero points are those of a step of the outer levels: (weight - zero) * scale.
@@ -107,6 +108,7 @@ template <class Element>
 struct aotc_weights_row {
   const Element *data;
   AOTC_MEMBER aotc_vf load(int v) const { return aotc_load_weights(data + v * AOTC_LANES); }
+  AOTC_MEMBER void prefetch(int v) const { aotc_prefetch_weights(data + v * AOTC_LANES); }
   AOTC_MEMBER void advance(int64_t elements) { data += elements; }
 };
 
@@ -114,6 +116,7 @@ template <>
 struct aotc_weights_row<aotc_u4> {
   const uint8_t *data;
   AOTC_MEMBER aotc_vf load(int v) const { return aotc_widen_u4(data + v * (AOTC_LANES / 2)); }
+  AOTC_MEMBER void prefetch(int v) const { aotc_prefetch_weights(data + v * (AOTC_LANES / 2)); }
   AOTC_MEMBER void advance(int64_t elements) { data += elements / 2; }
 };
 
@@ -121,6 +124,7 @@ template <>
 struct aotc_weights_row<aotc_i4> {
   const uint8_t *data;
   AOTC_MEMBER aotc_vf load(int v) const { return aotc_widen_i4(data + v * (AOTC_LANES / 2)); }
+  AOTC_MEMBER void prefetch(int v) const { aotc_prefetch_weights(data + v * (AOTC_LANES / 2)); }
   AOTC_MEMBER void advance(int64_t elements) { data += elements / 2; }
 };
 
@@ -129,6 +133,7 @@ struct aotc_scaled_row {
   aotc_weights_row<Element> weights;
   aotc_vf scales[NV];
   AOTC_MEMBER aotc_vf load(int v) const { return weights.load(v) * scales[v]; }
+  AOTC_MEMBER void prefetch(int v) const { weights.prefetch(v); }
   AOTC_MEMBER void advance(int64_t elements) { weights.advance(elements); }
 };
 
@@ -137,6 +142,7 @@ struct aotc_shifted_row {
   aotc_weights_row<Element> weights;
   aotc_vf scales[NV], zeros[NV];
   AOTC_MEMBER aotc_vf load(int v) const { return (weights.load(v) - zeros[v]) * scales[v]; }
+  AOTC_MEMBER void prefetch(int v) const { weights.prefetch(v); }
   AOTC_MEMBER void advance(int64_t elements) { weights.advance(elements); }
 };
 
