@@ -86,8 +86,7 @@ class Orderer {
   bool DestroyLast(const Alias& alias) {
     const ValueId made = WholeOf(alias.output), input = alias.input;
     if (made == input) return true;
-    const auto& outputs = graph_.main_region().outputs;
-    if (!IsMadeAlone(made) || std::ranges::count(outputs, input) > 0) return false;
+    if (!IsMadeAlone(made) || IsOutput(input)) return false;
     std::vector<std::pair<size_t, size_t>> edges;
     for (size_t writer = 0; writer < uses_.size(); ++writer) {
       if (!uses_[writer].written.contains(made)) continue;
@@ -119,6 +118,12 @@ class Orderer {
     const auto in_it = [&](ValueId output) { return MemoryOf(output) == value; };
     return !bases_.contains(value) && std::ranges::any_of(uses_, is_made) &&
            std::ranges::count_if(graph_.main_region().outputs, in_it) == 1;
+  }
+
+  // Whether an output has what is in the memory of the value, under whatever shape.
+  bool IsOutput(ValueId value) const {
+    return std::ranges::any_of(graph_.main_region().outputs,
+                               [&](ValueId output) { return MemoryOf(output) == value; });
   }
 
   bool HasElementsOf(ValueId view, ValueId base) const {

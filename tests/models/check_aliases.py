@@ -242,10 +242,24 @@ def passed(net, h):
     net.output("y", (3, 40))
 
 
+def given_back(net, h):
+    """The state as it was is a result, too."""
+    net.op("Tanh", net.op("Add", h, net.input("x", (3, 40))), name="h_out")
+    net.op("Reshape", h, net.const([-1]), name="before")
+    net.output("before", (120,))
+
+
+def given_twice(net, h):
+    net.op("Tanh", net.op("Add", h, net.input("x", (3, 40))), name="h_out")
+    net.op("Identity", "h_out", name="y")
+    net.output("y", (3, 40))
+
+
 # Name -> what makes the states, their names, how many of them are copied.
 STATES = {"overwritten": (overwritten, ("h",), 0), "multiplied": (multiplied, ("h",), 1),
           "read_later": (read_later, ("h",), 1), "swapped": (swapped, ("a", "b"), 2),
-          "passed": (passed, ("h",), 0)}
+          "passed": (passed, ("h",), 0), "given_back": (given_back, ("h",), 1),
+          "given_twice": (given_twice, ("h",), 1)}
 
 
 def states(folder, target="cpu"):
