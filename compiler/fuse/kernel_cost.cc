@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/schedule/stage_kinds.h"
@@ -27,12 +28,21 @@ std::string Microseconds(double seconds) {
   return std::isfinite(seconds) ? absl::StrFormat("%.3g us", seconds * kMicro) : "for ever";
 }
 
-// Whether the text is for a kernel of these names alone, or might be.
-bool NamesTensors(const std::string& text, const Kernel& kernel) {
-  const auto is_named = [&](const KernelTensor& tensor) {
-    return absl::StrContains(text, tensor.name);
+// Whether the name is a word of the text.
+bool Mentions(std::string_view text, std::string_view name) {
+  const auto goes_on = [&](size_t at) {
+    return at < text.size() && (absl::ascii_isalnum(text[at]) || text[at] == '_');
   };
-  return absl::StrContains(text, kernel.name) || std::ranges::any_of(kernel.tensors, is_named);
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    if (!goes_on(at - 1) && !goes_on(at + name.size())) return true;
+  }
+  return false;
+}
+
+// Whether the text is for a kernel of these names alone, or might be.
+bool NamesTensors(std::string_view text, const Kernel& kernel) {
+  const auto is_named = [&](const KernelTensor& tensor) { return Mentions(text, tensor.name); };
+  return Mentions(text, kernel.name) || std::ranges::any_of(kernel.tensors, is_named);
 }
 
 bool HasTiledContraction(const Kernel& kernel, const KernelEstimate& estimate) {
