@@ -54,6 +54,7 @@ constexpr TextOp kTextOps[] = {
     {"StringNormalizer", "StringNormalizer", Always, true},
     {"StringSplit", "StringSplit", Always},
     {"TfIdfVectorizer", "TfIdfVectorizer", Never},
+    {"Unique", "StringUnique", Always},
     {"ai.onnx.ml.CategoryMapper", "ai.onnx.ml.CategoryMapper", CategoriesAreStrings},
     {"ai.onnx.ml.LabelEncoder", "ai.onnx.ml.LabelEncoder", LabelsAreStrings},
     {"ai.onnx.ml.LinearClassifier", "ai.onnx.ml.LinearClassifier", ClassesAreStrings},
@@ -65,6 +66,22 @@ constexpr TextOp kTextOps[] = {
 // Cast, from and to strings.
 constexpr TextOp kFromStrings = {"NumbersOfStrings", "NumbersOfStrings", Never};
 constexpr TextOp kToStrings = {"StringsOfNumbers", "StringsOfNumbers", Always, true};
+
+// Ops of which the sizes of strings are all that matters: NonZero of strings that have bytes.
+bool ReadsSizesOnly(const Node& node) {
+  return node.op == "NonZero" || HasTrait(node.op, kReadsShapeOnly);
+}
+
+bool Samples(const Node& node) { return node.op == "Resize" || node.op == "Upsample"; }
+
+bool MovesElements(const Node& node) { return Samples(node) || HasTrait(node.op, kMovesOperands); }
+
+// Whether results of an op that moves elements are more than that.
+bool Mixes(const Node& node) {
+  if (!Samples(node)) return node.attributes.String("reduction", "none") != "none";
+  return node.attributes.String("mode", "nearest") != "nearest" ||
+         node.attributes.Float("extrapolation_value", 0) != 0;
+}
 
 bool CastsToStrings(const Node& node) {
   return node.op == "Cast" && node.attributes.Int("to") == static_cast<int64_t>(DType::kString);
@@ -86,8 +103,8 @@ class NodeImporter {
     if (const TextOp* text_op = FindTextOp(node_.op)) return ImportText(*text_op);
     if (CastsToStrings(node_) && Operand(0) == nullptr) return ImportText(kToStrings);
     if (node_.op == "Cast" && !CastsToStrings(node_)) return ImportText(kFromStrings);
-    if (HasTrait(node_.op, kReadsShapeOnly)) return ImportShapeOnly();
-    if (HasTrait(node_.op, kMovesOperands) || CastsToStrings(node_)) return ImportMover();
+    if (ReadsSizesOnly(node_)) return ImportSizesOnly();
+    if (MovesElements(node_) || CastsToStrings(node_)) return ImportMover();
     return Refused("for strings");
   }
 
@@ -145,7 +162,7 @@ class NodeImporter {
     return absl::OkStatus();
   }
 
-  absl::Status ImportShapeOnly() {
+  absl::Status ImportSizesOnly() {
     Node made = node_;
     for (size_t i = 0; i < made.inputs.size(); ++i) {
       if (const Composite* strings = Operand(i)) made.inputs[i] = strings->sizes();
@@ -155,7 +172,7 @@ class NodeImporter {
 
   // Starts and sizes move alike, by one node each; pools of several operands become one.
   absl::Status ImportMover() {
-    if (node_.attributes.String("reduction", "none") != "none") return Refused("with a reduction");
+    if (Mixes(node_)) return Refused("for strings where results are more than elements");
     Node moved = node_;
     if (CastsToStrings(node_)) {
       moved.op = "Identity";

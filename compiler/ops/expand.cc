@@ -132,6 +132,7 @@ constexpr OpDef kOps[] = {
     {.name = "Trilu",
      .compute = Trilu,
      .summary = "upper or lower triangle",
+     .traits = kMovesOperands,
      .gradient = GradientOfTrilu},
 };
 

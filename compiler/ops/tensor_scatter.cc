@@ -81,7 +81,8 @@ absl::Status TensorScatter(OpContext& op) {
 constexpr OpDef kOps[] = {
     {.name = "TensorScatter",
      .compute = TensorScatter,
-     .summary = "a cache of keys or values with new steps in it"},
+     .summary = "a cache of keys or values with new steps in it",
+     .traits = kMovesOperands},
 };
 
 }  // namespace

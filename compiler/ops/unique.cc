@@ -7,8 +7,9 @@
 //   ranks   2 0 3 1        the order turned round
 //
 // A target orders elements by sorting where they are many; slices are compared one by one, n * n
-// pairs of them.
+// pairs of them. A string is a slice too, of its bytes.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/order.h"
@@ -16,6 +17,7 @@
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
+#include "compiler/ops/strings.h"
 #include "compiler/support/status.h"
 
 namespace aotc {
@@ -23,16 +25,27 @@ namespace {
 
 // x as slices along an axis, each with its elements in row-major order.
 struct Slices {
-  Tensor x = {};
+  Tensor x = {};  // of strings their sizes
+  std::optional<StringTensors> strings = {};
   size_t axis = 0;
-  Shape rest = {};  // dims of a slice
+  Shape rest = {};  // dims of a slice, of strings the bytes of the longest as well
 
   const Expr& count() const { return x.shape()[axis]; }
 
   Expr At(const Expr& slice, Indices within) const {
+    const Expr place = strings ? within.back() : Expr();
+    if (strings) within.pop_back();
     within.insert(within.begin() + static_cast<std::ptrdiff_t>(axis), slice);
+    if (strings) return ByteAt(within, place);
     const Expr element = x(within);
     return element.dtype() == DType::kBool ? Cast(DType::kI64, element) : element;
+  }
+
+ private:
+  // One more than the byte of a string; 0 behind its end, before all that goes on.
+  Expr ByteAt(const Indices& string, const Expr& place) const {
+    const Expr byte = Cast(DType::kI64, strings->Byte(string, place));
+    return Select(Lt(place, strings->Size(string)), byte + 1, Expr(0));
   }
 };
 
@@ -54,14 +67,23 @@ Tensor FirstDifferences(TensorBuilder& b, const Slices& slices) {
   });
 }
 
-absl::StatusOr<Slices> ReadSlices(OpContext& op) {
+// Input `first` on: x, or the three parts of strings and i64 [], how many bytes the longest has.
+absl::StatusOr<Slices> ReadSlices(OpContext& op, size_t first) {
   Slices slices;
-  AOTC_ASSIGN_OR_RETURN(slices.x, op.Input(0));
+  Shape bytes;
+  if (op.InputCount() > first + 1) {
+    AOTC_ASSIGN_OR_RETURN(slices.strings, ReadStrings(op, first));
+    AOTC_ASSIGN_OR_RETURN(bytes, op.IntElements(first + kStringParts));
+    slices.x = slices.strings->sizes;
+  } else {
+    AOTC_ASSIGN_OR_RETURN(slices.x, op.Input(first));
+  }
   AOTC_RETURN_IF_ERROR(RequireRank(slices.x, 1));
   AOTC_ASSIGN_OR_RETURN(const int axis, op.Axis("axis", 0, slices.x.rank()));
   slices.axis = static_cast<size_t>(axis);
   slices.rest = slices.x.shape();
   slices.rest.erase(slices.rest.begin() + axis);
+  slices.rest.insert(slices.rest.end(), bytes.begin(), bytes.end());
   return slices;
 }
 
@@ -92,9 +114,9 @@ Tensor TurnedRound(TensorBuilder& b, const Tensor& places) {
   });
 }
 
-// x -> i64[n]: the slices in order.
+// slices -> i64[n]: them in order.
 absl::Status UniqueOrder(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op));
+  AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op, 0));
   op.SetOutput(0, TurnedRound(op.b(), RanksOf(op.b(), slices)));
   return absl::OkStatus();
 }
@@ -106,10 +128,10 @@ absl::Status UniqueRanks(OpContext& op) {
   return absl::OkStatus();
 }
 
-// x, order: i64[n] -> bool[n]: whether a slice differs from the one before it in that order.
+// order: i64[n], slices -> bool[n]: whether one differs from the one before it in that order.
 absl::Status UniqueStarts(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op));
-  AOTC_ASSIGN_OR_RETURN(const Tensor order, TypedInput(op, 1, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor order, TypedInput(op, 0, DType::kI64, 1));
+  AOTC_ASSIGN_OR_RETURN(const Slices slices, ReadSlices(op, 1));
   const Shape& all = order.shape();
   const Expr last = slices.count() - 1;
   const auto slice = [&](const Expr& place) {
@@ -177,9 +199,11 @@ struct Groups {
   ValueId indices = {}, inverse = {}, counts = {};
 };
 
-Groups EmitGroups(Expansion& e, ValueId x, int64_t axis) {
-  const ValueId order = e.Emit("UniqueOrder", {x}, {{"axis", axis}});
-  const ValueId starts = e.Emit("UniqueStarts", {x, order}, {{"axis", axis}});
+Groups EmitGroups(Expansion& e, const std::vector<ValueId>& slices, int64_t axis) {
+  const ValueId order = e.Emit("UniqueOrder", slices, {{"axis", axis}});
+  std::vector<ValueId> ordered = {order};
+  ordered.insert(ordered.end(), slices.begin(), slices.end());
+  const ValueId starts = e.Emit("UniqueStarts", ordered, {{"axis", axis}});
   const ValueId ones = e.Emit("Cast", {starts}, {{"to", static_cast<int64_t>(DType::kI64)}});
   const ValueId numbers = e.Emit("CumSum", {ones, e.Number("along", DType::kI64, 0)});
   const ValueId places = e.Emit("UniquePlaces", {starts, numbers, e.Emit("CountTrue", {starts})});
@@ -197,23 +221,51 @@ Groups InOrderOfX(Expansion& e, const Groups& groups) {
           .counts = EmitPicked(e, groups.counts, order)};
 }
 
+// An input of Unique, all elements in a row where no axis is given.
+ValueId Sliceable(Expansion& e, size_t input) {
+  if (e.attributes().Has("axis")) return e.Input(input);
+  return e.Emit("Reshape", {e.Input(input), e.Ints("flat", {-1})});
+}
+
+// Results `first` on: where slices come from, which group each is of, how many each has.
+Groups SetGroups(Expansion& e, size_t first, const std::vector<ValueId>& slices) {
+  Groups groups = EmitGroups(e, slices, e.attributes().Int("axis"));
+  if (e.attributes().Int("sorted", 1) == 0) groups = InOrderOfX(e, groups);
+  e.SetOutput(first, groups.indices);
+  e.SetOutput(first + 1, groups.inverse);
+  e.SetOutput(first + 2, groups.counts);
+  return groups;
+}
+
+ValueId EmitChosen(Expansion& e, ValueId x, const Groups& groups) {
+  return e.Emit("Gather", {x, groups.indices}, {{"axis", e.attributes().Int("axis")}});
+}
+
 // ONNX Unique, opset 11; any of its results may be left out.
 absl::Status Unique(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0}));
-  const bool is_flat = !e.attributes().Has("axis");
-  const int64_t axis = e.attributes().Int("axis");
-  const ValueId x = is_flat ? e.Emit("Reshape", {e.Input(0), e.Ints("flat", {-1})}) : e.Input(0);
-  Groups groups = EmitGroups(e, x, axis);
-  if (e.attributes().Int("sorted", 1) == 0) groups = InOrderOfX(e, groups);
-  e.SetOutput(0, e.Emit("Gather", {x, groups.indices}, {{"axis", axis}}));
-  e.SetOutput(1, groups.indices);
-  e.SetOutput(2, groups.inverse);
-  e.SetOutput(3, groups.counts);
+  const ValueId x = Sliceable(e, 0);
+  e.SetOutput(0, EmitChosen(e, x, SetGroups(e, 1, {x})));
+  return absl::OkStatus();
+}
+
+// The same of strings, in the order of their bytes, which is that of their characters in UTF-8.
+absl::Status StringUnique(Rebuilder& rebuilder, const Node& node) {
+  Expansion e(rebuilder, node);
+  AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1, 2}));
+  const ValueId starts = Sliceable(e, 0), sizes = Sliceable(e, 1), pool = e.Input(2);
+  const ValueId longest = e.Emit("StringRounds", {sizes}, {{"steps", int64_t{1}}});
+  const Groups groups = SetGroups(e, kStringParts, {starts, sizes, pool, longest});
+  SetStringOutput(e, 0, {EmitChosen(e, starts, groups), EmitChosen(e, sizes, groups), pool});
   return absl::OkStatus();
 }
 
 constexpr OpDef kOps[] = {
+    {.name = "StringUnique",
+     .expand = StringUnique,
+     .summary = "each of equal strings once",
+     .traits = kOwn},
     {.name = "Unique", .expand = Unique, .summary = "each of equal elements or slices once"},
     {.name = "UniqueCounts",
      .compute = UniqueCounts,

@@ -18,6 +18,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "random"), str(FOLDER)]
 
 import check_operators  # noqa: E402
+import domain_string_moves  # noqa: E402
 import domain_strings  # noqa: E402
 import operator_batches  # noqa: E402
 import turns  # noqa: E402
@@ -107,7 +108,7 @@ def main():
     numbers = range(options.first, options.first + options.count)
     for name, way in check_operators.WAYS.items():
         check_operators.WAYS[name] = way._replace(flags=[*way.flags, FLAG])
-    families = domain_strings.FAMILIES
+    families = domain_strings.FAMILIES + domain_string_moves.FAMILIES
     failed = sum(check_operators.check_way(options, way, numbers, families, "string_tests")
                  for way in options.way)
     if not options.family:

@@ -132,58 +132,6 @@ def string_one_hot(draw):
                    {"cats_strings": draw.subset(WORDS, 1), "zeros": 1}, 1)
 
 
-# --- What only moves strings --------------------------------------------------------------------
-def string_reshape(draw):
-    x = words(draw, draw.shape(1, 3))
-    return strings("Reshape", [x, np.array([-1] if draw.chance(0.5) else x.shape[::-1])],
-                   known=(1,))
-
-
-def string_transpose(draw):
-    x = words(draw, draw.shape(1, 3))
-    return strings("Transpose", [x], {"perm": draw.rng.permutation(x.ndim).tolist()})
-
-
-def string_concat_tensors(draw):
-    shape = draw.shape(1, 3)
-    axis = draw.axis(len(shape))
-    return strings("Concat", [words(draw, shape) for _ in range(draw.dim(1, 3))], {"axis": axis})
-
-
-def string_gather(draw):
-    x = words(draw, draw.shape(1, 3))
-    axis = draw.axis(x.ndim)
-    places = draw.ints(-x.shape[axis], x.shape[axis] - 1, draw.shape(0, 2))
-    return strings("Gather", [x, places], {"axis": axis})
-
-
-def string_where(draw):
-    shape, other = broadcast_pair(draw)
-    return strings("Where", [draw.ints(0, 1, shape, "?"), words(draw, other), words(draw, shape)])
-
-
-def string_slice(draw):
-    x = words(draw, draw.shape(1, 3))
-    axis = draw.axis(x.ndim)
-    bounds = [np.array([draw.dim(-4, 5)]) for _ in range(2)]
-    return strings("Slice", [x, *bounds, np.array([axis]), np.array([draw.pick([-2, -1, 1, 2])])],
-                   known=(1, 2, 3, 4))
-
-
-def string_expand(draw):
-    shape, other = broadcast_pair(draw)
-    return strings("Expand", [words(draw, shape), np.array(other, "i8")], known=(1,))
-
-
-def string_pad_with_tile(draw):
-    x = words(draw, draw.shape(1, 3, 1, 3))
-    return strings("Tile", [x, draw.ints(1, 3, [x.ndim])], known=(1,))
-
-
-def string_identity(draw):
-    return strings("Identity", [words(draw, draw.shape(0, 3, 0, 4))])
-
-
 def integers_and_strings(draw):
     """Cast, either way. Of texts at most 19 digits are taken."""
     dtype = draw.pick(["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
@@ -204,18 +152,7 @@ def integers_and_strings(draw):
     return strings("Cast", [texts], {"to": onnx.helper.np_dtype_to_tensor_dtype(x.dtype)})
 
 
-def string_shape(draw):
-    return strings(draw.pick(["Shape", "Size"]), [words(draw, draw.shape(0, 3))])
-
-
-def string_compress(draw):
-    x = words(draw, draw.shape(1, 2))
-    return strings("Compress", [x, draw.ints(0, 1, [x.shape[0]], "?")], {"axis": 0})
-
-
 FAMILIES = (integers_and_strings, integers_and_strings, string_equal, string_concat,
             regex_full_match, string_split, string_normalizer,
             tf_idf_vectorizer, string_label_encoder, number_label_encoder, category_mapper,
-            string_one_hot, string_reshape, string_transpose, string_concat_tensors, string_gather,
-            string_where, string_slice, string_expand, string_pad_with_tile, string_identity,
-            string_shape, string_compress)
+            string_one_hot)

@@ -8,6 +8,7 @@ import domain_attention  # noqa: E402
 import domain_fused  # noqa: E402
 import domain_models  # noqa: E402
 import domain_quantized  # noqa: E402
+import domain_string_moves  # noqa: E402
 import domain_strings  # noqa: E402
 import domain_trees  # noqa: E402
 import operator_draws  # noqa: E402
@@ -27,4 +28,5 @@ ONNX = (*operator_windows.FAMILIES, *operator_indices.FAMILIES, *operator_number
         *operator_shapes.FAMILIES, *operator_draws.FAMILIES, *operator_einsum.FAMILIES,
         *operator_graphs.FAMILIES, *operator_small.FAMILIES)
 DOMAINS = (*domain_trees.FAMILIES, *domain_models.FAMILIES, *domain_attention.FAMILIES,
-           *domain_fused.FAMILIES, *domain_quantized.FAMILIES, *domain_strings.FAMILIES)
+           *domain_fused.FAMILIES, *domain_quantized.FAMILIES, *domain_strings.FAMILIES,
+           *domain_string_moves.FAMILIES)
