@@ -38,7 +38,8 @@ class Candidates {
     const double most_seconds = most_times * own->seconds;
     for (Candidate& candidate : all) {
       if (candidate.seconds > most_seconds) break;
-      if (candidate.scratch_bytes.value_or(1) > most_bytes || candidate.scratch_bytes == 0) continue;
+      if (candidate.scratch_bytes.value_or(1) > most_bytes || candidate.scratch_bytes == 0)
+        continue;
       absl::StatusOr<KernelVariant> other = realise_(kernel, variant, candidate.schedule);
       candidate.scratch_bytes = other.ok() ? other->loops.scratch_bytes : 0;
       if (candidate.scratch_bytes > 0 && candidate.scratch_bytes <= most_bytes)

@@ -117,7 +117,7 @@ def softmax_cases():
 
 
 def short_time_fourier(signal, step, window):
-    """STFT's bins of one side in f64: onnxruntime's f32 sums leave up to 1e-7 where zeros are due."""
+    """STFT's bins of one side in f64: onnxruntime's sums in f32 leave 1e-7 where zeros are due."""
     frames = np.lib.stride_tricks.sliding_window_view(signal.astype(np.float64), len(window), -1)
     bins = np.fft.rfft(frames[:, ::step] * window)
     return np.stack([bins.real, bins.imag], -1).astype(F32)
