@@ -25,6 +25,7 @@ bool HasStrings(const Attributes& attributes, std::string_view name) {
 
 bool Always(const Attributes&, bool) { return true; }
 bool Never(const Attributes&, bool) { return false; }
+bool WhereTaken(const Attributes&, bool takes_strings) { return takes_strings; }
 
 // Opset 1 of LabelEncoder has one list, and goes from or to it.
 bool LabelsAreStrings(const Attributes& attributes, bool takes_strings) {
@@ -54,7 +55,7 @@ constexpr TextOp kTextOps[] = {
     {"StringNormalizer", "StringNormalizer", Always, true},
     {"StringSplit", "StringSplit", Always},
     {"TfIdfVectorizer", "TfIdfVectorizer", Never},
-    {"Unique", "StringUnique", Always},
+    {"Unique", "StringUnique", WhereTaken},
     {"ai.onnx.ml.CategoryMapper", "ai.onnx.ml.CategoryMapper", CategoriesAreStrings},
     {"ai.onnx.ml.LabelEncoder", "ai.onnx.ml.LabelEncoder", LabelsAreStrings},
     {"ai.onnx.ml.LinearClassifier", "ai.onnx.ml.LinearClassifier", ClassesAreStrings},
