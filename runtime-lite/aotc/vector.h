@@ -84,6 +84,7 @@ AOTC_INLINE void aotc_store(int32_t *to, aotc_vi vector) { memcpy(to, &vector, s
 template <class Element>
 AOTC_INLINE aotc_vf aotc_load_strided(const Element *from, int64_t stride) {
   aotc_vf vector = {};
+  AOTC_UNROLL(16)
   for (int lane = 0; lane < AOTC_LANES; ++lane) vector[lane] = aotc_to_f32(from[lane * stride]);
   return vector;
 }
@@ -99,6 +100,7 @@ AOTC_INLINE aotc_vf aotc_load_strided_first(const Element *from, int64_t stride,
 }
 
 AOTC_INLINE void aotc_store_strided(float *to, aotc_vf vector, int64_t stride) {
+  AOTC_UNROLL(16)
   for (int lane = 0; lane < AOTC_LANES; ++lane) to[lane * stride] = vector[lane];
 }
 

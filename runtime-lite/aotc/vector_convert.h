@@ -138,6 +138,7 @@ AOTC_INLINE aotc_vi aotc_load(const int8_t *from) {
 // Bytes `stride` apart, as masks that are read along another axis than they lie.
 AOTC_INLINE aotc_vi aotc_load_strided(const uint8_t *from, int64_t stride) {
   aotc_vi vector = {};
+  AOTC_UNROLL(16)
   for (int lane = 0; lane < AOTC_LANES; ++lane) vector[lane] = from[lane * stride];
   return vector;
 }
