@@ -97,13 +97,19 @@ Constant WeightsOf(const GroupedConvolution& conv, int64_t part) {
   return Constant::Dense(own.dtype(), std::move(dims), std::move(bytes));
 }
 
-ValueId EmitSlice(Rebuilder& rebuilder, const Node& node, ValueId x, int64_t begin, int64_t count) {
+// The channels of the operand that a part reads.
+ValueId EmitPart(Rebuilder& rebuilder, const Node& node, const GroupedConvolution& conv,
+                 int64_t part) {
   Graph& graph = rebuilder.graph();
-  ValueType part = graph.values[x].type;
-  part.dims[kChannels] = count;
-  auto numbers = [&](int64_t value) { return graph.AddConstant("bound", Constant::Ints({value})); };
-  const ValueId first = numbers(begin), end = numbers(begin + count), axis = numbers(kChannels);
-  return rebuilder.Emit("Slice", {x, first, end, axis}, {}, std::move(part), node);
+  const ValueId x = rebuilder.Mapped(node.inputs[0]);
+  ValueType type = graph.values[x].type;
+  type.dims[kChannels] = conv.PartInputs();
+  const auto numbers = [&](int64_t value) {
+    return graph.AddConstant("bound", Constant::Ints({value}));
+  };
+  const ValueId first = numbers(part * conv.PartInputs()),
+                end = numbers((part + 1) * conv.PartInputs()), axis = numbers(kChannels);
+  return rebuilder.Emit("Slice", {x, first, end, axis}, {}, std::move(type), node);
 }
 
 class GroupSplitter {
@@ -111,6 +117,7 @@ class GroupSplitter {
   GroupSplitter(const Graph& graph, int64_t least_channels) : graph_(graph) {
     for (const Node& node : graph.nodes) {
       if (auto conv = GroupedOf(graph, node, least_channels)) {
+        if (!ComesInParts(node.inputs[0], *conv)) whole_.insert(node.inputs[0]);
         channels_[node.outputs[0]] = conv->PartOutputs();
         convolutions_.emplace(node.outputs[0], *std::move(conv));
       } else if (const int64_t channels = PartChannels(node)) {
@@ -145,6 +152,12 @@ class GroupSplitter {
   }
 
  private:
+  // Whether the parts of what a convolution reads are those that its own read.
+  bool ComesInParts(ValueId x, const GroupedConvolution& conv) const {
+    const auto found = channels_.find(x);
+    return found != channels_.end() && found->second == conv.PartInputs();
+  }
+
   // How an operand varies with the channels of a result that is computed element by element.
   enum class Operand : uint8_t { kParts, kConstant, kUniform, kOther };
 
@@ -205,9 +218,10 @@ class GroupSplitter {
   ValueId EmitConvolution(Rebuilder& rebuilder, const Node& node, const GroupedConvolution& conv,
                           int64_t part) {
     Graph& graph = rebuilder.graph();
-    ValueId x = rebuilder.Mapped(node.inputs[0]);
-    if (conv.parts > 1)
-      x = EmitSlice(rebuilder, node, x, part * conv.PartInputs(), conv.PartInputs());
+    const ValueId whole = node.inputs[0];
+    const ValueId x = ComesInParts(whole, conv) ? parts_.at(whole)[static_cast<size_t>(part)]
+                      : conv.parts == 1         ? rebuilder.Mapped(whole)
+                                                : EmitPart(rebuilder, node, conv, part);
     const std::string& name = graph_.values[node.outputs[0]].name;
     std::vector<ValueId> inputs = {
         x, graph.AddConstant(StrCat(name, "_weight_", part), WeightsOf(conv, part))};
