@@ -63,8 +63,9 @@ class RepeatInference {
   // Of what is stacked, as much as there were rounds where the condition may end the loop early.
   bool MayEndEarly() const { return cond_.valid() && node_.attributes.Has("counter"); }
   void LearnRounds(NodeId copy, size_t j, const Expr& most);
-  // Of a loop without a count that stacks.
+  // Of a loop that stacks, where there is a bound for that and no count, or a greater one.
   void BoundRounds();
+  void RestoreCount();
   void Shorten(ValueId old_output);
   ValueId Compare(ValueId count);
 
@@ -83,7 +84,11 @@ class RepeatInference {
   ValueId rounds_;                      // i64 [], how many there were, as a size
   std::optional<Expr> count_;           // how many trips there are at most
   std::optional<int64_t> most_rounds_;  // where only a bound of what is stacked says so
-  bool starts_ = false;                 // nothing but the count keeps the body from running
+  struct {
+    ValueId value = {};
+    std::optional<Expr> count = {};
+  } given_trip_;         // in place of which the bound is
+  bool starts_ = false;  // nothing but the count keeps the body from running
 };
 
 }  // namespace aotc

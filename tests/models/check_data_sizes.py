@@ -25,7 +25,7 @@ from probes import FILL, status_of
 from small_net import require, require_outputs
 
 CAPACITY = 6  # AOTC_ERROR_CAPACITY
-LEAST_PROBES, LEAST_BOUNDS = 46, 22
+LEAST_PROBES, LEAST_BOUNDS = 47, 23
 
 
 def expected_of(probe, session, arrays):

@@ -146,11 +146,9 @@ def collected(p):
     p.output(p.bound(last, 0, 5, x0=1))
 
 
-@probe
-def while_loop(p):
-    """A loop without a count, which stacks: its condition alone ends it."""
-    x, limit = p.data(3), p.data(1)
-    body = region(f"""body (int64 i, bool go, float[3] old) =>
+def sum_until(x, limit):
+    """A body that adds the sizes of x until one of the sums is not below the limit."""
+    return region(f"""body (int64 i, bool go, float[3] old) =>
         (bool go_on, float[3] new, float[3] s) {{
         size = Abs({x})
         new = Add(old, size)
@@ -159,10 +157,27 @@ def while_loop(p):
         go_on = Less(sum, end)
         s = Neg(new)
     }}""")
+
+
+@probe
+def while_loop(p):
+    """A loop without a count, which stacks: its condition alone ends it."""
+    x, limit = p.data(3), p.data(1)
     last, stacked = p.op("Loop", "", p.const(True, bool), p.const([0, 0, 0], np.float32), outputs=2,
-                         body=body)
+                         body=sum_until(x, limit))
     p.output(last)
     p.output(p.bound(stacked, 0, 4, x0=0.01, x1=3))
+
+
+@probe
+def cut_short(p):
+    """A loop that stacks, whose count is beyond the bound of that: its condition ends it before."""
+    x, limit = p.data(3), p.data(1)
+    count = p.op("Mul", p.count_of(p.flags(6)), p.const(1000))
+    last, stacked = p.op("Loop", count, p.const(True, bool), p.const([0, 0, 0], np.float32),
+                         outputs=2, body=sum_until(x, limit))
+    p.output(last)
+    p.output(p.bound(stacked, 0, 4, x0=0.01, x1=3, f2=True))
 
 
 @probe
