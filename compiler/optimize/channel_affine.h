@@ -40,9 +40,9 @@ Constant VectorConstant(DType dtype, const std::vector<double>& values);
 template <class ChannelOfIndex>
 Constant ScaleChannels(const Constant& weight, const std::vector<double>& scale,
                        const ChannelOfIndex& channel) {
-  std::vector<uint8_t> bytes(
-      static_cast<size_t>(StorageBytes(weight.dtype(), weight.element_count())));
-  for (int64_t i = 0; i < weight.element_count(); ++i) {
+  const int64_t count = weight.element_count();
+  std::vector<uint8_t> bytes(static_cast<size_t>(StorageBytes(weight.dtype(), count)));
+  for (int64_t i = 0; i < count; ++i) {
     double factor = scale[static_cast<size_t>(channel(i))];
     StoreElement(weight.dtype(), bytes.data(), i, weight.FloatAt(i) * factor);
   }

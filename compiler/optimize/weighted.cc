@@ -16,29 +16,42 @@ bool IsTransposed(const Weighted& node) {
 
 int64_t Groups(const Weighted& node) { return node.attributes.Int("group", 1); }
 
-// Output channel of an element of the weight, which is [O, I/group, ...] of a Conv, [I, O/group,
-// ...] of a ConvTranspose, [K, N] or [N, K] of a Gemm or MatMul.
-int64_t OutputChannel(const Weighted& node, int64_t index) {
-  if (node.op == "Conv") return index / (node.weight.element_count() / node.output_channels);
+// The channel of each element of a weight: elements come in groups, each with channels of its own,
+// within which every `step` elements the next channel begins.
+struct ChannelMap {
+  int64_t group = 1;  // elements
+  int64_t channels = 1;
+  int64_t step = 1;
+
+  int64_t operator()(int64_t index) const {
+    return index / group * channels + index / step % channels;
+  }
+};
+
+// Output channels of the weight, which is [O, I/group, ...] of a Conv, [I, O/group, ...] of a
+// ConvTranspose, [K, N] or [N, K] of a Gemm or MatMul.
+ChannelMap OutputChannels(const Weighted& node) {
+  const int64_t count = node.weight.element_count();
+  if (node.op == "Conv") return {.group = count / node.output_channels};
   if (node.op == "ConvTranspose") {
     const int64_t outputs = node.weight.dims()[1], inputs = node.input_channels / Groups(node);
-    const int64_t taps = node.weight.element_count() / node.input_channels / outputs;
-    return index / (taps * outputs * inputs) * outputs + index / taps % outputs;
+    const int64_t taps = count / node.input_channels / outputs;
+    return {.group = taps * outputs * inputs, .channels = outputs, .step = taps};
   }
-  return IsTransposed(node) ? index / node.input_channels : index % node.output_channels;
+  if (IsTransposed(node)) return {.group = node.input_channels};
+  return {.group = count, .channels = node.output_channels};
 }
 
-int64_t InputChannel(const Weighted& node, int64_t index) {
-  if (node.op == "ConvTranspose") {
-    return index / (node.weight.element_count() / node.input_channels);
+ChannelMap InputChannels(const Weighted& node) {
+  const int64_t count = node.weight.element_count();
+  if (node.op == "ConvTranspose") return {.group = count / node.input_channels};
+  if (node.op == "Conv") {
+    const int64_t inputs = node.weight.dims()[1], outputs = node.output_channels / Groups(node);
+    const int64_t filter = count / node.output_channels;
+    return {.group = filter * outputs, .channels = inputs, .step = filter / inputs};
   }
-  if (node.op != "Conv") {
-    return IsTransposed(node) ? index % node.input_channels : index / node.output_channels;
-  }
-  int64_t group_inputs = node.weight.dims()[1], group_outputs = node.output_channels / Groups(node);
-  int64_t filter = node.weight.element_count() / node.output_channels;
-  int64_t taps = filter / group_inputs;
-  return index / filter / group_outputs * group_inputs + index / taps % group_inputs;
+  if (IsTransposed(node)) return {.group = count, .channels = node.input_channels};
+  return {.group = node.output_channels};
 }
 
 const Constant* ConstantInput(const Graph& graph, const Node& node, size_t index) {
@@ -71,10 +84,10 @@ bool SetChannels(Weighted& node, int input_rank) {
   return node.weight.element_count() > 0;
 }
 
-template <class ChannelOfIndex>
-void ScaleWeight(Weighted& node, const std::vector<double>& scale, const ChannelOfIndex& channel) {
+void ScaleWeight(Weighted& node, const std::vector<double>& scale, const ChannelMap& channel) {
   std::vector<double> largest(scale.size());
-  for (int64_t i = 0; i < node.weight.element_count(); ++i) {
+  const int64_t count = node.weight.element_count();
+  for (int64_t i = 0; i < count; ++i) {
     double& most = largest[static_cast<size_t>(channel(i))];
     most = std::max(most, std::fabs(node.weight.FloatAt(i)));
   }
@@ -115,7 +128,7 @@ std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
     double alpha = node.attributes.Float("alpha", 1), beta = node.attributes.Float("beta", 1);
     for (double& value : result.bias) value *= beta;
     if (alpha != 1) {
-      ScaleWeight(result, {alpha}, [](int64_t) { return 0; });
+      ScaleWeight(result, {alpha}, {.group = result.weight.element_count()});
     }
     result.attributes.Erase("alpha");
     result.attributes.Erase("beta");
@@ -125,7 +138,7 @@ std::optional<Weighted> WeightedOf(const Graph& graph, const Node& node) {
 
 void ApplyAfter(Weighted& node, const ChannelAffine& affine) {
   if (!affine.KeepsScale()) {
-    ScaleWeight(node, affine.scale, [&](int64_t index) { return OutputChannel(node, index); });
+    ScaleWeight(node, affine.scale, OutputChannels(node));
   }
   for (size_t c = 0; c < node.bias.size(); ++c) {
     node.bias[c] = node.bias[c] * affine.scale[c] + affine.shift[c];
@@ -134,13 +147,14 @@ void ApplyAfter(Weighted& node, const ChannelAffine& affine) {
 
 void ApplyBefore(Weighted& node, const ChannelAffine& affine) {
   if (affine.KeepsScale()) return;
-  ScaleWeight(node, affine.scale, [&](int64_t index) { return InputChannel(node, index); });
+  ScaleWeight(node, affine.scale, InputChannels(node));
 }
 
 bool IsPrecise(const Weighted& node) {
   if (node.underflows) return false;
   for (const Constant& constant : {node.weight, VectorConstant(node.weight.dtype(), node.bias)}) {
-    for (int64_t i = 0; i < constant.element_count(); ++i) {
+    const int64_t count = constant.element_count();
+    for (int64_t i = 0; i < count; ++i) {
       if (!std::isfinite(constant.FloatAt(i))) return false;
     }
   }
