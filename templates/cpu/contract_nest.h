@@ -50,10 +50,14 @@ AOTC_INLINE int64_t aotc_nest_weight(const aotc_nest &nest, int64_t i0, int64_t 
 }
 
 // Asks for the weights of some 60 steps later: weights that come from memory are read once, and a
-// tile would else wait for them on its first walk along a panel.
+// tile would else wait for them on its first walk along a panel. (To gcc __builtin_prefetch is a
+// call that may throw.)
 AOTC_INLINE void aotc_prefetch_weights(const void *now) {
-  enum { kAhead = 8192, kForReading = 0, kIntoL2 = 2 };
-  __builtin_prefetch((const void *)((uintptr_t)now + kAhead), kForReading, kIntoL2);
+#if defined(AOTC_ISA_GENERIC)
+  (void)now;
+#else
+  __asm__ volatile("prefetcht1 8192(%0)" : : "r"(now));
+#endif
 }
 
 #endif  // AOTC_CONTRACT_NEST_H_
