@@ -59,9 +59,8 @@ TEST_P(Planted, IsCaught) {
 }
 
 const Fault kFaults[] = {
-    {"WrongLane", "contract_tile", "contract_tile.h",
-     "for (int v = 0; v < NV; ++v) weights[v] = row.load(v);",
-     "for (int v = 0; v < NV; ++v) weights[v] = row.load(v ^ (NV > 1));"},
+    {"WrongLane", "contract_tile", "contract_tile.h", "weights[v] = row.load(v);",
+     "weights[v] = row.load(v ^ (NV > 1));"},
     {"NibblesSwapped", "contract_tile_scaled", "contract_weights.h",
      "from[lane / 2] >> lane % 2 * 4 & 15", "from[lane / 2] >> (4 - lane % 2 * 4) & 15"},
     {"SignLost", "contract_tile_scaled", "contract_weights.h", "^ 8) - 8)", "^ 8) - 0)"},
