@@ -48,6 +48,7 @@ void RepeatInference::BoundRounds() {
     if (!stacked.valid()) continue;
     const auto limit = old.values[stacked].limits.find(0);
     if (limit == old.values[stacked].limits.end()) continue;
+    if (trip_.valid() && limit->second.declared) continue;  // what a model declares may be stale
     most_rounds_ = std::min(most_rounds_.value_or(INT32_MAX), limit->second.most);
   }
   if (!most_rounds_) return;
