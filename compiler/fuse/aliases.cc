@@ -1,6 +1,7 @@
 #include "compiler/fuse/aliases.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
@@ -86,7 +87,7 @@ class Orderer {
   bool DestroyLast(const Alias& alias) {
     const ValueId made = WholeOf(alias.output), input = alias.input;
     if (made == input) return true;
-    if (!IsMadeAlone(made) || IsOutput(input)) return false;
+    if (!IsMadeAlone(made) || OutputsIn(input) > 0) return false;
     std::vector<std::pair<size_t, size_t>> edges;
     for (size_t writer = 0; writer < uses_.size(); ++writer) {
       if (!uses_[writer].written.contains(made)) continue;
@@ -115,15 +116,13 @@ class Orderer {
   // Whether kernels make the value, which lies in no larger one, and one output is in it.
   bool IsMadeAlone(ValueId value) const {
     const auto is_made = [&](const Use& use) { return use.written.contains(value); };
-    const auto in_it = [&](ValueId output) { return MemoryOf(output) == value; };
-    return !bases_.contains(value) && std::ranges::any_of(uses_, is_made) &&
-           std::ranges::count_if(graph_.main_region().outputs, in_it) == 1;
+    return !bases_.contains(value) && std::ranges::any_of(uses_, is_made) && OutputsIn(value) == 1;
   }
 
-  // Whether an output has what is in the memory of the value, under whatever shape.
-  bool IsOutput(ValueId value) const {
-    return std::ranges::any_of(graph_.main_region().outputs,
-                               [&](ValueId output) { return MemoryOf(output) == value; });
+  // How many outputs are what is in the memory of the value, under whatever shape.
+  int64_t OutputsIn(ValueId value) const {
+    return std::ranges::count_if(graph_.main_region().outputs,
+                                 [&](ValueId output) { return MemoryOf(output) == value; });
   }
 
   bool HasElementsOf(ValueId view, ValueId base) const {
