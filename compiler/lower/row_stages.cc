@@ -5,6 +5,7 @@
 
 #include "compiler/lower/nest_stages.h"
 #include "compiler/lower/ranked_reduction.h"
+#include "compiler/lower/running.h"
 #include "compiler/lower/updates.h"
 #include "compiler/support/strings.h"
 
@@ -97,6 +98,9 @@ class RowWriter {
     if (const std::optional<Updates> updates = ReadUpdates(nest_, stage)) {
       return UpdateReduction(stage, *updates);
     }
+    if (const std::optional<RunningStage> running = ReadRunning(nest_, stage)) {
+      return RunningReduction(*running);
+    }
     std::vector<Stmt> saved = std::move(out_);
     out_.clear();
     const std::optional<ExprOp> lane_op = LaneCombiner(stage.combiner);
@@ -152,18 +156,19 @@ class RowWriter {
            IsDenseAlong(stage, stage.inner.back()) && !IsDenseAlong(stage, stage.reduce.back());
   }
 
-  // A sum per lane, and its store.
-  std::optional<std::vector<Stmt>> ReductionAcross(const FlatStage& stage,
-                                                   const Lanes* lanes) const {
+  // The sums of a reduction to memory, one for each lane.
+  struct Sums {
+    Stmt begin = {}, add = {}, store = {};
+  };
+
+  std::optional<Sums> SumsOf(const FlatStage& stage, const Lanes* lanes) const {
     const FlatResult& result = stage.results[0];
     const std::string name = AccumulatorName(stage, 0);
-    std::vector<Stmt> body = {Declare(name, stage.combiner.identity[0])};
     const Expr accumulator = VectorVar(name, stage.bodies[0].dtype(), lanes ? lanes->count : 1);
     if (lanes == nullptr) {
-      for (Stmt& stmt : Around(stage.reduce, AccumulateElements(stage, {name})))
-        body.push_back(std::move(stmt));
-      body.push_back(Store(result.tensor, result.index, Cast(result.dtype, accumulator)));
-      return body;
+      return Sums{.begin = Declare(name, stage.combiner.identity[0]),
+                  .add = AccumulateElements(stage, {name})[0],
+                  .store = Store(result.tensor, result.index, Cast(result.dtype, accumulator))};
     }
     const Bounds bounds = StageBounds(nest_, stage);
     const std::optional<Expr> identity = VectorizeExpr(stage.combiner.identity[0], *lanes, bounds);
@@ -175,10 +180,36 @@ class RowWriter {
     combined.vectors["b0"] = *element;
     const std::optional<Expr> next = VectorizeExpr(stage.combiner.combine[0], combined, bounds);
     if (!next) return std::nullopt;
-    body = {Declare(name, *identity)};
-    for (Stmt& stmt : Around(stage.reduce, {Assign(name, *next)})) body.push_back(std::move(stmt));
-    body.push_back(Store(result.tensor, *first, accumulator));
+    return Sums{.begin = Declare(name, *identity),
+                .add = Assign(name, *next),
+                .store = Store(result.tensor, *first, accumulator)};
+  }
+
+  std::optional<std::vector<Stmt>> ReductionAcross(const FlatStage& stage,
+                                                   const Lanes* lanes) const {
+    std::optional<Sums> sums = SumsOf(stage, lanes);
+    if (!sums) return std::nullopt;
+    std::vector<Stmt> body = {std::move(sums->begin)};
+    for (Stmt& stmt : Around(stage.reduce, {std::move(sums->add)})) body.push_back(std::move(stmt));
+    body.push_back(std::move(sums->store));
     return body;
+  }
+
+  // A result at each step of the reduction, which lanes lie across where they are neighbours.
+  void RunningReduction(const RunningStage& running) {
+    const FlatStage& stage = running.stage;
+    const auto steps = [&](const Lanes* lanes) -> std::optional<std::vector<Stmt>> {
+      std::optional<Sums> sums = SumsOf(stage, lanes);
+      if (!sums) return std::nullopt;
+      const Axis& within = stage.reduce[0];
+      std::vector<Stmt> step = {std::move(sums->add)};
+      if (running.counts_from_next) step = {If(Lt(0, Var(within.name)), std::move(step))};
+      step.push_back(std::move(sums->store));
+      return std::vector<Stmt>{std::move(sums->begin),
+                               For(within.name, 0, within.extent, std::move(step))};
+    };
+    const std::vector<Axis> around(stage.inner.begin(), stage.inner.end() - 1);
+    Append(Around(around, VectorLoop(stage.inner.back(), steps)));
   }
 
   bool VectorReduction(const FlatStage& stage, ExprOp lane_op) {

@@ -10,10 +10,10 @@
 //
 // What is sorted are words in y itself: 32 bits of a key over 32 bits of the place that it came
 // from. Keys of 64 bits are sorted by their upper halves, then those that have one upper half by
-// their lower ones. Words are put in buckets by their first byte that differs, in place, and each
-// bucket by its next byte, down to a few words.
+// their lower ones. Words are put in buckets by the eight bits from the first that differs on, in
+// place, and each bucket in the same way, down to a few words.
 //
-// Sizes: up to 2^31 elements. A pass over each byte that differs; 2 KiB of stack for each.
+// Sizes: up to 2^31 elements. At most eight passes, with 2 KiB of stack for each.
 #ifndef AOTC_RANK_TILE_H_
 #define AOTC_RANK_TILE_H_
 
@@ -49,37 +49,39 @@ AOTC_INLINE void aotc_sort_few(uint64_t *words, int64_t count) {
   }
 }
 
-// Ascending. All have the same bits above those of the byte at `shift`.
-static inline void aotc_sort_words(uint64_t *words, int64_t count, int shift) {
+// Ascending.
+static inline void aotc_sort_words(uint64_t *words, int64_t count) {
+  if (count <= 32) return aotc_sort_few(words, count);
+  uint64_t differ = 0;
+  for (int64_t i = 1; i < count; ++i) differ |= words[i] ^ words[0];
+  int shift = 0;
+  while (differ >> shift > 255) ++shift;
   uint32_t next[256], end[256];
-  for (;; shift -= 8) {
-    if (count <= 32) return aotc_sort_few(words, count);
-    memset(end, 0, sizeof(end));
-    for (int64_t i = 0; i < count; ++i) ++end[words[i] >> shift & 255];
-    if (end[words[0] >> shift & 255] < count) break;
-    if (shift == 0) return;
-  }
+  memset(end, 0, sizeof(end));
+  for (int64_t i = 0; i < count; ++i) ++end[words[i] >> shift & 255];
   uint32_t done = 0;
   for (int b = 0; b < 256; ++b) {
     next[b] = done;
     done += end[b];
     end[b] = done;
   }
-  for (int b = 0; b < 256; ++b) {
-    while (next[b] < end[b]) {
-      uint64_t word = words[next[b]];
-      for (int to = (int)(word >> shift & 255); to != b; to = (int)(word >> shift & 255)) {
-        const uint64_t other = words[next[to]];
-        words[next[to]++] = word;
-        word = other;
+  // Words of a bucket change places with what lies where they go. None of these exchanges waits for
+  // what the one before it read.
+  for (int open = 1; open != 0;) {
+    open = 0;
+    for (int b = 0; b < 256; ++b) {
+      for (uint32_t i = next[b]; i < end[b]; ++i) {
+        const uint64_t word = words[i];
+        const uint32_t to = next[word >> shift & 255]++;
+        words[i] = words[to];
+        words[to] = word;
       }
-      words[next[b]++] = word;
+      open |= next[b] < end[b];
     }
   }
-  if (shift == 0) return;
   uint32_t begin = 0;
   for (int b = 0; b < 256; ++b) {
-    aotc_sort_words(words + begin, end[b] - begin, shift - 8);
+    if (shift > 0 && end[b] - begin > 1) aotc_sort_words(words + begin, end[b] - begin);
     begin = end[b];
   }
 }
@@ -107,7 +109,7 @@ AOTC_INLINE void aotc_sort_row(int64_t count, const T *x, int64_t x_step, uint64
   const uint64_t turned = GreatestFirst ? UINT64_MAX : 0;
   for (int64_t i = 0; i < count; ++i)
     words[i] = (aotc_rank_key(x[i * x_step]) ^ turned) >> 32 << 32 | (uint64_t)i;
-  aotc_sort_words(words, count, 56);
+  aotc_sort_words(words, count);
   if (sizeof(T) <= sizeof(float)) return;
   for (int64_t begin = 0, end; begin < count; begin = end) {
     const uint64_t upper = words[begin] >> 32;
@@ -117,7 +119,7 @@ AOTC_INLINE void aotc_sort_row(int64_t count, const T *x, int64_t x_step, uint64
       const uint64_t place = words[i] & AOTC_RANK_PLACE;
       words[i] = (aotc_rank_key(x[(int64_t)place * x_step]) ^ turned) << 32 | place;
     }
-    aotc_sort_words(words + begin, end - begin, 56);
+    aotc_sort_words(words + begin, end - begin);
   }
 }
 

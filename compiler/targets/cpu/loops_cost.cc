@@ -13,6 +13,7 @@
 #include "compiler/ir/expr_simplify.h"
 #include "compiler/lower/nest_pieces.h"
 #include "compiler/lower/nest_stages.h"
+#include "compiler/lower/running.h"
 #include "compiler/lower/updates.h"
 #include "compiler/targets/cpu/estimate.h"
 #include "compiler/targets/cpu/step_cycles.h"
@@ -122,12 +123,14 @@ class LoopsCost {
       result.loops.push_back({axis.name, MostOf(axis.extent, bounds)});
     }
     const std::optional<Updates> updates = ReadUpdates(nest_, stage);
-    for (const std::vector<Axis>& axes : {stage.inner, stage.reduce}) {
-      for (const Axis& axis : axes) {
-        // An element that is taken to its place goes to one.
-        const bool is_place = updates && updates->HasPlaceOf(axis.name);
-        result.loops.push_back({axis.name, is_place ? 1 : MostOf(axis.extent, bounds)});
-      }
+    const bool is_running = ReadRunning(nest_, stage).has_value();
+    for (const Axis& axis : stage.inner) {
+      // An element that is taken to its place goes to one.
+      const bool is_place = updates && updates->HasPlaceOf(axis.name);
+      result.loops.push_back({axis.name, is_place ? 1 : MostOf(axis.extent, bounds)});
+    }
+    for (const Axis& axis : stage.reduce) {
+      result.loops.push_back({axis.name, is_running ? 1 : MostOf(axis.extent, bounds)});
     }
     for (const Expr& body : stage.bodies) {
       for (const Expr& load : LoadsOf(body)) {
