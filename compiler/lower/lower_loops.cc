@@ -170,10 +170,38 @@ double WorkOfPoint(const Nest& nest) {
   return most;
 }
 
-// Leading axes one iteration to a task, as few as leave about `kTaskPoints` points or less; of the
+// A layout in blocks of channels, [.., c_o, rows, c_i], is cut along its rows first, as it is where
+// a contraction computes it: a worker then reads what it wrote itself.
+std::optional<std::vector<Cut>> RowCuts(const Nest& nest, double work) {
+  if (nest.outer.size() < 3 || nest.HasStatistics()) return std::nullopt;
+  const size_t leading = nest.outer.size() - 3;
+  const NestAxis &blocks = nest.outer[leading], &rows = nest.outer[leading + 1],
+                 &lanes = nest.outer[leading + 2];
+  const bool is_blocked = blocks.name.ends_with("_o") && lanes.name.ends_with("_i") &&
+                          blocks.name.substr(0, blocks.name.size() - 2) ==
+                              lanes.name.substr(0, lanes.name.size() - 2);
+  if (!is_blocked || HasHalo(blocks) || HasHalo(rows)) return std::nullopt;
+  constexpr double kPieces = 4;  // of rows at least, where there are so many
+  const double row = MostPoints(lanes, nest.bounds) * work, all = MostPoints(rows, nest.bounds);
+  if (row * all * MostPoints(blocks, nest.bounds) <= kTaskPoints) return std::nullopt;
+  const double piece =
+      std::max(std::floor(std::min(kTaskPoints / row, std::ceil(all / kPieces))), 1.0);
+  std::vector<Cut> cuts;
+  for (size_t i = 0; i < leading; ++i) cuts.push_back({nest.outer[i].walks, 1});
+  cuts.push_back({rows.walks, static_cast<int64_t>(piece)});
+  const auto more = static_cast<int64_t>(kTaskPoints / std::max(piece * row, 1.0));
+  if (static_cast<double>(more) < MostPoints(blocks, nest.bounds))
+    cuts.push_back({blocks.walks, std::max<int64_t>(more, 1)});
+  return cuts;
+}
+
+// Leading axes one iteration to a task, as few as leave about `kTaskPoints` steps or less; of the
 // last of them several where these are less work than that, and of a long innermost axis a piece.
 std::vector<Cut> PointCuts(const Nest& nest) {
-  const size_t count = TaskAxes(nest, kTaskPoints);
+  const double work = WorkOfPoint(nest);
+  if (std::optional<std::vector<Cut>> cuts = RowCuts(nest, work)) return *std::move(cuts);
+  const size_t count =
+      TaskAxes(nest, std::max<int64_t>(static_cast<int64_t>(kTaskPoints / work), 1));
   std::vector<Cut> cuts;
   for (size_t i = 0; i < count; ++i) cuts.push_back({nest.outer[i].walks, 1});
   if (nest.HasStatistics()) return cuts;
@@ -181,7 +209,6 @@ std::vector<Cut> PointCuts(const Nest& nest) {
   for (size_t i = count; i < nest.outer.size(); ++i) {
     points *= MostPoints(nest.outer[i], nest.bounds);
   }
-  const double work = WorkOfPoint(nest);
   const auto more = static_cast<int64_t>(kTaskPoints / std::max(points * work, 1.0));
   if (count > 0 && more > 1 && !HasHalo(nest.outer[count - 1])) {
     cuts.back().block = more;

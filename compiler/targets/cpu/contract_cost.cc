@@ -31,7 +31,8 @@ class ContractCost {
     const double cycles = std::max(tiles, memory) + apart * std::min(tiles, memory);
     return {.cycles = cycles + core_.task * Tasks(),
             .tasks = Tasks(),
-            .whole_tasks = WholeChunks() * WholePanels()};
+            .whole_tasks = WholeChunks() * WholePanels(),
+            .handed_cycles = Handed()};
   }
 
  private:
@@ -77,6 +78,16 @@ class ContractCost {
     if (c_.outer.empty()) return 1;
     const double last = MostOf(c_.outer.back().extent, c_.nest.bounds);
     return runs_ / std::max(last, 1.0) * Ceil(last, chunk);
+  }
+
+  // A depthwise input that is cut in fewer parts than there are workers: what computes it deals out
+  // its rows, and so some have to read rows of others.
+  double Handed() const {
+    if (!c_.is_depthwise || c_.outer.empty()) return 0;
+    const double last = MostOf(c_.outer.back().extent, c_.nest.bounds);
+    const double parts = Ceil(last, static_cast<double>(std::max<int64_t>(tiling_.chunk, 1)));
+    const double bytes = runs_ * rows_ * static_cast<double>(c_.panel) * kElement;
+    return bytes / core_.l3_rate * std::max(1 - parts / core_.cores, 0.0);
   }
 
   double Tiles() const {

@@ -31,17 +31,13 @@ class ContractLoops {
 
   absl::StatusOr<LoopFunction> Build() {
     function_ = StartFunction(c_.kernel, c_.nest);
-    std::vector<NestAxis> tasks = c_.outer;
-    if (!tasks.empty()) {
-      NestAxis& last = tasks.back();
-      last = {.name = last.name + "_chunk", .extent = Chunks()};
-    }
-    if (!c_.is_depthwise && !c_.nest.HasStatistics()) {
-      const int64_t parts = CeilOf(Panels(), tiling_.panels);
-      tasks.push_back({.name = PanelsAreTasks() ? "panel" : "panel_chunk", .extent = parts});
-      bounds_.Add("panel_chunk", 0, parts - 1);
+    std::vector<NestAxis> tasks = TaskAxes(c_);
+    for (NestAxis& axis : tasks) {
+      if (axis.name == c_.outer.back().name)
+        axis = {.name = axis.name + "_chunk", .extent = Chunks()};
     }
     ChunkRows(tasks);
+    ChunkPanels(tasks);
     function_.tasks = CountOf(tasks);
     std::vector<Stmt> body = DecodeAxes(tasks, Var("task"));
     if (c_.is_depthwise) body.push_back(Let("panel", 0));
@@ -124,6 +120,14 @@ class ContractLoops {
     first_row_ = Var("row_chunk") * tiling_.chunk;
     row_count_ = Var("row_count");
     if (ProveDivisible(c_.row_extent, tiling_.chunk)) row_count_ = tiling_.chunk;
+  }
+
+  void ChunkPanels(std::vector<NestAxis>& tasks) {
+    if (c_.is_depthwise || c_.nest.HasStatistics()) return;
+    const int64_t parts = CeilOf(Panels(), tiling_.panels);
+    const NestAxis axis{.name = PanelsAreTasks() ? "panel" : "panel_chunk", .extent = parts};
+    tasks.insert(RowsComeFirst(c_) ? tasks.end() : tasks.begin(), axis);
+    bounds_.Add("panel_chunk", 0, parts - 1);
   }
 
   // Scratch for the statistics: a vector for each row of a task.

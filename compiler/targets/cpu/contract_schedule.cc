@@ -9,6 +9,7 @@
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/targets/cpu/estimate.h"
 
 namespace aotc {
 namespace {
@@ -61,16 +62,17 @@ int64_t ChooseChunk(const TiledContraction& c, int64_t tile_rows) {
 }
 
 // Every outer axis by itself but the innermost, which is cut in chunks, as the rows are where there
-// is none; panels of columns last.
+// is none; and panels of columns.
 std::vector<Cut> TaskCuts(const TiledContraction& c, int64_t chunk, int64_t panels) {
   std::vector<Cut> cuts;
-  for (const NestAxis& axis : c.outer) cuts.push_back({axis.walks, 1});
-  if (!cuts.empty()) {
-    cuts.back().block = chunk;
-  } else if (!c.row_axis.empty() && RangeOf(c.row_extent, c.nest.bounds).max > chunk) {
-    cuts.push_back({c.row_walks, chunk});
+  for (const NestAxis& axis : TaskAxes(c)) {
+    cuts.push_back({axis.walks, axis.name == c.outer.back().name ? chunk : 1});
   }
-  if (!c.is_depthwise && !c.nest.HasStatistics()) cuts.push_back({{c.column}, panels * c.panel});
+  const bool cuts_rows = c.outer.empty() && !c.row_axis.empty() && chunk > 0 &&
+                         RangeOf(c.row_extent, c.nest.bounds).max > chunk;
+  if (cuts_rows) cuts.push_back({c.row_walks, chunk});
+  if (c.is_depthwise || c.nest.HasStatistics()) return cuts;
+  cuts.insert(RowsComeFirst(c) ? cuts.end() : cuts.begin(), {{c.column}, panels * c.panel});
   return cuts;
 }
 
@@ -134,38 +136,35 @@ int64_t AllPanels(const TiledContraction& c) {
 
 absl::Status Refuse(std::string_view reason) { return absl::FailedPreconditionError(View(reason)); }
 
-// The block of the cut behind those of `done`, which is of these axes.
-absl::StatusOr<int64_t> TakeCut(const Schedule& schedule, const std::vector<std::string>& axes,
-                                size_t& done) {
-  if (done >= schedule.tasks.size() || schedule.tasks[done].axes != axes) {
-    return Refuse(StrCat("tasks are to have a block of ", StrJoin(axes, "*")));
-  }
-  return schedule.tasks[done++].block;
-}
-
 absl::StatusOr<TaskSize> TaskOf(const TiledContraction& c, const Schedule& schedule) {
-  size_t done = 0;
   TaskSize task{.chunk = 0, .panels = 1};
-  for (const NestAxis& axis : c.outer) {
-    AOTC_ASSIGN_OR_RETURN(task.chunk, TakeCut(schedule, axis.walks, done));
-    const bool is_last = &axis == &c.outer.back();
-    if (!is_last && task.chunk != 1) {
-      return Refuse(StrCat("a task has one iteration of ", StrJoin(axis.walks, "*")));
-    }
+  const Cut* rows = FindCut(schedule, c.outer.empty() ? c.row_walks : c.outer.back().walks);
+  if (rows != nullptr) task.chunk = rows->block;
+  if (const Cut* columns = FindCut(schedule, {c.column})) {
+    if (columns->block % c.panel != 0)
+      return Refuse(StrCat("a task has whole panels of ", c.panel));
+    task.panels = columns->block / c.panel;
   }
-  if (c.outer.empty() && FindCut(schedule, c.row_walks) != nullptr) {
-    AOTC_ASSIGN_OR_RETURN(task.chunk, TakeCut(schedule, c.row_walks, done));
-  }
-  if (!c.is_depthwise && !c.nest.HasStatistics()) {
-    AOTC_ASSIGN_OR_RETURN(const int64_t columns, TakeCut(schedule, {c.column}, done));
-    if (columns % c.panel != 0) return Refuse(StrCat("a task has whole panels of ", c.panel));
-    task.panels = columns / c.panel;
-  }
-  if (done != schedule.tasks.size()) return Refuse("tasks are cut along an axis that is whole");
+  if (schedule.tasks != TaskCuts(c, task.chunk, task.panels))
+    return Refuse("its tasks are of other axes, or in another order");
   return task;
 }
 
 }  // namespace
+
+std::vector<NestAxis> TaskAxes(const TiledContraction& c) {
+  std::vector<NestAxis> axes = c.outer;
+  if (!c.is_depthwise) return axes;
+  std::ranges::stable_partition(
+      axes, [&](const NestAxis& axis) { return !UsesVar(c.weight_offset, axis.name); });
+  return axes;
+}
+
+// Parts of rows before those of columns: neighbouring tasks then share their input, which a worker
+// finds where it wrote it. Of more columns than rows there are more weights than that.
+bool RowsComeFirst(const TiledContraction& c) {
+  return !c.outer.empty() || MostOf(c.row_extent, c.nest.bounds) >= static_cast<double>(c.columns);
+}
 
 std::string_view TileOf(const TiledContraction& c) {
   if (c.is_depthwise) return c.is_integer ? "depthwise_tile_int8" : "depthwise_tile";

@@ -19,6 +19,13 @@
 
 namespace aotc {
 
+// The outer axes as tasks are numbered. Those that choose the weights of a depthwise tile, its
+// channels, come last: neighbouring tasks have neighbouring rows, as they have where the input is
+// computed, and a worker reads what it wrote itself.
+std::vector<NestAxis> TaskAxes(const TiledContraction& contraction);
+// Whether tasks are numbered by their rows first, then by their columns.
+bool RowsComeFirst(const TiledContraction& contraction);
+
 // The tile function that computes it, on any instruction set.
 std::string_view TileOf(const TiledContraction& contraction);
 

@@ -94,7 +94,9 @@ double EpilogueCycles(const CpuReading& reading, const Schedule& schedule, const
 // With a worker on each core, of which some have no task at the end.
 double SharedSeconds(const CpuEstimate& estimate, const CpuLimits& limits) {
   const double rounds = std::ceil(estimate.tasks / static_cast<double>(limits.cores));
-  return estimate.cycles / limits.clock_hz * rounds / std::max(estimate.whole_tasks, 1.0);
+  const double handed = estimate.handed_cycles / static_cast<double>(limits.cores);
+  return (estimate.cycles * rounds / std::max(estimate.whole_tasks, 1.0) + handed) /
+         limits.clock_hz;
 }
 
 }  // namespace
@@ -108,7 +110,8 @@ CpuCore::CpuCore(const CpuLimits& limits, int lanes)
       l2_rate(limits.l2_bandwidth / limits.clock_hz),
       l3_rate(limits.l3_bandwidth / limits.clock_hz),
       memory_rate(limits.memory_bandwidth / limits.clock_hz),
-      loads(limits.l1_bandwidth / limits.clock_hz / sizeof(float) / lanes) {}
+      loads(limits.l1_bandwidth / limits.clock_hz / sizeof(float) / lanes),
+      cores(static_cast<double>(limits.cores)) {}
 
 double CpuCore::TileStep(double accumulators, double vectors, double elements, double split) const {
   constexpr double kOfElement = 0.75;  // of what a vector takes

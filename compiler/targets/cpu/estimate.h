@@ -30,6 +30,7 @@ struct CpuCore {
   double l1_bytes, l2_bytes, l3_bytes;
   double l2_rate, l3_rate, memory_rate;  // bytes a cycle
   double loads;                          // of vectors, a cycle
+  double cores;
   double latency = 4;                    // of a multiply-add, in cycles
   double call = 20;                      // cycles of a call, its prologue and its first misses
   double task = 100;                     // cycles of dealing out a task
@@ -44,6 +45,7 @@ struct CpuEstimate {
   double cycles = 0;  // with one worker
   double tasks = 1;
   double whole_tasks = tasks;  // as many of the largest have all of the work
+  double handed_cycles = 0;    // in which workers read what others wrote, all of them together
 };
 
 // The largest value that an extent has; of one without a bound a guess.
