@@ -144,9 +144,9 @@ absl::Status OneHot(OpContext& op) {
     depth = elements[0];
     AOTC_RETURN_IF_ERROR(op.Require(Le(0, depth), "the depth is negative"));
   }
-  if (values.rank() != 1 || !values.dim(0).IsInt(2)) {
-    return AOTC_REFUSAL(InvalidArgument, "needs two values, off and on");
-  }
+  const std::string text = "needs two values, off and on";
+  if (values.rank() != 1) return AOTC_REFUSAL(InvalidArgument, text);
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(values.dim(0), Expr(2), text));
   AOTC_ASSIGN_OR_RETURN(int axis, op.Axis("axis", -1, places.rank() + 1));
   Shape shape = places.shape();
   shape.insert(shape.begin() + axis, depth);

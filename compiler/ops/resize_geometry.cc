@@ -213,7 +213,11 @@ absl::Status SetGivenLengths(OpContext& op, const std::vector<size_t>& axes,
     result[axes[k]].resized = !Same(p, q);
   }
   for (size_t k = 0; k < axes.size(); ++k) {
-    result[axes[k]].out = op.Size(rows[2 * axes.size() + k], 0, static_cast<int>(axes[k]));
+    const Expr& length = rows[2 * axes.size() + k];
+    ResizedAxis& axis = result[axes[k]];
+    axis.out = axis.in.IsInt(0) ? axis.in : op.Size(length, 0, static_cast<int>(axes[k]));
+    if (!axis.in.IsInt(0)) continue;
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(length, axis.in, "an empty axis has nothing to resize"));
   }
   return absl::OkStatus();
 }

@@ -149,9 +149,11 @@ absl::Status ResizeSizes(OpContext& op) {
 }
 
 absl::Status ResizeRegions(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor roi, op.Input(0));
-  if (roi.dtype() != kF32) return AOTC_REFUSAL(InvalidArgument, "roi must be f32");
-  AOTC_RETURN_IF_ERROR(RequireRank(roi, 1, 1));
+  AOTC_ASSIGN_OR_RETURN(const Tensor given, op.Input(0));
+  if (!IsFloat(given.dtype())) return AOTC_REFUSAL(InvalidArgument, "roi must be floats");
+  AOTC_RETURN_IF_ERROR(RequireRank(given, 1, 1));
+  const Tensor roi =
+      op.b().Compute(kF32, given.shape(), [&](const Indices& i) { return Cast(kF32, given(i)); });
   const Expr axes = FloorDiv(roi.dim(0), 2);
   AOTC_RETURN_IF_ERROR(op.RequireEqual(roi.dim(0), axes * 2, "roi must have a start and an end"));
   const Tensor least = LeastFew(
@@ -163,10 +165,10 @@ absl::Status ResizeRegions(OpContext& op) {
     Expr is_region = Bool(true);
     // In parts of the input's length: exact where both are simple fractions.
     const auto numerator = [&](const Expr& at, const Expr& other) {
-      const Expr given = roi({at});
-      const Expr is_near = Le(Unary(ExprOp::kAbs, given), Number(kFarthest, given));
+      const Expr part = roi({at});
+      const Expr is_near = Le(Unary(ExprOp::kAbs, part), Number(kFarthest, part));
       is_region = And(is_region, is_near);
-      const Expr place = Cast(kF64, Select(is_near, given, Number(0, given)));
+      const Expr place = Cast(kF64, Select(is_near, part, Number(0, part)));
       const Expr own = Select(is_simple, least({at}), kFineParts);
       return Cast(kI64, Rounded(place * Cast(kF64, own))) * Select(is_simple, least({other}), 1);
     };

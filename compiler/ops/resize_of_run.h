@@ -19,7 +19,7 @@ inline constexpr std::string_view kResizeTo = "ResizeTo";
 absl::Status ResizeScales(OpContext& op);
 // The same of the sizes that are asked for and attribute `policy`, the keep_aspect_ratio_policy.
 absl::Status ResizeSizes(OpContext& op);
-// roi: f32[2n] -> i64[3, n]: numerators of starts and of lengths, and their denominators. The
+// roi: floats [2n] -> i64[3, n]: numerators of starts and of lengths, and their denominators. The
 // denominator is 0 where the region is none.
 absl::Status ResizeRegions(OpContext& op);
 
