@@ -19,11 +19,7 @@ namespace aotc {
 // The nest that plain loops and their schedules are about.
 absl::StatusOr<Nest> LoopNest(const Kernel& kernel);
 
-// Points that dealing a task out costs little of.
-inline constexpr int64_t kTaskPoints = 4096;
-
-// Vectors of `lanes`; tasks of leading axes of about kTaskPoints: of any axis without a halo they
-// have a piece where that is more.
+// Vectors of `lanes`, tasks as PointCuts has them.
 Schedule ScheduleLoops(const Kernel& kernel, const Nest& nest, int lanes);
 // The same first, then with an iteration of all axes to a task, the innermost in up to eight parts.
 std::vector<Schedule> LoopCandidates(const Kernel& kernel, const Nest& nest, int lanes);

@@ -248,6 +248,17 @@ absl::StatusOr<Nest> BuildRowNest(const Kernel& kernel, size_t most_shared) {
   return NestBuilder(kernel).Build(form);
 }
 
+Expr FullExtent(const NestAxis& axis) {
+  return Simplify(axis.extent + (axis.halo.before + axis.halo.after));
+}
+
+bool HasHalo(const NestAxis& axis) { return axis.halo.before + axis.halo.after > 0; }
+
+size_t KeptAxes(const Nest& nest) {
+  if (!nest.HasStatistics()) return nest.outer.size() + 1;
+  return nest.outer.size() - nest.stages.back().over.size();
+}
+
 std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes) {
   std::vector<std::string> walks;
   for (const NestAxis& axis : axes) walks.insert(walks.end(), axis.walks.begin(), axis.walks.end());

@@ -67,6 +67,13 @@ struct Nest {
   bool HasStatistics() const { return !stages.empty() && !stages.back().over.empty(); }
 };
 
+// Iterations of an axis, its halo included; whether it has one.
+Expr FullExtent(const NestAxis& axis);
+bool HasHalo(const NestAxis& axis);
+
+// Leading axes that no statistic is combined over; where there is no statistic, more than all.
+size_t KeptAxes(const Nest& nest);
+
 // What all of the axes walk, one after another.
 std::vector<std::string> WalksOf(const std::vector<NestAxis>& axes);
 

@@ -31,9 +31,9 @@ struct CpuCore {
   double l2_rate, l3_rate, memory_rate;  // bytes a cycle
   double loads;                          // of vectors, a cycle
   double cores;
-  double latency = 4;                    // of a multiply-add, in cycles
-  double call = 20;                      // cycles of a call, its prologue and its first misses
-  double task = 100;                     // cycles of dealing out a task
+  double latency = 4;  // of a multiply-add, in cycles
+  double call = 20;    // cycles of a call, its prologue and its first misses
+  double task = 100;   // cycles of dealing out a task
 
   // Cycles of one step of a register tile that loads as many vectors, and elements for all lanes.
   double TileStep(double accumulators, double vectors, double elements, double split) const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/lower/lower_loops.h"
+#include "compiler/lower/task_cuts.h"
 #include "compiler/support/rounding.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
