@@ -32,7 +32,7 @@ def binary(draw):
     op = draw.pick(["QLinearAdd", "QLinearMul"])
     return ms_node(op, [byte(draw, dtype, shape), scale(draw), zero(draw, dtype),
                         byte(draw, dtype, other), scale(draw), zero(draw, dtype),
-                        scale(draw, 0.02, 0.2), zero(draw, dtype)])
+                        scale(draw, 0.02, 0.2), zero(draw, dtype)], steps=1)
 
 
 def unary(draw):

@@ -127,6 +127,7 @@ def draw_node(draw, families):
 
 def finish(draw, node, number, form):
     node = operator_types.retyped(draw, operator_values.with_special(draw, node))
+    node = operator_values.check_defined(operator_values.with_defined_casts(node))
     return make_case(draw, node, f"n{number}", form)
 
 
