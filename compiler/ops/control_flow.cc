@@ -298,10 +298,9 @@ absl::Status ScanLength(OpContext& op) {
                           op.NormalizeAxis(axes[j], static_cast<int>(type.dims.size())));
     const Expr& dim = type.dims[static_cast<size_t>(axis)];
     if (!length.valid()) length = dim;
-    if (!ProveEqual(length, dim, op.bounds())) {
-      return AOTC_REFUSAL(InvalidArgument, StrCat("scans inputs of different lengths, ",
-                                                  PrintExpr(length), " and ", PrintExpr(dim)));
-    }
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(
+        length, dim,
+        StrCat("scans inputs of different lengths, ", PrintExpr(length), " and ", PrintExpr(dim))));
   }
   if (!length.valid()) return absl::InternalError("scans nothing");
   op.SetOutput(0, op.b().Compute(DType::kI64, {}, [&](const Indices&) { return length; }));

@@ -59,11 +59,14 @@ absl::StatusOr<Reduction> ReductionOfRun(OpContext& op, const Tensor& x) {
   const size_t rank = shape.size();
   shape.insert(shape.end(), reduced.begin(), reduced.end());
   for (size_t d = rank; d < shape.size(); ++d) result.axes.push_back(static_cast<int>(d));
+  const bool is_empty = ElementCount(dims).IsInt(0);
   result.x = op.b().Compute(x.dtype(), shape, [&](const Indices& i) {
+    if (is_empty) return NumberConst(0, x.dtype());  // there is nothing to read
     const Indices of_result(i.begin(), i.begin() + static_cast<int64_t>(rank));
     Indices indices;
     for (size_t d = 0; d < dims.size(); ++d) {
-      const Expr other = keep_dims ? i[d] : axes.OfOther(d, of_result);
+      // Below a bound of the user's a dim of the result is just required to be that of x.
+      const Expr other = keep_dims ? i[d] : Min(axes.OfOther(d, of_result), dims[d] - 1);
       indices.push_back(Select(axes.Names(d), i[rank + d], other));
     }
     return x.Stored(indices);
