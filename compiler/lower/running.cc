@@ -1,10 +1,8 @@
 #include "compiler/lower/running.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "compiler/lower/nest_stages.h"

@@ -215,9 +215,12 @@ absl::Status SetGivenLengths(OpContext& op, const std::vector<size_t>& axes,
   for (size_t k = 0; k < axes.size(); ++k) {
     const Expr& length = rows[2 * axes.size() + k];
     ResizedAxis& axis = result[axes[k]];
-    axis.out = axis.in.IsInt(0) ? axis.in : op.Size(length, 0, static_cast<int>(axes[k]));
-    if (!axis.in.IsInt(0)) continue;
-    AOTC_RETURN_IF_ERROR(op.RequireEqual(length, axis.in, "an empty axis has nothing to resize"));
+    if (!axis.in.IsInt(0)) {
+      axis.out = op.Size(length, 0, static_cast<int>(axes[k]));
+      continue;
+    }
+    AOTC_RETURN_IF_ERROR(op.RequireEqual(length, 0, "an empty axis has nothing to resize"));
+    axis.out = axis.in;
   }
   return absl::OkStatus();
 }
