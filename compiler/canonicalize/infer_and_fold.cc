@@ -200,15 +200,10 @@ absl::StatusOr<NodeKernel> Inference::BuildKernel(Graph& graph, NodeId node, Reg
 
 absl::StatusOr<NodeKernel> Inference::CheckedKernel(Rebuilder& rebuilder, NodeId id) {
   Graph& graph = rebuilder.graph();
-  const bool always_runs = rebuilder.region() == graph.main;
   AOTC_ASSIGN_OR_RETURN(NodeKernel kernel, BuildKernel(graph, id, rebuilder.region()));
-  const Node& node = graph.nodes[id];
   AOTC_RETURN_IF_ERROR(CheckSizes(graph, kernel.kernel));
+  const bool always_runs = rebuilder.region() == graph.main;
   if (sizes_.bounded) AOTC_RETURN_IF_ERROR(CheckReads(kernel.kernel, always_runs));
-  const bool axes_of_run = HasInput(node, 1) && !graph.values[node.inputs[1]].constant;
-  if (sizes_.bounded && always_runs && node.op == "Squeeze" && !axes_of_run) {
-    AOTC_RETURN_IF_ERROR(CheckSqueeze(kernel.kernel, node.inputs.size() > 1));
-  }
   return kernel;
 }
 

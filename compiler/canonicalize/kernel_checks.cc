@@ -4,7 +4,6 @@
 #include <string>
 
 #include "compiler/ir/expr_text.h"
-#include "compiler/ir/graph_text.h"
 #include "compiler/ir/kernel_bounds.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
@@ -31,24 +30,6 @@ absl::Status CheckReads(const Kernel& kernel, bool always_runs) {
     }
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckSqueeze(const Kernel& kernel, bool has_axes) {
-  const Bounds bounds = BoundsOf(kernel.symbols);
-  const KernelTensor& from = kernel.tensors[kernel.params.front()];
-  const Shape& to = kernel.tensors[kernel.params.back()].shape;
-  if (!ProveEqual(ElementCount(from.shape), ElementCount(to), bounds)) {
-    const std::string type = PrintType(TensorType(from.dtype, from.shape));
-    return AOTC_REFUSAL(
-        InvalidArgument,
-        StrCat("it drops a dim of ", type, " that is not 1 at all sizes: pin that with --dim"));
-  }
-  const auto may_be_one = [&](const Expr& dim) { return Prove(Ne(dim, 1), bounds) != true; };
-  const auto found = std::ranges::find_if(to, may_be_one);
-  if (has_axes || found == to.end()) return absl::OkStatus();
-  return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("its result has another rank where the dim ", PrintExpr(*found),
-                             " is 1: pin that with --dim, or give it a larger least size"));
 }
 
 }  // namespace aotc

@@ -17,10 +17,6 @@ inline constexpr std::string_view kLargerSize = ": give --dim a larger least siz
 // element for an index of the run; a branch or a round that reads at one may not run then.
 absl::Status CheckReads(const Kernel& kernel, bool always_runs);
 
-// ONNX drops the dims of a Squeeze that are 1 when the model runs: those that it names have to be,
-// and without names no other may be. What a branch drops is trusted.
-absl::Status CheckSqueeze(const Kernel& kernel, bool has_axes);
-
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_CANONICALIZE_KERNEL_CHECKS_H_

@@ -176,14 +176,13 @@ absl::Status Squeeze(OpContext& op) {
   }
   Shape shape;
   for (int d = 0; d < x.rank(); ++d) {
-    bool named = std::find(axes.begin(), axes.end(), d) != axes.end();
-    bool is_one = ProveEqual(x.dim(d), 1, op.bounds());
-    if (named && Prove(Ne(x.dim(d), 1), op.bounds()) == true) {
-      return AOTC_REFUSAL(InvalidArgument,
-                          StrCat("axis ", d, " cannot be dropped: its dim is not 1"));
+    if (std::ranges::count(axes, d) > 0) {
+      AOTC_RETURN_IF_ERROR(
+          op.RequireEqual(x.dim(d), 1, StrCat("axis ", d, " cannot be dropped: its dim is not 1")));
+      continue;
     }
-    if (named || (is_one && !op.HasInput(1))) continue;
-    if (!op.HasInput(1) && op.IsOfRun(x.dim(d))) {
+    if (!op.HasInput(1)) {
+      if (ProveEqual(x.dim(d), 1, op.bounds())) continue;
       AOTC_RETURN_IF_ERROR(op.Require(
           Ne(x.dim(d), 1), StrCat("the result has another rank: axis ", d, " has the dim 1")));
     }

@@ -236,13 +236,19 @@ def expect(node, name, model, inputs):
     return results and {output: convert(array) for output, array in results.items()}
 
 
-def has_symbol(node, free):
-    """Whether one operand alone is an input, and has a first dim: not of 1 beside others, to which
-    it would be repeated, as what has a symbol is not.
+def least_symbol(node):
+    """The least first dim that may have a symbol: not 1 beside others, to which it would be
+    repeated, as what has a symbol is not, nor where a Squeeze drops it without being told to.
     """
+    if node.op == "Squeeze":
+        return 1 if len(node.operands) > 1 or node.attributes else 2
+    return 2 if len(node.operands) > 1 else 1
+
+
+def has_symbol(node, free):
+    """Whether one operand alone is an input, and has a first dim that may have a symbol."""
     shapes = [node.operands[i].shape for i in free]
-    least = 2 if len(node.operands) > 1 else 1
-    return len(shapes) == 1 and len(shapes[0]) > 0 and shapes[0][0] >= least
+    return len(shapes) == 1 and len(shapes[0]) > 0 and shapes[0][0] >= least_symbol(node)
 
 
 def choose_symbols(draw, node, name, free):
