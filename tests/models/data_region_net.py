@@ -204,7 +204,7 @@ def loop_in_loop(p):
     }}""")
     last, tops = p.op("Loop", p.count_of(p.flags(6)), p.const(True, bool), p.data(2), outputs=2,
                       body=body)
-    p.bound("inner", 0, 6, n1=2, f2=np.arange(6) < 4)
+    p.bound("inner", 0, 11, n1=4, f2=np.arange(6) < 4)  # more than what is drawn takes
     p.output(last)
     p.output(p.bound(tops, 0, 5, n1=1, f2=True))
 
