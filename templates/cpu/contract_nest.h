@@ -60,4 +60,24 @@ AOTC_INLINE void aotc_prefetch_weights(const void *now) {
 #endif
 }
 
+// Asks for the element of the input at `offset`, which may lie beyond its end. What another worker
+// has just written comes from that one's cache, which takes as long as memory does.
+template <class Element>
+AOTC_INLINE void aotc_prefetch_input(const Element *data, int64_t offset) {
+#if defined(AOTC_ISA_GENERIC)
+  (void)data;
+  (void)offset;
+#else
+  __asm__ volatile("prefetcht0 (%0,%1)" : : "r"(data), "r"(offset * (int64_t)sizeof(Element)));
+#endif
+}
+
+// Where the walk along the rows of a tile goes from block to block, asks for the next one.
+template <int MR, class Input>
+AOTC_INLINE void aotc_prefetch_block(const Input &input, const aotc_nest &nest, int64_t offset) {
+  if (nest.extent[1] > 1 || nest.extent[2] == 1) return;
+  AOTC_UNROLL(32)
+  for (int m = 0; m < MR; ++m) input.prefetch(m, offset + nest.input_stride[2]);
+}
+
 #endif  // AOTC_CONTRACT_NEST_H_

@@ -21,8 +21,9 @@
 //   relu_epilogue epilogue; epilogue.bias = bias + n0; epilogue.y = y + m0 * 40 + n0;
 //   aotc_contract_tile<14, 2>(rows, panel, aotc_nest_dense(512, 32), epilogue);
 //
-// Input: any type with `aotc_vf load(int m, int64_t offset) const`, row m's value in all lanes;
-//   offset is the sum of the nest's steps times its input strides. aotc_rows is the usual one.
+// Input: any type with `aotc_vf load(int m, int64_t offset) const`, row m's value in all lanes, and
+//   `void prefetch(int m, int64_t offset) const`, which asks for it; offset is the sum of the nest's
+//   steps times its input strides. aotc_rows is the usual one.
 // Weights: (k, v, lane) lies at data[sum of steps times weight strides + v * AOTC_LANES + lane], as
 //   f32, f16 or bf16, or as 8 or 4 bits with scales (contract_weights.h). Panels of 32 columns
 //   serve AVX-512 with NV 2, AVX2 with NV 2 or 4, SSE2 with NV 2, 4 or 8.
@@ -48,6 +49,9 @@ struct aotc_rows {
   AOTC_MEMBER aotc_vf load(int m, int64_t offset) const {
     return aotc_load_one(data + m * RowStride + offset);
   }
+  AOTC_MEMBER void prefetch(int m, int64_t offset) const {
+    aotc_prefetch_input(data, m * RowStride + offset);
+  }
 };
 
 // Rows whose distance is known when the kernel runs.
@@ -57,6 +61,9 @@ struct aotc_rows_strided {
   int64_t row_stride;
   AOTC_MEMBER aotc_vf load(int m, int64_t offset) const {
     return aotc_load_one(data + m * row_stride + offset);
+  }
+  AOTC_MEMBER void prefetch(int m, int64_t offset) const {
+    aotc_prefetch_input(data, m * row_stride + offset);
   }
 };
 
@@ -136,6 +143,7 @@ AOTC_INLINE void aotc_contract_reduce(const Input &input, const Weights &weights
       for (int64_t i2 = 0; i2 < nest.extent[2]; ++i2) {
         const int64_t offset = aotc_nest_input(nest, i0, i1, i2);
         const auto row = aotc_weights_at<NV>(weights, nest, i0, i1, i2);
+        aotc_prefetch_block<MR>(input, nest, offset);
         aotc_contract_loop<MR, NV, KU>(input, offset, row, nest, acc);
       }
     }

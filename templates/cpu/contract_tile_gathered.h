@@ -22,6 +22,7 @@ template <class Elements>
 struct aotc_gathered_rows {
   const Elements &elements;
   AOTC_MEMBER aotc_vf load(int m, int64_t step) const { return aotc_broadcast(elements(m, step)); }
+  AOTC_MEMBER void prefetch(int, int64_t) const {}
 };
 
 // `row`: elements from the weights of a step to those of the next.
