@@ -15,6 +15,7 @@ import onnx
 from onnx import numpy_helper
 
 import compare_outputs
+import suite
 import table_values
 from build_output import Failure, build_library, compile_model, model_name
 from model_table import CompiledModel
@@ -91,8 +92,12 @@ def shape_flags(inputs, data):
     """--shape of inputs that the model leaves open, for all data that are given."""
     flags = []
     for i, value in enumerate(inputs):
-        shapes = [one[i].shape for one in data if i < len(one) and hasattr(one[i], "shape")]
-        if tensor_type(value) is None or not shapes or not is_open(tensor_type(value)):
+        given = [one[i] for one in data if i < len(one)]
+        if tensor_type(value) is None:
+            flags += suite.room_flags(value.name, sum(map(suite.items_of, given), []))
+            continue
+        shapes = [one.shape for one in given if hasattr(one, "shape")]
+        if not shapes or not is_open(tensor_type(value)):
             continue
         spans = [(min(sizes), max(sizes)) for sizes in zip(*shapes)]
         text = "x".join(f"{low}" if low == high else f"{low}..{high}" for low, high in spans)

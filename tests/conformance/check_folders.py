@@ -33,11 +33,14 @@ def main():
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--folder", action="append", choices=suite.FOLDERS)
     parser.add_argument("--sample", type=int, help="so many tests of all")
+    parser.add_argument("--also", action="append", default=[], help="a test beside the drawn ones")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     cases = suite.read_all(options.folder or suite.FOLDERS)
     if options.sample:
+        also = [case for case in cases if case.name in options.also]
         cases = random.Random(options.seed).sample(cases, options.sample)
+        cases += [case for case in also if case not in cases]
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         for case in cases:
