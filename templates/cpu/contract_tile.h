@@ -22,8 +22,8 @@
 //   aotc_contract_tile<14, 2>(rows, panel, aotc_nest_dense(512, 32), epilogue);
 //
 // Input: any type with `aotc_vf load(int m, int64_t offset) const`, row m's value in all lanes, and
-//   `void prefetch(int m, int64_t offset) const`, which asks for it; offset is the sum of the nest's
-//   steps times its input strides. aotc_rows is the usual one.
+//   `void prefetch(int m, int64_t offset) const`, which asks for it; offset is the sum of the steps
+//   of the nest times its input strides. aotc_rows is the usual one.
 // Weights: (k, v, lane) lies at data[sum of steps times weight strides + v * AOTC_LANES + lane], as
 //   f32, f16 or bf16, or as 8 or 4 bits with scales (contract_weights.h). Panels of 32 columns
 //   serve AVX-512 with NV 2, AVX2 with NV 2 or 4, SSE2 with NV 2, 4 or 8.
