@@ -201,6 +201,7 @@ std::string CExprPrinter::Pointer(TensorId buffer, const Expr& offset) const {
 std::string CExprPrinter::Term(const Expr& e) const { return Wrapped(e, kSum); }
 
 CExprPrinter::Text CExprPrinter::PrintNode(const Expr& e) const {
+  uses_.vectors |= e.lanes() > 1;
   if (!NeedsNarrowing(e)) return PrintOperator(WithTypedOperand(e));
   if (IsSubByte(e.dtype())) {
     uses_.packed = true;

@@ -26,11 +26,13 @@ std::string CLiteral(const Expr& constant);
 // What printed expressions need of runtime-lite.
 struct CExprUses {
   bool functions = false;  // such as aotc_max: scalar_math.h, or for lanes vector_math.h
+  bool vectors = false;    // several lanes: vector.h, vector_convert.h and vector_math.h
   bool float8 = false;     // float8.h
   bool packed = false;     // nibbles.h
 
   void Add(const CExprUses& other) {
     functions |= other.functions;
+    vectors |= other.vectors;
     float8 |= other.float8;
     packed |= other.packed;
   }

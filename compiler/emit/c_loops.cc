@@ -50,6 +50,8 @@ class Emitter {
     // Values may be rounded to a type that no buffer has.
     if (printer_.uses().float8) text_.headers.insert("float8.h");
     if (printer_.uses().packed) text_.headers.insert("nibbles.h");
+    if (spelling_.vectors && printer_.uses().vectors)
+      text_.headers.insert({"vector.h", "vector_convert.h", "vector_math.h"});
     for (const LoopBuffer& buffer : function_.buffers) {
       if (IsFloat(buffer.dtype) && BitWidth(buffer.dtype) == 8) text_.headers.insert("float8.h");
       if (IsSubByte(buffer.dtype)) text_.headers.insert("nibbles.h");

@@ -18,7 +18,7 @@ struct CKernelText {
   std::string objects = {};  // structs of the tiles' typed holes
   std::string body = {};
   std::string enter = {}, leave = {};  // before the first task and behind the last: tiles' set-up
-  std::set<std::string> headers = {};  // of the tile functions called and the element types
+  std::set<std::string> headers = {};  // of what the text calls and of its types
 };
 
 // How a target spells what is not plain C++.

@@ -111,9 +111,7 @@ std::string EmitCpuKernels(const std::vector<CpuKernelRef>& kernels, const Isa& 
       StrCat("// Kernels of ", prefix, " for ", isa.name, ".\n",
              "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n\n", "#define ",
              isa.family->macro, "\n", FeatureMacros(isa), "#include \"aotc/target_begin.h\"\n\n",
-             "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n",
-             "#include \"aotc/vector.h\"\n#include \"aotc/vector_convert.h\"\n",
-             "#include \"aotc/vector_math.h\"\n");
+             "#include \"aotc/half.h\"\n#include \"aotc/scalar_math.h\"\n");
   for (const std::string& header : headers) StrAppend(&text, "#include \"aotc/", header, "\"\n");
   StrAppend(&text, "\n", bodies, "#include \"aotc/target_end.h\"\n");
   return text;
