@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "compiler/ir/expr_text.h"
 #include "compiler/ir/kernel_bounds.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"

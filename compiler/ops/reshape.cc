@@ -169,7 +169,8 @@ absl::Status SqueezeAlongRun(OpContext& op, const Tensor& x) {
 absl::Status Squeeze(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(Tensor x, op.Input(0));
   std::vector<int> axes;
-  if (op.HasInput(1)) {
+  const bool are_named = op.HasInput(1);
+  if (are_named) {
     AOTC_ASSIGN_OR_RETURN(const bool of_run, HasRunElements(op, 1));
     if (of_run) return SqueezeAlongRun(op, x);
     AOTC_ASSIGN_OR_RETURN(axes, NamedAxes(op, x.rank()));
@@ -181,7 +182,7 @@ absl::Status Squeeze(OpContext& op) {
           op.RequireEqual(x.dim(d), 1, StrCat("axis ", d, " cannot be dropped: its dim is not 1")));
       continue;
     }
-    if (!op.HasInput(1)) {
+    if (!are_named) {
       if (ProveEqual(x.dim(d), 1, op.bounds())) continue;
       AOTC_RETURN_IF_ERROR(op.Require(
           Ne(x.dim(d), 1), StrCat("the result has another rank: axis ", d, " has the dim 1")));

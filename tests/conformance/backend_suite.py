@@ -89,7 +89,8 @@ def is_open(tensor):
 
 
 def shape_flags(inputs, data):
-    """--shape of inputs that the model leaves open, for all data that are given."""
+    """--shape of inputs that the model leaves open, and room for sequences, for all data that are
+    given."""
     flags = []
     for i, value in enumerate(inputs):
         given = [one[i] for one in data if i < len(one)]

@@ -7,6 +7,7 @@
 namespace aotc {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const Value& ValueNamed(const Graph& graph, std::string_view name) {
@@ -210,7 +211,8 @@ TEST(InferAndFold, ASqueezeDropsTheSameDimsInAllRuns) {
               HasSubstr("ends a run with a status where axis 0 cannot be dropped: its dim is "));
   EXPECT_THAT(note("Squeeze(%x)", "1..3"),
               HasSubstr("ends a run with a status where the result has another rank: axis 0 has "));
-  EXPECT_THAT(note("Squeeze(%x, %first)", "2..3"), HasSubstr("error: "));
+  EXPECT_THAT(note("Squeeze(%x, %first)", "2..3"),
+              AllOf(HasSubstr("error: "), HasSubstr("axis 0 cannot be dropped: its dim is not 1")));
   EXPECT_EQ(note("Squeeze(%x)", "2..3"), "");
   EXPECT_EQ(note("Squeeze(%x)", "1..1"), "");
   EXPECT_EQ(note("Squeeze(%x, %first)", "1..1"), "");
@@ -226,6 +228,7 @@ TEST(InferAndFold, ASqueezeInABranchLooksWhereTheBranchRuns) {
       region then_branch() -> (%b) { %s = ReduceMax(%x, %first) {keepdims=0} %b = Neg(%s) }
   })"),
                                     "expand-ops,infer-and-fold");
+  EXPECT_THAT(result.diagnostics.Render(), HasSubstr("ends a run with a status where axis 0 "));
   ASSERT_TRUE(result.graph.ok()) << result.graph.status();
   EXPECT_TRUE(result.graph->symbols[0].checks.empty());
   const std::string text = PrintGraph(*result.graph);
