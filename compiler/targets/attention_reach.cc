@@ -36,6 +36,12 @@ class Masks {
 
   std::vector<Seen> found() const { return found_; }
 
+  bool UsesStages(const Expr& e) const {
+    return std::ranges::any_of(a_.scores.stages, [&](const FlatStage& stage) {
+      return UsesVar(e, stage.results[0].variable);
+    });
+  }
+
  private:
   bool PeelSelect() {
     if (score_.op() != ExprOp::kSelect) return false;
@@ -70,12 +76,6 @@ class Masks {
     if (score_->name != a_.scores.stages[at_ - 1].results[0].variable) return false;
     score_ = a_.scores.stages[--at_].bodies[0];
     return at_ > 0;  // the first is the product
-  }
-
-  bool UsesStages(const Expr& e) const {
-    return std::ranges::any_of(a_.scores.stages, [&](const FlatStage& stage) {
-      return UsesVar(e, stage.results[0].variable);
-    });
   }
 
   const Attention& a_;
@@ -187,16 +187,26 @@ KeyRange ReachedKeys(const Attention& attention, const Expr& first_row, const Ex
 
 std::optional<MaskOfElements> ReadMaskOfElements(const Attention& attention) {
   std::optional<MaskOfElements> mask;
-  for (const Seen& seen : Masks(attention).found()) {
+  double hidden = kLeast;
+  const Masks masks(attention);
+  for (const Seen& seen : masks.found()) {
+    if (masks.UsesStages(seen.condition)) return std::nullopt;  // which follows from the scores
+    hidden = std::max(hidden, seen.hidden);
     const bool differs = std::ranges::any_of(LoadsOf(seen.condition), [&](const Expr& load) {
       return UsesVar(load, attention.key_axis);
     });
     if (!differs) continue;
-    if (!mask) mask = {.seen = Bool(true), .hidden = kLeast};
+    if (!mask) mask = {.seen = Bool(true)};
     mask->seen = And(mask->seen, seen.condition);
-    mask->hidden = std::max(mask->hidden, seen.hidden);
   }
+  if (mask) mask->hidden = hidden;  // what another mask hides may be that instead
   return mask;
+}
+
+Expr IsFarBelow(double hidden, const Expr& top) {
+  if (hidden == kLeast) return Bool(true);
+  constexpr double kDepth = 110;  // exp of less than -104 is less than half of the least f32
+  return Lt(FloatConst(hidden + kDepth), top);
 }
 
 }  // namespace aotc

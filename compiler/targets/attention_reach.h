@@ -34,6 +34,10 @@ struct MaskOfElements {
 // from key to key.
 std::optional<MaskOfElements> ReadMaskOfElements(const Attention& attention);
 
+// Whether the weight of a score, at most `hidden`, is 0 in f32 beside one of `top`, f32; that of
+// -inf always is.
+Expr IsFarBelow(double hidden, const Expr& top);
+
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_TARGETS_ATTENTION_REACH_H_

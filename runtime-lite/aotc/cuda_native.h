@@ -61,6 +61,8 @@ AOTC_DEVICE unsigned aotc_lane() {
 }
 
 AOTC_DEVICE void aotc_syncthreads() { __syncthreads(); }
+// The same; whether any thread of the block says so.
+AOTC_DEVICE bool aotc_syncthreads_any(bool says) { return __syncthreads_or(says) != 0; }
 AOTC_DEVICE void aotc_syncwarp() { __syncwarp(); }
 AOTC_DEVICE void aotc_threadfence() { __threadfence(); }
 

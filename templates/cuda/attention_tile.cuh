@@ -8,8 +8,8 @@
 //
 // Example, 64 rows by 32 keys at a time, of depth 64, by 128 threads:
 //
-//   struct scaled { AOTC_MEMBER float operator()(int64_t, int64_t, float s) const {
-//     return 0.125f * s; } };                                    // in an unnamed namespace
+//   struct scaled { enum { hides = 0 };                           // in an unnamed namespace
+//     AOTC_MEMBER float operator()(int64_t, int64_t, float s) const { return 0.125f * s; } };
 //   ...
 //   const aotc_attention_range<int64_t> range = {64 * block, rows, 0, keys, columns};
 //   aotc_attention_tile<64, 32, 64, 64, 4, 0, 0>(q, k, score, v, epilogue, range);
@@ -17,6 +17,9 @@
 // q(i, d), k(j, d), v(j, e): elements as f32; 0 beyond their bounds (they are called up to the end
 //   of the block, and of Depth or Columns).
 // score(i, j, s), epilogue(i, e, y): called once for each score and each result that exists.
+// score.counts(i, j, top), where score.hides is not 0: whether the score may have a weight in a row
+//   whose largest so far is `top` (-inf: it has none). Blocks of keys none of which counts in any
+//   row are left out, as a mask of elements may have them; keys and values are not read there.
 // KByKey and VByKey tell which neighbours are fetched together: 1 for elements that lie together
 //   from key to key, 0 along d or e.
 // Threads: exactly BM / TM * 8, in one dimension: eight neighbours share TM rows. Every thread of
@@ -128,6 +131,28 @@ AOTC_DEVICE void aotc_attention_multiply(
   }
 }
 
+// The first block of keys from `key` on of which a score counts; the end where there is none.
+template <class Shape, class Score, class Index>
+AOTC_DEVICE Index aotc_attention_next(const Score &score, const aotc_attention_range<Index> &range,
+                                      Index key, int place, int lane,
+                                      const aotc_attention_state<Shape> &state) {
+  if constexpr (Score::hides != 0) {
+    for (; key < range.key_end(); key += Shape::block_keys) {
+      bool counts = false;
+      for (int i = 0; i < Shape::thread_rows; ++i) {
+        const Index row = range.row_begin + place + i * Shape::places;
+        for (int j = 0; j < Shape::thread_keys && !counts; ++j) {
+          const Index other = key + lane + j * Shape::lanes;
+          const bool exists = row < range.row_end && other < range.key_end();
+          counts = exists && score.counts(row, other, state.top[i]);
+        }
+      }
+      if (aotc_syncthreads_any(counts)) break;
+    }
+  }
+  return key;
+}
+
 // Weights of the block's keys against the largest score so far, and the state against it too.
 template <class Shape, class Score, class Index>
 AOTC_DEVICE void aotc_attention_weigh(const Score &score, const aotc_attention_range<Index> &range,
@@ -237,10 +262,12 @@ AOTC_DEVICE void aotc_attention_tile(const Q &q, const K &k, const Score &score,
     const float element = q(range.row_begin + i / Depth, static_cast<Index>(i % Depth));
     queries[i / Depth * shape::depth_stride + i % Depth] = element;
   }
-  aotc_attention_fetch<BN, Depth, shape::threads, KByKey>(k, range.key_begin, key_part);
-  aotc_attention_keep<BN, Depth, shape::threads, KByKey>(keys + 0, shape::depth_stride, key_part);
-  for (Index key = range.key_begin; key < range.key_end(); key += BN) {
-    const bool more = key + BN < range.key_end();
+  Index key = aotc_attention_next(score, range, range.key_begin, place, lane, state);
+  if (key < range.key_end()) {
+    aotc_attention_fetch<BN, Depth, shape::threads, KByKey>(k, key, key_part);
+    aotc_attention_keep<BN, Depth, shape::threads, KByKey>(keys + 0, shape::depth_stride, key_part);
+  }
+  while (key < range.key_end()) {
     aotc_syncthreads();
     aotc_attention_fetch<BN, Columns, shape::threads, VByKey>(v, key, value_part);
     float scores[TM][shape::thread_keys] = {};
@@ -248,9 +275,9 @@ AOTC_DEVICE void aotc_attention_tile(const Q &q, const K &k, const Score &score,
     aotc_attention_weigh<shape>(score, range, key, place, lane, scores, state, weights + 0);
     aotc_attention_keep<BN, Columns, shape::threads, VByKey>(values + 0, Columns, value_part);
     aotc_syncthreads();
-    if (more) {
-      aotc_attention_fetch<BN, Depth, shape::threads, KByKey, K, Index>(k, key + BN, key_part);
-    }
+    key = aotc_attention_next<shape, Score, Index>(score, range, key + BN, place, lane, state);
+    const bool more = key < range.key_end();
+    if (more) aotc_attention_fetch<BN, Depth, shape::threads, KByKey>(k, key, key_part);
     aotc_attention_add<shape>(weights + 0, values + 0, place, lane, state);
     if (!more) break;
     aotc_attention_keep<BN, Depth, shape::threads, KByKey>(keys + 0, shape::depth_stride, key_part);

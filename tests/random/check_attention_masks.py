@@ -6,9 +6,9 @@
 
 Asserted of each kind, on each way: the numbers; that what multiplies is attention in one pass (of
 one row on CUDA a group of threads); that the arena has no room for rows by keys, at a length where
-that would be seen; and where a mask leaves out keys by their position, or on CPUs by its elements,
-that blocks of such keys are not touched: NaN among the values there is not found in rows that do
-not see them. Exit status 0: all hold.
+that would be seen; and where a mask leaves out keys, by their position or by its elements, that
+blocks of such keys are not touched: NaN among the values there is not found in rows that do not
+see them. Exit status 0: all hold.
 """
 import argparse
 import json
@@ -192,9 +192,6 @@ KINDS = {"none": {}, "causal": {}, "causal_in_rows": {}, "causal_by_groups": {"s
          "where_padding_infinite": {}}
 
 
-BY_POSITION = ("causal", "window")
-
-
 def variants(kinds, keys, all_forms=True):
     """Cases of these kinds over so many keys, with as many rows less what is cached."""
     cases = []
@@ -326,8 +323,7 @@ def main():
     try:
         for way in options.way or WAYS:
             check_way(way, variants(kinds, 200), folder, "numbers")
-            long = [case for case in variants(kinds, 768, False) if case.seen_to is not None
-                    and (way != "cuda" or case.name.startswith(BY_POSITION))]
+            long = [case for case in variants(kinds, 768, False) if case.seen_to is not None]
             if long:
                 check_way(way, long, folder, "blocks left out")
             check_arena(way, kinds, folder)

@@ -52,7 +52,7 @@ OutputFiles FilesOf(const std::vector<RowCase>& cases) {
 // "" where all calls agree. Error: what was drawn does not build.
 absl::StatusOr<std::string> CheckCudaRow(const TileRow& row,
                                          const std::function<void(OutputFiles&)>& edit) {
-  constexpr int kCases = 4, kRuns = 5;
+  constexpr int kCases = 4, kRuns = 12;
   Random random(1);
   std::vector<RowCase> cases;
   for (int i = 0; i < kCases; ++i) {
@@ -121,10 +121,14 @@ const Fault kPlanted[] = {
      "if (row >= range.row_end || column >= range.column_end) continue;",
      "if (row > range.row_end || column >= range.column_end) continue;"},
     {"StaleTop", "attention_tile", "state.sum[i] *= shrink;", "(void)shrink;"},
-    {"LostKeys", "attention_tile", "const bool more = key + BN < range.key_end();",
-     "const bool more = key + 2 * BN < range.key_end();"},
-    {"KeysFromZero", "attention_tile", "(k, range.key_begin, key_part);",
-     "(k, Index{0}, key_part);"},
+    {"LostKeys", "attention_tile", "const bool more = key < range.key_end();",
+     "const bool more = key + BN < range.key_end();"},
+    {"KeysFromZero", "attention_tile", "(score, range, range.key_begin, place",
+     "(score, range, Index{0}, place"},
+    {"HiddenByOneRow", "attention_tile", "i < Shape::thread_rows; ++i) {\n        const Index row",
+     "i < 1; ++i) {\n        const Index row"},
+    {"EachForItself", "attention_tile", "if (aotc_syncthreads_any(counts)) break;",
+     "aotc_syncthreads();\n      if (counts) break;"},
     {"NoBarrier", "attention_tile", "value_part);\n    aotc_syncthreads();", "value_part);"},
     {"TailNotMoved", "load_pack", "for (int i = 0; i < Count; ++i) pack[i]",
      "for (int i = 0; i + 1 < Count; ++i) pack[i]"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -158,11 +159,20 @@ class CallBuilder {
                                   .tensor = of_.loops.params[operand],
                                   .args = {index}});
     method.result = Select(exists, Cast(tensor.dtype, load), FloatConst(0, tensor.dtype));
-    if (tensor.name == of_.row->through) {
-      method.params.push_back({"acc", tensor.dtype});
-      method.result = method.result + Var("acc", tensor.dtype);
-    }
+    if (tensor.name == of_.row->through) return Through(tensor, std::move(method));
     return {.name = tensor.name, .methods = {std::move(method)}};
+  }
+
+  // Also says which elements hide what they are added to.
+  static TileObject Through(const KernelTensor& tensor, TileFunctor method) {
+    TileFunctor counts{.method = "counts", .params = method.params};
+    counts.params.push_back({"top", tensor.dtype});
+    counts.result = Ne(method.result, FloatConst(-INFINITY, tensor.dtype));
+    method.params.push_back({"acc", tensor.dtype});
+    method.result = method.result + Var("acc", tensor.dtype);
+    return {.name = tensor.name,
+            .methods = {std::move(method), std::move(counts)},
+            .constants = {{"hides", 1}}};
   }
 
   // Addresses of runs, and how many of their elements exist.

@@ -34,6 +34,7 @@ class RowMemory {
   static void Fill(Tensor& tensor, DType text, Random& random);
   // What the text does not read is 0 (TileRow::zero_where_unread).
   void ClearUnread(size_t operand);
+  static void Hide(Tensor& tensor, Random& random);
   // What is due of each element of the result, in order.
   absl::StatusOr<std::vector<double>> Expected() const;
 

@@ -143,6 +143,8 @@ TEST(MaskOfElements, SaysWhatAHiddenScoreIs) {
   EXPECT_EQ(hidden("select(!%given[i, j], -1000.0, %score[b, i, j])"), -1000);
   EXPECT_EQ(hidden("%score[b, i, j] + %mask[i, j]"), least);
   EXPECT_EQ(hidden("select(%given[i, j], %score[b, i, j] + %mask[i, j], -5.0)"), -5);
+  EXPECT_EQ(hidden("select(j <= i, select(%given[i, j], %score[b, i, j], -inf), -9.0)"), -9);
+  EXPECT_EQ(hidden("select(%score[b, i, j] < 2.0 && %given[i, j], %score[b, i, j], -inf)"), 1);
   EXPECT_EQ(hidden("select(j <= i, %score[b, i, j], -inf)"), 1);        // by position alone
   EXPECT_EQ(hidden("select(%given[i, 0], %score[b, i, j], -inf)"), 1);  // all keys of a row alike
   EXPECT_EQ(hidden("select(%given[i, j], %score[b, i, j], -inf) * 0.5"), 1);

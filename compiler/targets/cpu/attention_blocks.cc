@@ -146,15 +146,8 @@ std::optional<std::vector<Stmt>> AttentionBlocks::UnlessHidden(
   if (UsesVar(seen, "row")) look = {For("row", 0, RowCount(), {If(Not(is_seen), std::move(look))})};
   std::vector<Stmt> result = {Declare("seen", InLanes(0))};
   result.insert(result.end(), look.begin(), look.end());
-  result.push_back(If(Or(is_seen, Not(IsFarBelow(mask->hidden))), block));
+  result.push_back(If(Or(is_seen, Not(IsFarBelow(mask->hidden, LeastTop()))), block));
   return result;
-}
-
-// Whether a weight of such a score is 0 beside the largest ones so far of all rows.
-Expr AttentionBlocks::IsFarBelow(double score) const {
-  if (score == kLeast) return Bool(true);
-  constexpr double kDepth = 110;  // exp of less than -104 is less than half of the least f32
-  return Lt(FloatConst(score + kDepth), LeastTop());
 }
 
 Stmt AttentionBlocks::Results(const Sums& sums) const {

@@ -66,7 +66,6 @@ class AttentionBlocks {
   bool IsParam(const std::string& name) const;
   Statements KeyLoop() const;
   std::optional<std::vector<Stmt>> UnlessHidden(const std::vector<Stmt>& block) const;
-  Expr IsFarBelow(double score) const;
   Stmt Results(const Sums& sums) const;
   void Rename(Nest& nest) const;
 

@@ -239,7 +239,19 @@ class AttentionRule {
     TileFunctor method{.params = {Row(), Key(), {"acc", DType::kF32}},
                        .body = *PointStatements(nest, nullptr)};
     method.result = Var(nest.stages.back().results[0].variable, DType::kF32);
-    return {.name = "score", .methods = {std::move(method)}};
+    TileObject score{.name = "score", .methods = {std::move(method)}};
+    const std::optional<MaskOfElements> mask = ReadMaskOfElements(a_);
+    if (mask) score.methods.push_back(Counts(*mask));
+    score.constants = {{"hides", mask ? 1 : 0}};
+    return score;
+  }
+
+  // counts(i, j, top): the score is seen, or what hides it is not far below the largest so far.
+  TileFunctor Counts(const MaskOfElements& mask) const {
+    TileFunctor method{.method = "counts", .params = {Row(), Key(), {"top", DType::kF32}}};
+    const Expr seen = Simplify(Substitute(mask.seen, CountersOfScores()), Inside());
+    method.result = Or(seen, Not(IsFarBelow(mask.hidden, Var("top", DType::kF32))));
+    return method;
   }
 
   // epilogue(i, e, acc): the stages behind the weighted values.

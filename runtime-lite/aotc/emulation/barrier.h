@@ -13,12 +13,10 @@ static inline void aotc_emulation_check_site(const aotc_emulation_site &first,
                       aotc_emulation_base_name(first.file), first.line);
 }
 
-// Waits until all threads of the block have come here; orders their memory accesses.
-static inline void aotc_syncthreads(const char *file = __builtin_FILE(),
-                                    int line = __builtin_LINE()) {
+// Waits until all threads of the block are at the site; orders their memory accesses.
+static inline void aotc_emulation_wait_for_block(const aotc_emulation_site &site) {
   aotc_emulation_engine *const engine = aotc_emulation_self.engine;
   aotc_emulation_thread *const thread = aotc_emulation_self.thread;
-  const aotc_emulation_site site = {file, line, "barrier"};
   if (engine->barrier_count == 0) engine->barrier_site = site;
   aotc_emulation_check_site(engine->barrier_site, site);
   if (engine->barrier_count + 1 < engine->thread_count) {
@@ -32,7 +30,23 @@ static inline void aotc_syncthreads(const char *file = __builtin_FILE(),
     aotc_emulation_make_ready(engine, engine->barrier[i]);
   }
   engine->barrier_count = 0;
+  engine->barrier_result = engine->barrier_vote;
+  engine->barrier_vote = false;
   ++engine->epoch;
+}
+
+static inline void aotc_syncthreads(const char *file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) {
+  aotc_emulation_wait_for_block({file, line, "barrier"});
+}
+
+// The same; whether any thread of the block says so.
+static inline bool aotc_syncthreads_any(bool says, const char *file = __builtin_FILE(),
+                                        int line = __builtin_LINE()) {
+  aotc_emulation_engine *const engine = aotc_emulation_self.engine;
+  engine->barrier_vote = engine->barrier_vote || says;
+  aotc_emulation_wait_for_block({file, line, "barrier"});
+  return engine->barrier_result;
 }
 
 // Lanes of the warp of `thread`: 32, or what is left in the last warp of the block.

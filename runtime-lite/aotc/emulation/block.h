@@ -173,6 +173,7 @@ static inline bool aotc_emulation_run_block(aotc_emulation_engine *engine) {
   engine->next_thread = 0;
   engine->exited_count = 0;
   engine->barrier_count = 0;
+  engine->barrier_vote = false;
   engine->ready_count = 0;
   engine->next_index = uint3{0, 0, 0};
   engine->aborted = false;

@@ -103,6 +103,7 @@ struct aotc_emulation_engine {
   uint32_t thread_count, next_thread, exited_count, barrier_count;
   uint3 next_index;
   aotc_emulation_site barrier_site;
+  bool barrier_vote, barrier_result;  // what has been said at this barrier; at the last one
   uint32_t ready_head, ready_count;
   aotc_emulation_thread *ready[AOTC_EMULATION_MAX_THREADS];    // ring, oldest first
   aotc_emulation_thread *barrier[AOTC_EMULATION_MAX_THREADS];  // in order of arrival
