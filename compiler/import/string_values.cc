@@ -88,6 +88,23 @@ bool CastsToStrings(const Node& node) {
   return node.op == "Cast" && node.attributes.Int("to") == static_cast<int64_t>(DType::kString);
 }
 
+// CastLike from or to strings, as Cast.
+absl::StatusOr<Node> CastOfLike(const Graph& graph, const Node& node, const CompositeTable& table) {
+  const ValueId like = node.inputs[1];
+  const bool to_strings = table.FindStrings(like) != nullptr;
+  const DType to = to_strings ? DType::kString : graph.values[like].type.dtype;
+  if (to == DType::kUndefined) {
+    return AOTC_REFUSAL(Unimplemented,
+                        "CastLike of strings to a type that the model does not declare is not "
+                        "supported; hint: Cast says it");
+  }
+  Node cast = node;
+  cast.op = "Cast";
+  cast.inputs.resize(1);
+  cast.attributes.Set("to", static_cast<int64_t>(to));
+  return cast;
+}
+
 const TextOp* FindTextOp(std::string_view name) {
   const auto* found = std::ranges::find(kTextOps, name, &TextOp::name);
   return found == std::end(kTextOps) ? nullptr : found;
@@ -250,6 +267,10 @@ bool UsesStrings(const Node& node, const CompositeTable& table) {
 
 absl::Status ImportStringNode(Graph& graph, RegionId region, const Node& node,
                               const StringNodeOptions& options, CompositeTable& table) {
+  if (node.op == "CastLike") {
+    AOTC_ASSIGN_OR_RETURN(const Node cast, CastOfLike(graph, node, table));
+    return NodeImporter(graph, region, cast, options, table).Run();
+  }
   return NodeImporter(graph, region, node, options, table).Run();
 }
 
