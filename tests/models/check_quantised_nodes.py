@@ -124,8 +124,9 @@ def check(name, folder):
             print(f"  {way}: not on this processor")
             continue
         actual = run_way(nodes, way, inputs, folder)
-        print(f"  {way}: {len(values)} nodes, at most {compare(values, actual):.3%} of the elements "
-              "of one a quantum off", flush=True)
+        share = compare(values, actual)
+        print(f"  {way}: {len(values)} nodes, a quantum off at most {share:.3%} of the elements of "
+              "one", flush=True)
         first = first or actual
         if any((actual[value] != first[value]).any() for value in values):
             raise Failure(f"{way} gives other bytes")
