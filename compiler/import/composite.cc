@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "compiler/import/string_values.h"
 #include "compiler/ops/items.h"
+#include "compiler/ops/strings.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -135,6 +137,20 @@ Composite CompositeBuilder::WithRoom(const Composite& from, std::optional<int64_
   result.parts[kDimsPart] = Emit(kItemsRoomDims, {from.elements(), from.dims()}, room);
   result.parts[kLengthPart] = Emit("ItemsWithin", {result.elements(), from.length()});
   return result;
+}
+
+Composite CompositeBuilder::Packed(const Composite& strings, int64_t max_bytes) {
+  const Composite nothing =
+      AddStringConstant(graph_, StrCat(name_, "_nothing"), Constant::Strings({}, {""}));
+  const Composite packed = AddParts(graph_, BundleKind::kStrings, StrCat(name_, "_packed"));
+  Node node{.op = "StringConcat",
+            .inputs = strings.parts,
+            .outputs = packed.parts,
+            .attributes = IntAttribute(kMaxStringBytes, max_bytes),
+            .locations = {location_}};
+  node.inputs.insert(node.inputs.end(), nothing.parts.begin(), nothing.parts.end());
+  graph_.AddNode(region_, std::move(node));
+  return packed;
 }
 
 ValueId CompositeBuilder::Place(const Composite& sequence, ValueId position, bool inclusive) {

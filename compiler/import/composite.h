@@ -96,6 +96,9 @@ class CompositeBuilder {
   // The same with room for other values of its kind: what branches give and loops carry. `items`
   // is how many it has room for, or nothing where that follows from the others; `least` as many.
   Composite WithRoom(const Composite& from, std::optional<int64_t> items, int64_t least);
+  // The same strings in a pool of their own, of at most so many bytes: what loops carry, whose
+  // rounds would each leave bytes of no string there.
+  Composite Packed(const Composite& strings, int64_t max_bytes);
   // The number of the item at a position, an integer; -1 where there is none. `inclusive`: one
   // behind the last item is a position too.
   ValueId Place(const Composite& sequence, ValueId position, bool inclusive);

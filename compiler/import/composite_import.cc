@@ -22,6 +22,9 @@ absl::StatusOr<BundleKind> CommonKind(const Composite* a, const Composite* b) {
     return AOTC_REFUSAL(InvalidArgument, "one branch gives a tensor where the other gives none");
   }
   if (a->kind == b->kind) return a->kind;
+  if (a->kind == BundleKind::kStrings || b->kind == BundleKind::kStrings) {
+    return AOTC_REFUSAL(InvalidArgument, "one branch gives strings where the other gives none");
+  }
   const bool tensor = a->kind == BundleKind::kOptional || b->kind == BundleKind::kOptional;
   if (!tensor) return BundleKind::kOptionalSequence;
   return AOTC_REFUSAL(InvalidArgument, "its branches give values of different kinds");
@@ -89,9 +92,7 @@ absl::StatusOr<ValueId> GraphImporter::AddRegionInput(const pb::ValueInfoProto& 
   if (declared && MapFormOf(declared->kind)) return NoMapHere();
   const ValueId id = graph_.AddValue(name, DeclaredType(input, symbols_));
   region_inputs_[region].push_back(id);
-  const bool is_strings = (given != nullptr && given->kind == BundleKind::kStrings) ||
-                          input.type().tensor_type().elem_type() == pb::TensorProto::STRING;
-  if (is_strings) {
+  if (given == nullptr && input.type().tensor_type().elem_type() == pb::TensorProto::STRING) {
     return AOTC_REFUSAL(
         Unimplemented,
         "its subgraph takes strings, which is not supported; hint: a subgraph may read the strings "
@@ -136,12 +137,13 @@ absl::Status GraphImporter::FlattenIf(Node& node) {
       continue;
     }
     AOTC_ASSIGN_OR_RETURN(const BundleKind kind, CommonKind(a, b));
+    const bool is_strings = kind == BundleKind::kStrings;
     for (const auto& [name, region] : node.regions) {
       const Composite result = *composites_.Find(graph_.regions[region].outputs[k]);
       CompositeBuilder builder =
           BuilderFor(Node{.outputs = {outputs[k]}, .locations = node.locations}, region);
       AOTC_ASSIGN_OR_RETURN(const Composite common, builder.As(kind, result));
-      const Composite room = builder.WithRoom(common, std::nullopt, 0);
+      const Composite room = is_strings ? common : builder.WithRoom(common, std::nullopt, 0);
       results[region].insert(results[region].end(), room.parts.begin(), room.parts.end());
     }
     const ValueId handle =
@@ -171,6 +173,7 @@ absl::StatusOr<Composite> GraphImporter::WithLoopRoom(const Node& loop, ValueId 
   const Composite given = *composite;
   CompositeBuilder builder(graph_, region, graph_.values[value].name, loop.locations.front());
   AOTC_ASSIGN_OR_RETURN(const Composite same, builder.As(room.kind, given));
+  if (room.kind == BundleKind::kStrings) return builder.Packed(same, options_.max_string_bytes);
   if (room.kind == BundleKind::kOptional) return builder.WithRoom(same, 1, 1);
   return builder.WithRoom(same, room.most, options_.max_items);
 }
@@ -189,6 +192,11 @@ absl::Status GraphImporter::FlattenLoop(Node& node, const Body& body) {
     const ValueId result = results[k + 1], output = k < outputs.size() ? outputs[k] : ValueId();
     const bool is_state = k + kFirstState < inputs.size();
     const Composite* formal = is_state ? composites_.Find(formals[k + kFirstState]) : nullptr;
+    if (formal == nullptr && composites_.FindStrings(result) != nullptr) {
+      return AOTC_REFUSAL(Unimplemented,
+                          "stacks strings, which is not supported; hint: stack numbers, and gather "
+                          "the strings behind the loop");
+    }
     if (formal == nullptr && composites_.Find(result) != nullptr) {
       return AOTC_REFUSAL(InvalidArgument, "stacks values that are no tensors");
     }

@@ -290,7 +290,7 @@ absl::StatusOr<RegionId> GraphImporter::ImportRegion(const pb::GraphProto& graph
                                                   "' of its subgraph is not defined"));
     }
     if (composites_.FindMap(id) != nullptr) return NoMapHere();
-    if (composites_.FindStrings(id) != nullptr) {
+    if (composites_.FindStrings(id) != nullptr && node.op != "If" && node.op != "Loop") {
       return AOTC_REFUSAL(
           Unimplemented,
           "its subgraph gives strings, which is not supported; hint: let it give numbers, and "
