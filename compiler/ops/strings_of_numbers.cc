@@ -81,126 +81,179 @@ absl::Status NumberDigits(OpContext& op) {
 constexpr int64_t kLeastPlain = -4, kEndOfPlain = 16;  // exponents that are written out, in Python
 constexpr int64_t kSpecialSize = 3;                    // INF, NaN
 
-// How the text of each number is laid out. Behind the sign:
+// The text of each number. Behind the sign:
 //   digits                                      integers
 //   digits . digits                             floats whose exponent is 0 to 15
 //   0 . zeros digits                            -4 to -1
 //   digit . digits e sign exponent              others; without a point where there is one digit
-class TextLayout {
+struct NumberText {
+  Tensor powers = {};  // of ten, in 64 bits
+  bool is_float = false;
+  Element digits = {};      // u64
+  Element count = {};       // of digits
+  Element exponent = {};    // of the first digit
+  Element has_sign = {};    // bool, and so are those of floats
+  Element is_special = {};  // INF or NaN
+  Element is_nan = {};
+
+  Expr IsPlain(const Indices& i) const {
+    return And(Le(kLeastPlain, exponent(i)), Lt(exponent(i), kEndOfPlain));
+  }
+  Expr PlaceOfE(const Indices& i) const { return count(i) + Cast(DType::kI64, Lt(1, count(i))); }
+  Expr ExponentSize(const Indices& i) const { return Max(exponent(i), -exponent(i)); }
+  Expr ExponentDigits(const Indices& i) const { return Select(Lt(ExponentSize(i), 100), 2, 3); }
+};
+
+// Inputs `first` on of the node: x, digits, exponents, powers of ten in 64 bits.
+absl::StatusOr<NumberText> ReadNumberText(OpContext& op, size_t first) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(first));
+  AOTC_ASSIGN_OR_RETURN(const Tensor digits, TypedInput(op, first + 1, DType::kU64, x.rank()));
+  AOTC_ASSIGN_OR_RETURN(const Tensor exponents, TypedInput(op, first + 2, DType::kI64, x.rank()));
+  NumberText text = {.digits = ElementsOf(digits)};
+  AOTC_ASSIGN_OR_RETURN(text.powers, TypedInput(op, first + 3, DType::kU64, 1));
+  const Shape& dims = x.shape();
+  const Tensor count = op.b().Reduce(
+      "sum", DType::kI64, dims, {text.powers.dim(0)}, [&](const Indices& i, const Indices& r) {
+        return Cast(DType::kI64, Or(Eq(r[0], 0), Le(text.powers(r), digits(i))));
+      });
+  text.count = ElementsOf(count);
+  text.exponent =
+      Kept(op, DType::kI64, dims, [&](const Indices& i) { return exponents(i) + count(i) - 1; });
+  const auto keep = [&](const Element& value) { return Kept(op, DType::kBool, dims, value); };
+  const std::optional<FloatLayout> layout = LayoutOfFloat(x.dtype());
+  text.is_float = layout.has_value();
+  if (!layout) {
+    text.has_sign = keep([&](const Indices& i) { return IsNegative(x(i)); });
+    return text;
+  }
+  const FloatParts parts = PartsOf(op, x, *layout);
+  text.is_special = keep([&](const Indices& i) { return parts.IsSpecial(i); });
+  text.is_nan = keep([&](const Indices& i) { return parts.IsNan(i); });
+  text.has_sign =
+      keep([&](const Indices& i) { return And(parts.is_negative(i), Not(text.is_nan(i))); });
+  return text;
+}
+
+// The texts at other indices, over `dims`, where there is one; else something.
+NumberText Gathered(OpContext& op, const Shape& dims, const NumberText& from,
+                    const std::function<Expr(const Indices&, const Element&)>& gather) {
+  NumberText text = from;
+  const auto replace = [&](DType type, Element& element) {
+    if (!element) return;
+    const Element whole = element;
+    element = Kept(op, type, dims, [&](const Indices& i) { return gather(i, whole); });
+  };
+  replace(DType::kU64, text.digits);
+  replace(DType::kI64, text.count);
+  replace(DType::kI64, text.exponent);
+  for (Element* flag : {&text.has_sign, &text.is_special, &text.is_nan}) {
+    replace(DType::kBool, *flag);
+  }
+  return text;
+}
+
+Expr SizeOf(const NumberText& text, const Indices& i) {
+  const Expr sign = Cast(DType::kI64, text.has_sign(i)), digits = text.count(i);
+  if (!text.is_float) return sign + digits;
+  const Expr exponent = text.exponent(i), whole = exponent + 1;
+  const Expr plain =
+      Select(Lt(exponent, 0), 1 - exponent + digits, whole + 1 + Max(digits - whole, 1));
+  const Expr scientific = text.PlaceOfE(i) + 2 + text.ExponentDigits(i);
+  const Expr number = Select(text.IsPlain(i), plain, scientific);
+  return sign + Select(text.is_special(i), Expr(kSpecialSize), number);
+}
+
+// What stands at each place of texts: one place, `at` behind the sign, of one number at each index.
+class TextBytes {
  public:
-  // Inputs `first` on of the node: x, digits, exponents, powers of ten in 64 bits.
-  static absl::StatusOr<TextLayout> Read(OpContext& op, size_t first) {
-    AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(first));
-    AOTC_ASSIGN_OR_RETURN(const Tensor digits, TypedInput(op, first + 1, DType::kU64, x.rank()));
-    AOTC_ASSIGN_OR_RETURN(const Tensor exponents, TypedInput(op, first + 2, DType::kI64, x.rank()));
-    AOTC_ASSIGN_OR_RETURN(const Tensor powers, TypedInput(op, first + 3, DType::kU64, 1));
-    return TextLayout(op, x, {ElementsOf(digits), ElementsOf(exponents)}, powers);
+  TextBytes(OpContext& op, const Shape& dims, const NumberText& text, const Element& place)
+      : op_(op), dims_(dims), text_(text) {
+    at_ = Keep([&](const Indices& i) { return place(i) - Cast(DType::kI64, text_.has_sign(i)); });
   }
 
-  const Shape& dims() const { return x_.shape(); }
-
-  Expr Size(const Indices& i) const {
-    const Expr sign = Cast(DType::kI64, HasSign(i)), digits = count_(i);
-    if (!parts_) return sign + digits;
-    const Expr whole = exponent_(i) + 1;
-    const Expr plain =
-        Select(Lt(exponent_(i), 0), 1 - exponent_(i) + digits, whole + 1 + Max(digits - whole, 1));
-    const Expr scientific = PlaceOfE(i) + 2 + ExponentDigits(i);
-    const Expr number = Select(IsPlain(i), plain, scientific);
-    return sign + Select(parts_->IsSpecial(i), Expr(kSpecialSize), number);
-  }
-
-  // The byte at `place` of a text, i64.
-  Expr Byte(const Indices& i, const Expr& place) const {
-    const Expr at = place - Cast(DType::kI64, HasSign(i));
-    const Expr unsigned_byte = parts_ ? FloatByte(i, at) : Digit(i, at);
-    return Select(Lt(at, 0), Expr(int64_t{'-'}), unsigned_byte);
+  // i64.
+  Element Bytes() const {
+    const Element body = text_.is_float ? FloatBytes() : Digits(at_);
+    return Keep(
+        [&](const Indices& i) { return Select(Lt(at_(i), 0), Expr(int64_t{'-'}), body(i)); });
   }
 
  private:
-  TextLayout(OpContext& op, const Tensor& x, Decimal number, const Tensor& powers)
-      : x_(x), powers_(powers), number_(std::move(number)) {
-    if (const std::optional<FloatLayout> layout = LayoutOfFloat(x.dtype())) {
-      parts_ = PartsOf(op, x, *layout);
-    }
-    const Tensor count = op.b().Reduce(
-        "sum", DType::kI64, x.shape(), {powers.dim(0)}, [&](const Indices& i, const Indices& r) {
-          return Cast(DType::kI64, Or(Eq(r[0], 0), Le(powers(r), number_.digits(i))));
-        });
-    count_ = ElementsOf(count);
-    exponent_ = Kept(op, DType::kI64, x.shape(),
-                     [&](const Indices& i) { return number_.exponent(i) + count_(i) - 1; });
-  }
-
-  Expr HasSign(const Indices& i) const {
-    if (!parts_) return IsNegative(x_(i));
-    return And(parts_->is_negative(i), Not(parts_->IsNan(i)));
-  }
-  Expr IsPlain(const Indices& i) const {
-    return And(Le(kLeastPlain, exponent_(i)), Lt(exponent_(i), kEndOfPlain));
-  }
-  Expr PlaceOfE(const Indices& i) const { return count_(i) + Cast(DType::kI64, Lt(1, count_(i))); }
-  Expr ExponentSize(const Indices& i) const { return Max(exponent_(i), -exponent_(i)); }
-  Expr ExponentDigits(const Indices& i) const { return Select(Lt(ExponentSize(i), 100), 2, 3); }
+  Element Keep(const Element& value) const { return Kept(op_, DType::kI64, dims_, value); }
 
   static Expr LastDigit(const Expr& x) {
     const Expr ten = IntConst(10, x.dtype());
     return Cast(DType::kI64, x - Div(x, ten) * ten) + int64_t{'0'};
   }
 
-  // Digit `at` of all; 0 in front of them and behind.
-  Expr Digit(const Indices& i, const Expr& at) const {
-    const Expr power = powers_({Clamp(count_(i) - 1 - at, 0, kPowersIn64Bits - 1)});
-    return Select(And(Le(0, at), Lt(at, count_(i))), LastDigit(Div(number_.digits(i), power)),
-                  Expr(int64_t{'0'}));
+  // Digit `number` of all; 0 in front of them and behind.
+  Element Digits(const Element& number) const {
+    return Keep([&](const Indices& i) {
+      const Expr behind = text_.count(i) - 1 - number(i);
+      const Expr power = text_.powers({Clamp(behind, 0, kPowersIn64Bits - 1)});
+      const Expr exists = And(Le(0, number(i)), Le(0, behind));
+      return Select(exists, LastDigit(Div(text_.digits(i), power)), Expr(int64_t{'0'}));
+    });
   }
 
-  Expr FloatByte(const Indices& i, const Expr& at) const {
-    const Expr number = Select(IsPlain(i), PlainByte(i, at), ScientificByte(i, at));
-    return Select(parts_->IsSpecial(i), SpecialByte(i, at), number);
+  Element FloatBytes() const {
+    const Element plain = Plain(), scientific = Scientific();
+    return Keep([&](const Indices& i) {
+      const Expr number = Select(text_.IsPlain(i), plain(i), scientific(i));
+      return Select(text_.is_special(i), Special(i), number);
+    });
   }
 
-  Expr SpecialByte(const Indices& i, const Expr& at) const {
+  Expr Special(const Indices& i) const {
     const auto letter = [&](const char* text) {
-      return Select(Eq(at, 0), Expr(int64_t{text[0]}),
-                    Select(Eq(at, 1), Expr(int64_t{text[1]}), Expr(int64_t{text[2]})));
+      return Select(Eq(at_(i), 0), Expr(int64_t{text[0]}),
+                    Select(Eq(at_(i), 1), Expr(int64_t{text[1]}), Expr(int64_t{text[2]})));
     };
-    return Select(parts_->IsNan(i), letter("NaN"), letter("INF"));
+    return Select(text_.is_nan(i), letter("NaN"), letter("INF"));
   }
 
-  Expr PlainByte(const Indices& i, const Expr& at) const {
-    const Expr point = Max(exponent_(i), 0) + 1;
-    const Expr first = Min(exponent_(i), 0);  // of a number below 1, behind zeros
-    const Expr digit = Select(Lt(at, point), at, at - 1) + first;
-    return Select(Eq(at, point), Expr(int64_t{'.'}), Digit(i, digit));
+  Element Plain() const {
+    const Element point = Keep([&](const Indices& i) { return Max(text_.exponent(i), 0) + 1; });
+    const Element digit = Digits([&](const Indices& i) {
+      const Expr first = Min(text_.exponent(i), 0);  // of a number below 1, behind zeros
+      return at_(i) - Cast(DType::kI64, Le(point(i), at_(i))) + first;
+    });
+    return Keep([&](const Indices& i) {
+      return Select(Eq(at_(i), point(i)), Expr(int64_t{'.'}), digit(i));
+    });
   }
 
-  Expr ScientificByte(const Indices& i, const Expr& at) const {
-    const Expr behind = at - PlaceOfE(i);  // 0: e, 1: its sign
-    const Expr power = Select(Eq(behind - 1, ExponentDigits(i)), 1,
-                              Select(Eq(behind, ExponentDigits(i)), 10, 100));
-    const Expr exponent = LastDigit(FloorDiv(ExponentSize(i), power));
-    const Expr sign = Select(Lt(exponent_(i), 0), Expr(int64_t{'-'}), Expr(int64_t{'+'}));
-    const Expr tail =
-        Select(Eq(behind, 0), Expr(int64_t{'e'}), Select(Eq(behind, 1), sign, exponent));
-    const Expr digit = Digit(i, Select(Eq(at, 0), at, at - 1));
-    const Expr head = Select(And(Eq(at, 1), Lt(1, count_(i))), Expr(int64_t{'.'}), digit);
-    return Select(Lt(behind, 0), head, tail);
+  Element Scientific() const {
+    const Element behind = Keep([&](const Indices& i) { return at_(i) - text_.PlaceOfE(i); });
+    const Element power = Keep([&](const Indices& i) {  // of the exponent's digit behind e and sign
+      const Expr digits = text_.ExponentDigits(i);
+      return Select(Eq(behind(i) - 1, digits), 1, Select(Eq(behind(i), digits), 10, 100));
+    });
+    const Element tail = Keep([&](const Indices& i) {
+      const Expr digit = LastDigit(FloorDiv(text_.ExponentSize(i), power(i)));
+      const Expr sign = Select(Lt(text_.exponent(i), 0), Expr(int64_t{'-'}), Expr(int64_t{'+'}));
+      return Select(Eq(behind(i), 0), Expr(int64_t{'e'}), Select(Eq(behind(i), 1), sign, digit));
+    });
+    const Element digit = Digits([&](const Indices& i) { return Max(at_(i) - 1, 0); });
+    return Keep([&](const Indices& i) {
+      const Expr is_point = And(Eq(at_(i), 1), Lt(1, text_.count(i)));
+      return Select(Lt(behind(i), 0), Select(is_point, Expr(int64_t{'.'}), digit(i)), tail(i));
+    });
   }
 
-  Tensor x_, powers_;
-  Decimal number_;
-  std::optional<FloatParts> parts_;  // of floats
-  Element count_;                    // of digits
-  Element exponent_;                 // of the first digit
+  OpContext& op_;
+  const Shape dims_;
+  const NumberText& text_;
+  Element at_;
 };
 
 // x: numbers [dims], their digits and exponents, powers -> i64 [dims]: how many bytes their texts
 // have.
 absl::Status NumberTextSizes(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const TextLayout text, TextLayout::Read(op, 0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor x, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const NumberText text, ReadNumberText(op, 0));
   op.SetOutput(
-      0, op.b().Compute(DType::kI64, text.dims(), [&](const Indices& i) { return text.Size(i); }));
+      0, op.b().Compute(DType::kI64, x.shape(), [&](const Indices& i) { return SizeOf(text, i); }));
   return absl::OkStatus();
 }
 
@@ -210,15 +263,25 @@ absl::Status NumberTexts(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor ends, TypedInput(op, 0, DType::kI64, 1));
   AOTC_ASSIGN_OR_RETURN(const Expr count, NewPoolSize(op, 1));
   AOTC_ASSIGN_OR_RETURN(const Tensor sizes, TypedInput(op, 2, DType::kI64, 0, kAnyRank));
-  AOTC_ASSIGN_OR_RETURN(const TextLayout text, TextLayout::Read(op, 3));
+  AOTC_ASSIGN_OR_RETURN(const NumberText texts, ReadNumberText(op, 3));
   const Shape pool = {count};
   const Tensor before = CountAtMost(op, ends, pool, [](const Indices& byte) { return byte[0]; });
+  const Element owner = Kept(op, DType::kI64, pool, [&](const Indices& byte) {
+    return Clamp(before(byte), 0, ends.dim(0) - 1);
+  });
+  const auto of_owner = [&](const Indices& byte, const Element& element) {
+    const Expr value = element(Unraveled(owner(byte), sizes.shape()));
+    return Select(Lt(before(byte), ends.dim(0)), value, NumberConst(0, value.dtype()));
+  };
+  const NumberText text = Gathered(op, pool, texts, of_owner);
+  const auto place = [&](const Indices& byte) {
+    const Expr end = Select(Lt(before(byte), ends.dim(0)), ends({owner(byte)}), 0);
+    return byte[0] - (end - of_owner(byte, ElementsOf(sizes)));
+  };
+  const Element written = TextBytes(op, pool, text, place).Bytes();
   op.SetOutput(0, op.b().Compute(DType::kU8, pool, [&](const Indices& byte) {
-    const Expr owner = Clamp(before(byte), 0, ends.dim(0) - 1);
-    const Indices at = Unraveled(owner, sizes.shape());
-    const Expr place = byte[0] - (ends({owner}) - sizes(at));
-    const Expr written = Cast(DType::kU8, text.Byte(at, place));
-    return Select(Lt(before(byte), ends.dim(0)), written, IntConst(0, DType::kU8));
+    return Select(Lt(before(byte), ends.dim(0)), Cast(DType::kU8, written(byte)),
+                  IntConst(0, DType::kU8));
   }));
   return absl::OkStatus();
 }

@@ -30,6 +30,7 @@ from model_table import CompiledModel  # noqa: E402
 
 COUNT = 300  # elements of a run
 MOST_DIGITS, MOST_BYTES = 19, 64
+MOST_LINE = 1000  # of sources; comments have the kernel's stages, one a line
 WRONG = ("", "x", "+", ".", "e5", "1e", "1e+", "1..2", "1.2.3", "--1", "+-1", "0x1p3", " 7", "7 ",
          "1_000", "1,5", "infinity", "in", "na", "nano", "True", "1" * 20, "0." + "1" * 20,
          "0" * 65)
@@ -189,6 +190,10 @@ def build(target, folder):
     bound = f"0..{COUNT}"
     outdir = compile_model(path, target, folder, {"n": bound, "m": bound},
                            [f"--max-string-bytes={MOST_BYTES * COUNT}"])
+    longest = max(len(line) for file in outdir.glob("*_kernels_*")
+                  for line in file.read_text().splitlines())
+    if longest > MOST_LINE:
+        raise Failure(f"a line of {longest} characters")
     library = folder / "casts.so"
     build_library(outdir, target, library, 1, turns.compiler(folder))
     return CompiledModel(library, model_name(outdir))
