@@ -30,7 +30,7 @@ from model_table import CompiledModel  # noqa: E402
 
 COUNT = 300  # elements of a run
 MOST_DIGITS, MOST_BYTES = 19, 64
-MOST_LINE = 1000  # of sources; comments have the kernel's stages, one a line
+MOST_LINE = 2000  # of sources; comments have the kernel's stages, one a line
 WRONG = ("", "x", "+", ".", "e5", "1e", "1e+", "1..2", "1.2.3", "--1", "+-1", "0x1p3", " 7", "7 ",
          "1_000", "1,5", "infinity", "in", "na", "nano", "True", "1" * 20, "0." + "1" * 20,
          "0" * 65)
