@@ -122,9 +122,12 @@ std::optional<FloatLayout> LayoutOfFloat(DType type) {
   }
 }
 
+Element ElementsOf(const Tensor& x) {
+  return [x](const Indices& i) { return x(i); };
+}
+
 Element Kept(OpContext& op, DType type, const Shape& dims, const Element& value) {
-  const Tensor kept = op.b().Compute(type, dims, value);
-  return [kept](const Indices& i) { return kept(i); };
+  return ElementsOf(op.b().Compute(type, dims, value));
 }
 
 Expr FloatParts::IsSpecial(const Indices& i) const {

@@ -41,6 +41,7 @@ std::optional<FloatLayout> LayoutOfFloat(DType type);
 
 // A number at each element.
 using Element = std::function<Expr(const Indices&)>;
+Element ElementsOf(const Tensor& x);
 
 // A value that is computed once at each element, however often it is read.
 Element Kept(OpContext& op, DType type, const Shape& dims, const Element& value);

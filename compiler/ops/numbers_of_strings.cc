@@ -210,7 +210,7 @@ class RealTexts {
     const Tensor place = op_.b().Reduce(
         combiner, DType::kI64, dims_, {Expr(kMostTextBytes)},
         [&](const Indices& i, const Indices& r) { return Select(is_it(i, r[0]), r[0], none); });
-    return [place](const Indices& i) { return place(i); };
+    return ElementsOf(place);
   }
 
   Tensor Sum(DType type, const AtPlace& value) const {
@@ -270,8 +270,8 @@ absl::Status RealNumbers(OpContext& op) {
                             kMostDigits, " digits and ", kMostTextBytes, " bytes")));
   const FloatLayout layout = *LayoutOfFloat(type);
   const Shape& dims = digits.shape();
-  const auto element = [](const Tensor& x) { return [x](const Indices& i) { return x(i); }; };
-  const Element bits = NearestFloat(op, dims, {element(digits), element(exponents)}, layout, table);
+  const Element bits =
+      NearestFloat(op, dims, {ElementsOf(digits), ElementsOf(exponents)}, layout, table);
   const Element signed_bits = Kept(op, DType::kU64, dims, [&](const Indices& i) {
     const Expr infinite = U64(layout.infinity() << layout.fraction_bits);
     const Expr nan = infinite + U64(int64_t{1} << (layout.fraction_bits - 1));

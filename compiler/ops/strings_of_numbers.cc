@@ -15,10 +15,6 @@
 namespace aotc {
 namespace {
 
-Element ElementsOf(const Tensor& x) {
-  return [x](const Indices& i) { return x(i); };
-}
-
 // Without zeros at the end; 0 is 0 * 10^0.
 Decimal WithoutZeros(OpContext& op, const Shape& dims, const Decimal& x, const Tensor& powers) {
   const Tensor zeros = op.b().Reduce(
