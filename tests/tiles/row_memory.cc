@@ -47,6 +47,15 @@ void VisitPoints(const std::vector<Axis>& axes, size_t next, SymbolValues& value
   }
 }
 
+// The number, in row-major order, of the element that is loaded.
+int64_t NumberOf(const Expr& load, const std::vector<int64_t>& dims, const SymbolValues& values) {
+  int64_t number = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    number = number * dims[i] + EvaluateInt(load.arg(i), values).value_or(0);
+  }
+  return number;
+}
+
 // Numbers, in row-major order, of the elements of `tensor` that the text reads.
 std::set<int64_t> ElementsRead(const Kernel& text, TensorId tensor,
                                const std::vector<int64_t>& dims, SymbolValues values) {
@@ -56,13 +65,7 @@ std::set<int64_t> ElementsRead(const Kernel& text, TensorId tensor,
     axes.insert(axes.end(), stage.reduce_axes.begin(), stage.reduce_axes.end());
     for (const Expr& load : LoadsOf(stage.body[0])) {
       if (load->tensor != tensor) continue;
-      VisitPoints(axes, 0, values, [&] {
-        int64_t number = 0;
-        for (size_t i = 0; i < dims.size(); ++i) {
-          number = number * dims[i] + EvaluateInt(load.arg(i), values).value_or(0);
-        }
-        read.insert(number);
-      });
+      VisitPoints(axes, 0, values, [&] { read.insert(NumberOf(load, dims, values)); });
     }
   }
   return read;
