@@ -175,7 +175,8 @@ def cast(name, source, result, like, to):
     return helper.make_node("Cast", [source], [result], name=f"{result}_cast", to=to)
 
 
-def build(target, folder):
+def build(target, folder, constants=()):
+    """The model of all casts; those of constants are computed as it is compiled."""
     nodes, inputs, outputs = [], [], []
     for name, kind in KINDS.items():
         nodes += [cast(name, "texts", name, f"{name}_in", kind.onnx),
@@ -184,27 +185,50 @@ def build(target, folder):
         outputs += [helper.make_tensor_value_info(name, kind.onnx, ["n"]),
                     helper.make_tensor_value_info(f"{name}_text", onnx.TensorProto.STRING, ["m"])]
     inputs.append(helper.make_tensor_value_info("texts", onnx.TensorProto.STRING, ["n"]))
-    path = folder / "casts.onnx"
-    onnx.save(helper.make_model(helper.make_graph(nodes, "casts", inputs, outputs),
+    known = {tensor.name for tensor in constants}
+    inputs = [value for value in inputs if value.name not in known]
+    path = folder / ("folded.onnx" if constants else "casts.onnx")
+    onnx.save(helper.make_model(helper.make_graph(nodes, "casts", inputs, outputs, constants),
                                 opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
-    bound = f"0..{COUNT}"
-    outdir = compile_model(path, target, folder, {"n": bound, "m": bound},
+    dims = {} if constants else {"n": f"0..{COUNT}", "m": f"0..{COUNT}"}
+    outdir = compile_model(path, target, folder, dims,
                            [f"--max-string-bytes={MOST_BYTES * COUNT}"])
-    longest = max(len(line) for file in outdir.glob("*_kernels_*")
-                  for line in file.read_text().splitlines())
+    longest = max((len(line) for file in outdir.glob("*_kernels_*")
+                   for line in file.read_text().splitlines()), default=0)
     if longest > MOST_LINE:
         raise Failure(f"a line of {longest} characters")
-    library = folder / "casts.so"
+    library = folder / f"{path.stem}.so"
     build_library(outdir, target, library, 1, turns.compiler(folder))
     return CompiledModel(library, model_name(outdir))
 
 
+def draw_operands(rng):
+    texts = [draw_text(rng) for _ in range(COUNT)]
+    return texts, {name: draw_floats(rng, kind) for name, kind in KINDS.items()}
+
+
+def check_folded(rng, target, folder):
+    """The same of constants."""
+    texts, floats = draw_operands(rng)
+    constants = [helper.make_tensor("texts", onnx.TensorProto.STRING, [COUNT],
+                                    [text.encode() for text in texts])]
+    constants += [helper.make_tensor(f"{name}_in", KINDS[name].onnx, [COUNT], x.tobytes(), raw=True)
+                  for name, x in floats.items()]
+    model = build(target, folder, constants)
+    wrong = compare(texts, floats, model.run({}))
+    model.close()
+    return wrong
+
+
 def check_round(rng, model):
+    texts, floats = draw_operands(rng)
+    return compare(texts, floats, model.run({"texts": np.array(texts, object),
+                                             **{f"{name}_in": x for name, x in floats.items()}}))
+
+
+def compare(texts, floats, results):
     """The lines of what is wrong."""
-    texts, wrong = [draw_text(rng) for _ in range(COUNT)], []
-    floats = {name: draw_floats(rng, kind) for name, kind in KINDS.items()}
-    results = model.run({"texts": np.array(texts, object),
-                         **{f"{name}_in": x for name, x in floats.items()}})
+    wrong = []
     for name, kind in KINDS.items():
         for text, number in zip(texts, np.asarray(results[name])):
             wanted, bits = bits_of_text(text, kind), int(number.view(kind.bits))
@@ -237,13 +261,13 @@ def main():
     folder = work_folder() / "casts" / options.target
     folder.mkdir(parents=True, exist_ok=True)
     model, rng = build(options.target, folder), np.random.default_rng(options.seed)
-    wrong = check_wrong_texts(model)
+    wrong = check_wrong_texts(model) + check_folded(rng, options.target, folder)
     for _ in range(options.rounds):
         wrong += check_round(rng, model)
     model.close()
     for line in wrong[:20]:
         print(line)
-    casts = options.rounds * COUNT * 2 * len(KINDS) + len(WRONG)
+    casts = (options.rounds + 1) * COUNT * 2 * len(KINDS) + len(WRONG)
     print(f"{options.target}: {casts - len(wrong)} casts hold, {len(wrong)} fail")
     return 1 if wrong else 0
 
