@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -63,10 +64,9 @@ std::optional<Sum> MultiplyTerm(const Sum& a, const Term& term) {
   for (const Term& left : a.terms) {
     std::optional<int64_t> coefficient = CheckedMul(left.coefficient, term.coefficient);
     if (!coefficient) return std::nullopt;
-    Term product{*coefficient, left.factors};
-    product.factors.insert(product.factors.end(), term.factors.begin(), term.factors.end());
-    std::sort(product.factors.begin(), product.factors.end(),
-              [](const Expr& x, const Expr& y) { return CompareExprs(x, y) < 0; });
+    Term product{*coefficient};
+    std::ranges::merge(left.factors, term.factors, std::back_inserter(product.factors),
+                       [](const Expr& x, const Expr& y) { return CompareExprs(x, y) < 0; });
     result.terms.push_back(std::move(product));
   }
   std::optional<int64_t> constant = CheckedMul(a.constant, term.coefficient);
@@ -198,11 +198,12 @@ std::optional<Sum> AddScaled(const Sum& a, const Sum& b, int64_t scale) {
 }
 
 std::optional<Sum> Multiply(const Sum& a, const Sum& b) {
-  std::optional<Sum> result = Scale(a, b.constant);
+  std::optional<Sum> result = b.constant == 0 ? Sum{} : Scale(a, b.constant);
   for (const Term& term : b.terms) {
     std::optional<Sum> product = MultiplyTerm(a, term);
     if (!product || !result) return std::nullopt;
-    result = AddScaled(*result, *product, 1);
+    const bool is_first = result->terms.empty() && result->constant == 0;
+    result = is_first ? std::move(product) : AddScaled(*result, *product, 1);
   }
   return result;
 }
