@@ -22,9 +22,10 @@ Attributes IntAttribute(std::string_view name, int64_t value) {
 }  // namespace
 
 Composite AddParts(Graph& graph, BundleKind kind, std::string_view name) {
+  const std::string own(name);  // that of a value moves as values are added
   Composite composite = {.kind = kind};
   for (const std::string_view part : PartNames(kind)) {
-    composite.parts.push_back(graph.AddValue(StrCat(name, ".", part), UnknownType()));
+    composite.parts.push_back(graph.AddValue(StrCat(own, ".", part), UnknownType()));
   }
   return composite;
 }

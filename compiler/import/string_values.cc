@@ -249,10 +249,11 @@ class NodeImporter {
 
 Composite AddStringConstant(Graph& graph, std::string_view name, const Constant& constant) {
   StringConstants strings = SplitStrings(constant.strings(), constant.dims());
+  const std::string own(name);  // that of a value moves as values are added
   Composite composite = {.kind = BundleKind::kStrings};
   for (Constant* part : {&strings.starts, &strings.sizes, &strings.pool}) {
     const std::string_view part_name = PartNames(composite.kind)[composite.parts.size()];
-    composite.parts.push_back(graph.AddConstant(StrCat(name, ".", part_name), std::move(*part)));
+    composite.parts.push_back(graph.AddConstant(StrCat(own, ".", part_name), std::move(*part)));
   }
   return composite;
 }
