@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/small_float.h"
+
 namespace aotc {
 namespace {
 
@@ -113,13 +115,11 @@ Constant PowersOfTenIn64Bits() {
 }
 
 std::optional<FloatLayout> LayoutOfFloat(DType type) {
-  switch (type) {
-    case DType::kF64: return FloatLayout{52, 11, DType::kU64};
-    case DType::kF32: return FloatLayout{23, 8, DType::kU32};
-    case DType::kF16: return FloatLayout{10, 5, DType::kU16};
-    case DType::kBF16: return FloatLayout{7, 8, DType::kU16};
-    default: return std::nullopt;
-  }
+  if (type == DType::kF64) return FloatLayout{52, 11, DType::kU64};
+  if (type == DType::kF32) return FloatLayout{23, 8, DType::kU32};
+  if (type != DType::kF16 && type != DType::kBF16) return std::nullopt;
+  const SmallFloat& small = *SmallFloatOf(type);
+  return FloatLayout{small.mantissa_bits, small.bits - 1 - small.mantissa_bits, DType::kU16};
 }
 
 Element ElementsOf(const Tensor& x) {
