@@ -4,8 +4,7 @@
 // matrices of its factors (optimize/split_transforms.h), with ComplexProduct and StftFrames.
 //
 // Angles are reduced to one turn in integers before they are floats: sines keep their digits
-// however long the transform is. Along an axis that only a run knows, what is transformed is a
-// tensor that has it again at the end, behind one of dim 1 in its place.
+// however long the transform is.
 #include <numbers>
 #include <optional>
 #include <vector>
@@ -70,96 +69,64 @@ Complex NumberAt(const Tensor& x, Indices i) {
 }
 
 struct Transform {
-  Tensor x;         // [..., n, ..., 1 or 2]
-  size_t axis = 0;  // of the signal
-  Expr length;      // of the transform
+  Tensor x;                 // [..., n, ..., 1 or 2]
+  std::vector<Expr> along;  // of each axis but the last: whether it is that of the signal
+  Expr length;              // of the transform
   bool inverse = false;
   bool onesided = false;
 
   bool to_real() const { return inverse && onesided; }
   Expr bins() const { return FloorDiv(length, 2) + 1; }
+  // Of what there is for each axis that of the signal's.
+  Expr Along(const std::vector<Expr>& of_axes) const {
+    Expr result = of_axes[0];
+    for (size_t d = along.size(); d-- > 1;) result = Select(along[d], of_axes[d], result);
+    return result;
+  }
+  // Dims of x with `dim` for the signal's.
+  Shape With(const Expr& dim) const {
+    Shape shape = x.shape();
+    for (size_t d = 0; d < along.size(); ++d) shape[d] = Select(along[d], dim, shape[d]);
+    return shape;
+  }
+  // The number that takes part in what is at i of the result, as the r-th of the signal. Below a
+  // bound of the user's a dim of the result is just required to be that of x.
+  Complex At(const Indices& i, const Expr& r) const {
+    Indices at;
+    for (size_t d = 0; d < along.size(); ++d) {
+      const Expr other = along[d].IsConst() ? i[d] : Min(i[d], x.dim(static_cast<int>(d)) - 1);
+      at.push_back(Select(along[d], r, other));
+    }
+    return NumberAt(x, at);
+  }
 };
 
 constexpr char kLastAxis[] = "the last axis, of complex numbers, cannot be transformed";
 
-// An axis that only a run knows, moved to the end of all but the complex numbers.
-struct MovedAxis {
-  std::vector<Expr> names;  // of each axis: whether it is the one
-  Shape dims;               // before
-
-  // Of what there is for each axis, that of the axis.
-  Expr Named(const std::vector<Expr>& of_axes) const {
-    Expr result = of_axes[0];
-    for (size_t d = names.size() - 1; d-- > 1;) result = Select(names[d], of_axes[d], result);
-    return result;
-  }
-  // [.., 1, .., n, 1 or 2]
-  Tensor ToEnd(TensorBuilder& b, const Tensor& x) const;
-  // From [.., 1, .., m, 2] to the output, [.., m, .., 2], whose dims are symbols of their own: what
-  // lies behind these is not read.
-  Tensor Back(TensorBuilder& b, const Tensor& y) const;
-};
-
-Tensor MovedAxis::ToEnd(TensorBuilder& b, const Tensor& x) const {
-  Shape moved;
-  for (size_t d = 0; d + 1 < dims.size(); ++d) moved.push_back(Select(names[d], Expr(1), dims[d]));
-  moved.push_back(Named(dims));
-  moved.push_back(dims.back());
-  return b.Compute(x.dtype(), moved, [&](const Indices& i) {
-    Indices indices;
-    for (size_t d = 0; d + 1 < dims.size(); ++d) {
-      indices.push_back(Select(names[d], i[dims.size() - 1], i[d]));
-    }
-    indices.push_back(i.back());
-    return x.Stored(indices);
-  });
-}
-
-Tensor MovedAxis::Back(TensorBuilder& b, const Tensor& y) const {
-  Shape shape;
-  for (size_t d = 0; d + 1 < dims.size(); ++d) {
-    shape.push_back(Select(names[d], y.dim(-2), dims[d]));
-  }
-  shape.push_back(y.dim(-1));
-  return b.Compute(y.dtype(), shape, [&](const Indices& i) {
-    Indices indices;
-    for (size_t d = 0; d + 1 < dims.size(); ++d) {
-      indices.push_back(Select(names[d], Expr(0), Min(i[d], dims[d] - 1)));
-    }
-    indices.push_back(Min(Named(i), y.dim(-2) - 1));
-    indices.push_back(i.back());
-    return y.Stored(indices);
-  });
-}
-
-// Where only a run knows the axis; else the transform has it.
-absl::StatusOr<std::optional<MovedAxis>> ReadAxis(OpContext& op, Transform& t) {
+absl::Status ReadAxis(OpContext& op, Transform& t) {
   AOTC_ASSIGN_OR_RETURN(const Expr axis, ScalarOr(op, 2, -2));
   const int last = t.x.rank() - 1;
   if (axis.AsInt()) {
     AOTC_ASSIGN_OR_RETURN(const int normalized, op.NormalizeAxis(*axis.AsInt(), t.x.rank()));
     if (normalized == last) return AOTC_REFUSAL(InvalidArgument, kLastAxis);
-    t.axis = static_cast<size_t>(normalized);
-    return std::nullopt;
+    for (int d = 0; d < last; ++d) t.along.push_back(Bool(d == normalized));
+    return absl::OkStatus();
   }
   AOTC_ASSIGN_OR_RETURN(const RunAxes axes, RunAxes::Read(op, 2, t.x.rank()));
-  MovedAxis moved = {.names = {}, .dims = t.x.shape()};
-  for (size_t d = 0; d < moved.dims.size(); ++d) moved.names.push_back(axes.Names(d));
-  AOTC_RETURN_IF_ERROR(op.Require(Not(moved.names.back()), kLastAxis));
+  AOTC_RETURN_IF_ERROR(op.Require(Not(axes.Names(static_cast<size_t>(last))), kLastAxis));
   // The first where it is none of the others, so that it is one of them whatever the run gives.
   Expr other = Bool(false);
-  for (size_t d = 1; d + 1 < moved.dims.size(); ++d) other = Or(other, moved.names[d]);
-  moved.names[0] = Not(other);
-  t.axis = static_cast<size_t>(last);
-  t.x = moved.ToEnd(op.b(), t.x);
-  return moved;
+  for (int d = 1; d < last; ++d) other = Or(other, axes.Names(static_cast<size_t>(d)));
+  t.along.push_back(Not(other));
+  for (int d = 1; d < last; ++d) t.along.push_back(axes.Names(static_cast<size_t>(d)));
+  return absl::OkStatus();
 }
 
-// The rest of it, of an axis that is known.
+// The rest of it, of a known `along`.
 absl::Status ReadTransform(OpContext& op, Transform& t) {
   t.inverse = op.attributes().Int("inverse") != 0;
   t.onesided = op.attributes().Int("onesided") != 0;
-  const Expr dim = t.x.dim(static_cast<int>(t.axis));
+  const Expr dim = t.Along(t.x.shape());
   AOTC_ASSIGN_OR_RETURN(t.length, ScalarOr(op, 1, t.to_real() ? (dim - 1) * 2 : dim));
   t.length = Simplify(t.length, op.bounds());
   AOTC_RETURN_IF_ERROR(op.Require(Le(1, t.length), "the transform's length is not above 0"));
@@ -182,18 +149,16 @@ absl::Status Dft(OpContext& op) {
   Transform t;
   AOTC_ASSIGN_OR_RETURN(t.x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireComplex(t.x));
-  AOTC_ASSIGN_OR_RETURN(const std::optional<MovedAxis> moved, ReadAxis(op, t));
+  AOTC_RETURN_IF_ERROR(ReadAxis(op, t));
   AOTC_RETURN_IF_ERROR(ReadTransform(op, t));
-  Shape shape = t.x.shape();
-  const Expr terms = Simplify(Min(t.to_real() ? t.bins() : t.length, shape[t.axis]), op.bounds());
-  shape[t.axis] = t.onesided && !t.inverse ? t.bins() : t.length;
+  const Expr given = t.to_real() ? t.bins() : t.length;
+  const Expr terms = Simplify(Min(given, t.Along(t.x.shape())), op.bounds());
+  Shape shape = t.With(t.onesided && !t.inverse ? t.bins() : t.length);
   shape.back() = t.to_real() ? 1 : 2;
   auto body = [&](const Indices& i, const Indices& r) {
-    Indices at(i.begin(), i.end() - 1);
-    at[t.axis] = r[0];
-    Complex x = NumberAt(t.x, at);
+    Complex x = t.At(i, r[0]);
     if (t.to_real()) x = WithMirror(t, x, r[0]);
-    const Expr steps = i[t.axis] * r[0];
+    const Expr steps = t.Along(i) * r[0];
     return Turned(x, t.inverse ? steps : -steps, t.length, i.back());
   };
   TensorBuilder& b = op.b();
@@ -201,8 +166,7 @@ absl::Status Dft(OpContext& op) {
   auto scaled = [&](const auto& v) {
     return t.inverse ? Div(v[0], Cast(v[0].dtype(), t.length)) : v[0];
   };
-  const Tensor result = b.Map({sums}, scaled, t.x.dtype());
-  op.SetOutput(0, moved ? moved->Back(b, result) : result);
+  op.SetOutput(0, b.Map({sums}, scaled, t.x.dtype()));
   return absl::OkStatus();
 }
 

@@ -50,14 +50,18 @@ class OpCase {
     return *this;
   }
 
-  // The kernel, verified. What it requires of a run is an error here.
-  absl::StatusOr<NodeKernel> Build() const {
+  // The kernel, verified, and what it requires of a run.
+  absl::StatusOr<NodeKernel> BuildWithChecks() const {
     AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildNodeKernel(graph_, node_));
-    if (!built.checks.empty()) {
-      return absl::FailedPreconditionError(StrCat("a run requires: ", built.checks[0].text));
-    }
     AOTC_RETURN_IF_ERROR(VerifyKernel(built.kernel));
     return built;
+  }
+
+  // The kernel, verified. What it requires of a run is an error here.
+  absl::StatusOr<NodeKernel> Build() const {
+    AOTC_ASSIGN_OR_RETURN(NodeKernel built, BuildWithChecks());
+    if (built.checks.empty()) return built;
+    return absl::FailedPreconditionError(StrCat("a run requires: ", built.checks[0].text));
   }
 
   // The shape of an output as text: "f32[n, 3]", or the error.

@@ -1,6 +1,7 @@
 // DFT, STFT and MelWeightMatrix against the sums that define them.
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <cstring>
 #include <numbers>
 
@@ -111,6 +112,21 @@ TEST(Dft, TheSignalMayHaveASymbolicLength) {
   OpCase op("DFT");
   op.Symbol("n", 2, 9).Input(kF32, {3, Var("n"), 1}).Set("onesided", int64_t{1});
   EXPECT_EQ(op.OutputType(), "f32[3, floor_div(n, 2) + 1, 2]");
+}
+
+// A tensor that had the length along an axis of its own would be as large as any length may be,
+// where the result has its bounds from the user.
+TEST(Dft, AlongAnAxisOfTheRunEachStageHasTheDimsOfTheResult) {
+  OpCase op("DFT");
+  op.Symbol("n", 1, INT32_MAX).Symbol("a", -3, -2).Input(kF32, {7, 4, 1});
+  op.Elements({Var("n")}).Elements({Var("a")});
+  const absl::StatusOr<NodeKernel> built = op.BuildWithChecks();
+  ASSERT_TRUE(built.ok()) << built.status();
+  const Shape& dims = built->kernel.tensors[built->kernel.params.back()].shape;
+  for (const Stage& stage : built->kernel.stages) {
+    ASSERT_EQ(stage.axes.size(), dims.size());
+    for (size_t d = 0; d < dims.size(); ++d) EXPECT_TRUE(Same(stage.axes[d].extent, dims[d])) << d;
+  }
 }
 
 TEST(Dft, RefusesWhatIsNoComplexNumber) {
