@@ -1,8 +1,11 @@
 #include "compiler/ir/kernel_bounds.h"
 
+#include <algorithm>
 #include <functional>
 
+#include "absl/container/flat_hash_set.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/simplifier.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -11,12 +14,27 @@ namespace {
 // Corners are tried for this many variables; the others stay at their least value.
 constexpr size_t kMaxCornerVars = 12;
 
+using ExprSet = absl::flat_hash_set<Expr, ExprHash, ExprSame>;
+
 class Checker {
  public:
   Checker(const Kernel& kernel, const Stage& stage, LoadedIndices loaded)
       : kernel_(kernel), stage_(stage), loaded_(loaded), bounds_(StageBounds(kernel, stage)) {}
 
   std::string Check(const Expr& e) {
+    if (IsFound(e)) return "";
+    std::string complaint = CheckAnew(e);
+    if (complaint.empty()) inside_.back().insert(e);
+    return complaint;
+  }
+
+ private:
+  // Where fewer guards hold it is found no easier.
+  bool IsFound(const Expr& e) const {
+    return std::ranges::any_of(inside_, [&](const auto& found) { return found.contains(e); });
+  }
+
+  std::string CheckAnew(const Expr& e) {
     if (e.op() == ExprOp::kLoad) return CheckLoad(e);
     if (e.op() == ExprOp::kSelect) {
       std::string complaint = Check(e.arg(0));
@@ -31,7 +49,6 @@ class Checker {
     return CheckArgs(e);
   }
 
- private:
   std::string CheckArgs(const Expr& e) {
     for (const Expr& arg : e.args()) {
       if (std::string complaint = Check(arg); !complaint.empty()) return complaint;
@@ -42,10 +59,12 @@ class Checker {
   std::string CheckUnder(const Expr& guard, const Expr& e) {
     if (LoadsOf(e).empty()) return "";
     guards_.push_back(guard);
+    inside_.emplace_back();
     Bounds before = bounds_;
     bounds_.AddFact(guard);
     std::string complaint = Check(e);
     bounds_ = before;
+    inside_.pop_back();
     guards_.pop_back();
     return complaint;
   }
@@ -128,6 +147,8 @@ class Checker {
   const LoadedIndices loaded_;
   Bounds bounds_;
   std::vector<Expr> guards_;
+  // Under none of the guards, under the first, under the first two ...: what reads nothing outside.
+  std::vector<ExprSet> inside_ = {{}};
 };
 
 }  // namespace

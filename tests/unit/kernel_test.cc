@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "compiler/ir/expr_text.h"
+#include "compiler/ir/kernel_bounds.h"
 #include "compiler/ir/kernel_text.h"
 #include "compiler/support/scanner.h"
 #include "compiler/support/strings.h"
@@ -127,6 +128,14 @@ TEST(KernelVerify, FindsLoadsOutOfBounds) {
   EXPECT_THAT(Complaint("%y[i<m, j<8] = %x[i + 1, j]"), HasSubstr("leaves its tensor"));
   EXPECT_THAT(Complaint("%y[i<m, j<8] = select(j < 1, %x[i, j - 1], 0.0)"),
               HasSubstr("leaves its tensor"));
+}
+
+// As a tree the body has 2^40 loads.
+TEST(KernelVerify, LooksOnceAtALoadThatStandsInManyPlaces) {
+  const Kernel kernel = Parse(kDense);
+  Expr body = kernel.stages[0].body[0];
+  for (int i = 0; i < 40; ++i) body = body + body;
+  EXPECT_EQ(FindLoadOutOfBounds(kernel, kernel.stages[0], body), "");
 }
 
 TEST(KernelVerify, FindsBrokenStructure) {
