@@ -102,6 +102,16 @@ class Depths {
   std::vector<int64_t> depths_;
 };
 
+// A threshold that is no number is unlike each number, and neither above nor below any: what node
+// does the same with one that is a number.
+void SettleThreshold(TreeNode& node) {
+  constexpr int64_t kUnequal = kBelow | kAbove;
+  if (!std::isnan(node.threshold)) return;
+  const bool unlike = (node.cases & kUnequal) == kUnequal;
+  node.cases = (unlike ? kUnequal | kEqual : 0) | (node.cases & kNotANumber);
+  node.threshold = 0;
+}
+
 // Fills what follows from nodes, roots and votes; puts the leaves first.
 absl::StatusOr<TreeNodes> Finished(TreeNodes trees, const std::vector<int64_t>& leaves) {
   std::vector<int64_t> place(trees.nodes.size(), -1);
@@ -117,6 +127,7 @@ absl::StatusOr<TreeNodes> Finished(TreeNodes trees, const std::vector<int64_t>& 
   for (TreeNode& node : ordered) {
     node.yes = place[static_cast<size_t>(node.yes)];
     node.no = place[static_cast<size_t>(node.no)];
+    SettleThreshold(node);
     if (node.feature < 0) return AOTC_REFUSAL(InvalidArgument, "a node has a negative feature");
     trees.features = std::max(trees.features, node.feature + 1);
   }

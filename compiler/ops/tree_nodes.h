@@ -21,9 +21,9 @@ enum TreeCase : int64_t { kBelow = 1, kEqual = 2, kAbove = 4, kNotANumber = 8 };
 
 struct TreeNode {
   int64_t feature = 0;
-  double threshold = 0;
-  int64_t cases = 0;  // of TreeCase
-  int64_t yes = 0;    // nodes that follow; a leaf follows itself
+  double threshold = 0;  // a number
+  int64_t cases = 0;     // of TreeCase
+  int64_t yes = 0;       // nodes that follow; a leaf follows itself
   int64_t no = 0;
 };
 

@@ -5,6 +5,7 @@
 // trees x depth steps of four reads, and tables of 16 bytes a node. Sums then read one weight for
 // each sample, tree and target: a table of leaves x targets, or of one target and weight a leaf
 // where no leaf has more than one, so that ensembles of a tree a class stay as small as they are.
+// What the tables hold is within their limits (tree_nodes.h), so no index is clamped.
 #include "compiler/ops/helpers.h"
 #include "compiler/ops/registry.h"
 #include "compiler/ops/tree_nodes.h"
@@ -29,9 +30,13 @@ Expr IsCase(const Expr& x, const Expr& threshold, int64_t cases) {
   return result;
 }
 
-// Element `index` of a table of rank 1 that holds an index below `limit`.
-Expr IndexIn(const Tensor& table, const Expr& index, const Expr& limit) {
-  return Clamp(Cast(DType::kI64, table({index})), 0, limit - 1);
+// Whether x is in one of those cases, which a table has.
+Expr IsCaseOf(const Expr& x, const Expr& threshold, const Expr& cases) {
+  const auto is = [](int64_t one) { return IntConst(one, DType::kI32); };
+  const Expr unlike = Select(Lt(threshold, x), is(kAbove), is(kNotANumber));
+  const Expr relation =
+      Select(Lt(x, threshold), is(kBelow), Select(Eq(x, threshold), is(kEqual), unlike));
+  return Ne(Binary(ExprOp::kBitAnd, cases, relation), is(0));
 }
 
 // Ours: the leaf of each tree that a sample reaches, i32 [N, trees]. Inputs: X [N, F] (or one
@@ -49,7 +54,7 @@ absl::Status TreeLeaves(OpContext& op) {
     tables.push_back(table);
   }
   const Tensor &roots = tables[0], &features = tables[1], &thresholds = tables[2];
-  const Expr nodes = features.dim(0), width = x.dim(-1);
+  const Expr& width = x.shape().back();
   const int64_t needed = op.attributes().Int("features");
   AOTC_RETURN_IF_ERROR(op.Require(
       Le(needed, width), StrCat("the trees read ", needed, " features, more than there are")));
@@ -58,26 +63,22 @@ absl::Status TreeLeaves(OpContext& op) {
   const DType type = thresholds.dtype() == DType::kF64 ? DType::kF64 : own;
   auto takes_yes = [&](const Expr& value, const Expr& node) {
     const Expr threshold = Cast(type, thresholds({node}));
-    if (cases.size() == 1) return IsCase(value, threshold, cases[0]);
-    Expr result = Bool(false);
-    for (int64_t one : cases) {
-      const Expr has = Eq(tables[5]({node}), IntConst(one, DType::kI32));
-      result = Or(result, And(has, IsCase(value, threshold, one)));
-    }
-    return result;
+    return cases.size() == 1 ? IsCase(value, threshold, cases[0])
+                             : IsCaseOf(value, threshold, tables[5]({node}));
   };
   const Shape shape = {x.rank() == 1 ? Expr(1) : x.dim(0), roots.dim(0)};
-  Tensor place =
-      op.b().Compute(DType::kI32, shape, [&](const Indices& i) { return roots({i[1]}); });
+  Tensor reached =
+      op.b().Compute(DType::kI32, shape, [&](const Indices& i) { return roots({i[1]}); }, "root");
+  auto next = [&](const Indices& i) {
+    const Expr node = Cast(DType::kI64, reached(i));
+    const Expr feature = Cast(DType::kI64, features({node}));
+    const Expr value = Cast(type, x.rank() == 1 ? x({feature}) : x({i[0], feature}));
+    return Select(takes_yes(value, node), tables[3]({node}), tables[4]({node}));
+  };
   for (int64_t level = 0; level < op.attributes().Int("depth"); ++level) {
-    place = op.b().Compute(DType::kI32, shape, [&](const Indices& i) {
-      const Expr node = Clamp(Cast(DType::kI64, place(i)), 0, nodes - 1);
-      const Expr feature = IndexIn(features, node, width);
-      const Expr value = Cast(type, x.rank() == 1 ? x({feature}) : x({i[0], feature}));
-      return Select(takes_yes(value, node), tables[3]({node}), tables[4]({node}));
-    });
+    reached = op.b().Compute(DType::kI32, shape, next, "node");
   }
-  op.SetOutput(0, place);
+  op.SetOutput(0, reached);
   return absl::OkStatus();
 }
 
@@ -128,7 +129,7 @@ class TreeSumsBuilder {
  private:
   DType Type() const { return weights_.dtype(); }
   Expr Leaf(const Indices& i, const Indices& r) const {
-    return Clamp(Cast(DType::kI64, leaves_({i[0], r[0]})), 0, weights_.dim(0) - 1);
+    return Cast(DType::kI64, leaves_({i[0], r[0]}));
   }
   Expr Weight(const Indices& i, const Indices& r) const {
     if (targets_.valid()) return weights_({Leaf(i, r)});

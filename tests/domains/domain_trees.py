@@ -15,6 +15,11 @@ def thresholds(draw, shape=()):
     return draw.ints(-4, 4, shape) / 2
 
 
+def threshold(draw):
+    """Of one node; seldom no number."""
+    return float("nan") if draw.chance(0.05) else float(thresholds(draw))
+
+
 def samples(draw, features, types=("f4", "f4", "f8", "i8", "i4")):
     dtype = np.dtype(draw.pick(types))
     x = thresholds(draw, [draw.dim(1, 7), features]).astype(dtype)
@@ -42,7 +47,7 @@ def listed(draw, roots, features, modes):
         row = len(lists["treeids"])
         for name, value in (("treeids", number), ("nodeids", place), ("truenodeids", 0),
                             ("featureids", draw.dim(0, features - 1)), ("falsenodeids", 0),
-                            ("values", float(thresholds(draw))),
+                            ("values", threshold(draw)),
                             ("missing_value_tracks_true", draw.dim(0, 1))):
             lists[name].append(value)
         lists["modes"].append(draw.pick(modes) if node else "LEAF")
@@ -145,7 +150,7 @@ def tree_ensemble(draw):
             return len(leaf_targets) - 1, 1
         row, mode = len(lists["modes"]), draw.pick(modes)
         for name, value in (("featureids", draw.dim(0, features - 1)), ("modes", mode),
-                            ("splits", float(thresholds(draw))),
+                            ("splits", threshold(draw)),
                             ("missing_value_tracks_true", draw.dim(0, 1))):
             lists[name].append(value)
         for name in ("truenodeids", "falsenodeids", "trueleafs", "falseleafs"):
