@@ -1,8 +1,9 @@
 // NonMaxSuppression: of boxes that overlap the one with the highest score.
 //
 // The boxes of every batch and class are taken in the order of their scores, one each round of a
-// loop: one that is still kept removes those behind it that overlap it. What is kept in the end, up
-// to the limit, is chosen as by a condition (compact.h).
+// loop: one that is still kept removes those behind it that overlap it. Rounds end with the last box
+// whose score counts. What is kept in the end, up to the limit, is chosen as by a condition
+// (compact.h).
 #include <cstdint>
 #include <vector>
 
@@ -15,84 +16,100 @@
 namespace aotc {
 namespace {
 
-// A box along one axis.
-struct Span {
-  Expr begin = {};
-  Expr end = {};
+// What is known of a box: its sides along either axis, and its area.
+enum BoxColumn : int64_t { kLeft, kRight, kTop, kBottom, kArea, kBoxColumns };
 
-  Expr length() const { return end - begin; }
-};
-
-struct Box {
-  Span x = {};
-  Span y = {};
-
-  Expr area() const { return x.length() * y.length(); }
-};
-
-// boxes: [batches, n, 4], by two corners or, where `center`, by the middle and the size.
-Box BoxAt(const Tensor& boxes, const Expr& batch, const Expr& number, bool center) {
-  const auto value = [&](int64_t k) { return boxes({batch, number, Expr(k)}); };
-  const auto span = [&](int64_t a, int64_t b) -> Span {
-    if (!center) return {Min(value(a), value(b)), Max(value(a), value(b))};
-    const Expr half = value(b) * Number(0.5, value(b));
-    return {value(a) - half, value(a) + half};
+// boxes: [batches, n, 4], by two corners (y, x) or, where `center_point_box`, by the middle (x, y)
+// and the size -> [batches, n, kBoxColumns].
+absl::Status BoxSides(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor boxes, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(boxes, 3, 3));
+  AOTC_RETURN_IF_ERROR(RequireFloat(boxes));
+  if (!boxes.dim(2).IsInt(4)) return AOTC_REFUSAL(InvalidArgument, "boxes have four numbers each");
+  const bool center = op.attributes().Int("center_point_box") != 0;
+  const Shape shape = {boxes.dim(0), boxes.dim(1), Expr(kBoxColumns)};
+  // An end of the box along an axis, which has columns a and b.
+  const auto end = [&](const Expr& a, const Expr& b, bool last) {
+    if (!center) return last ? Max(a, b) : Min(a, b);
+    const Expr half = b * Number(0.5, b);
+    return last ? a + half : a - half;
   };
-  if (center) return {.x = span(0, 2), .y = span(1, 3)};
-  return {.x = span(1, 3), .y = span(0, 2)};
-}
-
-Span Common(const Span& a, const Span& b) { return {Max(a.begin, b.begin), Min(a.end, b.end)}; }
-
-// Whether the intersection of two boxes is more than that part of their union; boxes without area
-// overlap nothing.
-Expr Overlap(const Box& a, const Box& b, const Expr& threshold) {
-  const Box common = {.x = Common(a.x, b.x), .y = Common(a.y, b.y)};
-  const Expr none = Number(0, a.area());
-  const Expr whole = a.area() + b.area() - common.area();
-  const auto positive = [&](const Expr& e) { return Lt(none, e); };
-  const Expr meet = And(positive(common.x.length()), positive(common.y.length()));
-  const Expr have_area = And(And(positive(a.area()), positive(b.area())), positive(whole));
-  return And(And(meet, have_area), Lt(threshold, Div(common.area(), whole)));
+  const auto column = [&](const Indices& i) {
+    const auto value = [&](int64_t k) { return boxes({i[0], i[1], Expr(k)}); };
+    const auto x = [&](bool last) {
+      return end(value(center ? 0 : 1), value(center ? 2 : 3), last);
+    };
+    const auto y = [&](bool last) {
+      return end(value(center ? 1 : 0), value(center ? 3 : 2), last);
+    };
+    const Expr sides[] = {x(false), x(true), y(false), y(true)};
+    Expr result = (sides[kRight] - sides[kLeft]) * (sides[kBottom] - sides[kTop]);
+    for (int64_t k : {kBottom, kTop, kRight, kLeft}) result = Select(Eq(i[2], k), sides[k], result);
+    return result;
+  };
+  op.SetOutput(0, op.b().Compute(ComputeType(boxes.dtype()), shape, column));
+  return absl::OkStatus();
 }
 
 // A tensor of one element, of any rank.
 Expr OnlyElement(const Tensor& x) { return x(Indices(static_cast<size_t>(x.rank()), Expr(0))); }
 
-// boxes, order: i64[batches, classes, n], kept: bool of that shape, round: i64 [], threshold:
-// optional -> kept, without what the box of the round removes.
+// sides: [batches, n, kBoxColumns], order: i64[batches, classes, n], kept: bool of that shape,
+// round: i64 [], threshold: optional -> kept, without what the box of the round removes: boxes whose
+// intersection with it is more than that part of their union. Without area they overlap nothing.
 absl::Status RemoveOverlaps(OpContext& op) {
-  AOTC_ASSIGN_OR_RETURN(const Tensor boxes, op.Input(0));
+  AOTC_ASSIGN_OR_RETURN(const Tensor sides, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor order, op.Input(1));
   AOTC_ASSIGN_OR_RETURN(const Tensor kept, op.Input(2));
   AOTC_ASSIGN_OR_RETURN(const Tensor round, op.Input(3));
-  AOTC_RETURN_IF_ERROR(RequireRank(boxes, 3, 3));
-  AOTC_RETURN_IF_ERROR(RequireFloat(boxes));
   AOTC_RETURN_IF_ERROR(RequireRank(order, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(kept, 3, 3));
   AOTC_RETURN_IF_ERROR(RequireRank(round, 0, 0));
-  if (!boxes.dim(2).IsInt(4)) return AOTC_REFUSAL(InvalidArgument, "boxes have four numbers each");
-  AOTC_RETURN_IF_ERROR(op.RequireEqual(boxes.dim(0), order.dim(0),
+  AOTC_RETURN_IF_ERROR(op.RequireEqual(sides.dim(0), order.dim(0),
                                        "boxes and scores have different numbers of batches"));
   AOTC_RETURN_IF_ERROR(
-      op.RequireEqual(boxes.dim(1), order.dim(2), "there is not one score for each box and class"));
+      op.RequireEqual(sides.dim(1), order.dim(2), "there is not one score for each box and class"));
   Tensor threshold;
   if (op.HasInput(4)) {
     AOTC_ASSIGN_OR_RETURN(threshold, op.Input(4));
-    AOTC_RETURN_IF_ERROR(RequireSameType({boxes, threshold}));
+    AOTC_RETURN_IF_ERROR(RequireFloat(threshold));
   }
-  const bool center = op.attributes().Int("center_point_box") != 0;
-  const Expr last = Max(order.dim(2) - 1, 0);
-  const auto box = [&](const Indices& at) {
-    return BoxAt(boxes, at[0], Clamp(order(at), 0, last), center);
-  };
-  op.SetOutput(0, op.b().Compute(DType::kBool, kept.shape(), [&](const Indices& i) {
-    const Indices now = {i[0], i[1], Clamp(round({}), 0, last)};
-    const Expr none = Number(0, boxes({i[0], Expr(0), Expr(0)}));
+  // The order and the round are below the number of boxes.
+  const auto now = [&](const Indices& i) { return Indices{i[0], i[1], round({})}; };
+  TensorBuilder& b = op.b();
+  const Tensor best = b.Compute(
+      sides.dtype(), {kept.dim(0), kept.dim(1), Expr(kBoxColumns)},
+      [&](const Indices& i) { return sides({i[0], order(now(i)), i[2]}); }, "best");
+  op.SetOutput(0, b.Compute(DType::kBool, kept.shape(), [&](const Indices& i) {
+    const auto other = [&](BoxColumn k) { return sides({i[0], order(i), Expr(k)}); };
+    const auto of_best = [&](BoxColumn k) { return best({i[0], i[1], Expr(k)}); };
+    // How much of an axis both boxes have.
+    const auto common = [&](BoxColumn begin, BoxColumn end) {
+      return Min(of_best(end), other(end)) - Max(of_best(begin), other(begin));
+    };
+    const Expr width = common(kLeft, kRight), height = common(kTop, kBottom);
+    const Expr none = Number(0, width);
+    const auto positive = [&](const Expr& e) { return Lt(none, e); };
+    const Expr whole = of_best(kArea) + other(kArea) - width * height;
     const Expr most = threshold.valid() ? OnlyElement(threshold) : none;
-    const Expr removes = And(Lt(now[2], i[2]), kept(now));
-    return Select(removes, And(kept(i), Not(Overlap(box(now), box(i), most))), kept(i));
+    const Expr have_area = And(positive(of_best(kArea)), positive(other(kArea)));
+    const Expr meet = And(positive(width), positive(height));
+    const Expr overlap =
+        And(And(meet, have_area), And(positive(whole), Lt(most, Div(width * height, whole))));
+    return And(kept(i), Not(And(And(Lt(round({}), i[2]), kept(now(i))), overlap)));
   }));
+  return absl::OkStatus();
+}
+
+// wanted: bool[batches, classes, n] -> i64 []: how many places there are up to the last of a class
+// that has one.
+absl::Status LastWanted(OpContext& op) {
+  AOTC_ASSIGN_OR_RETURN(const Tensor wanted, op.Input(0));
+  AOTC_RETURN_IF_ERROR(RequireRank(wanted, 3, 3));
+  const Tensor last = op.b().Reduce(
+      "max", DType::kI64, {}, wanted.shape(),
+      [&](const Indices&, const Indices& r) { return Select(wanted(r), r[2] + 1, Expr(0)); });
+  op.SetOutput(0, op.b().Map({last}, [](const auto& v) { return Max(v[0], 0); }));  // where n is 0
   return absl::OkStatus();
 }
 
@@ -111,12 +128,6 @@ absl::Status ChosenBoxes(OpContext& op) {
   return absl::OkStatus();
 }
 
-// i64 [] or [1]: the number of boxes.
-ValueId BoxCount(Expansion& e, ValueId scores, bool as_scalar) {
-  const ValueId axis = as_scalar ? e.Number("axis", DType::kI64, 2) : e.Ints("axis", {2});
-  return e.Emit("Gather", {e.Emit("Shape", {scores}), axis});
-}
-
 // The first of each batch and class, as many as the limit (i64, optional) allows; without, none.
 ValueId Limited(Expansion& e, ValueId kept, ValueId limit) {
   const ValueId ones = e.Emit("Cast", {kept}, {{"to", static_cast<int64_t>(DType::kI64)}});
@@ -130,26 +141,35 @@ absl::Status NonMaxSuppression(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, 1}));
   const ValueId boxes = e.Input(0), scores = e.Input(1), threshold = e.Input(4);
-  const std::vector<ValueId> best =
-      e.EmitSeveral("TopK", {scores, BoxCount(e, scores, /*as_scalar=*/false)}, 2);
+  const std::vector<ValueId> best = e.EmitSeveral(
+      "TopK", {scores, e.Emit("Gather", {e.Emit("Shape", {scores}), e.Ints("axis", {2})})}, 2);
   const ValueId sorted = best[0], order = best[1];
   const ValueId wanted = threshold.valid() ? e.Emit("Greater", {sorted, threshold})
                                            : e.Emit("Equal", {sorted, sorted});
+  const ValueId sides =
+      e.Emit("BoxSides", {boxes}, {{"center_point_box", e.attributes().Int("center_point_box")}});
   const auto remove = [&](ValueId round, ValueId kept) {
-    return e.Emit("RemoveOverlaps", {boxes, order, kept, round, e.Input(3)},
-                  {{"center_point_box", e.attributes().Int("center_point_box")}});
+    return e.Emit("RemoveOverlaps", {sides, order, kept, round, e.Input(3)});
   };
   AOTC_ASSIGN_OR_RETURN(const ValueId kept,
-                        e.EmitLoop(BoxCount(e, scores, /*as_scalar=*/true), wanted, remove));
+                        e.EmitLoop(e.Emit("LastWanted", {wanted}), wanted, remove));
   const ValueId flat = e.Emit("Reshape", {Limited(e, kept, e.Input(2)), e.Ints("flat", {-1})});
   e.SetOutput(0, e.Emit("ChosenBoxes", {order, EmitTruePlaces(e, flat)}));
   return absl::OkStatus();
 }
 
 constexpr OpDef kOps[] = {
+    {.name = "BoxSides",
+     .compute = BoxSides,
+     .summary = "the sides and areas of boxes",
+     .traits = kOwn},
     {.name = "ChosenBoxes",
      .compute = ChosenBoxes,
      .summary = "batch, class and number of boxes",
+     .traits = kOwn},
+    {.name = "LastWanted",
+     .compute = LastWanted,
+     .summary = "places up to the last that is wanted",
      .traits = kOwn},
     {.name = "NonMaxSuppression",
      .expand = NonMaxSuppression,

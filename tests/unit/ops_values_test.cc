@@ -207,6 +207,18 @@ TEST(OpValues, AntialiasRoundsIntegersAndKeepsThemInRange) {
 }
 
 // With align_corners the ends are at -1 and 1: of a single point, at 1 as in onnxruntime.
+// A NaN stands before all scores, so that what is wanted need not be a beginning.
+TEST(OpValues, RoundsOfSuppressionEndWithTheLastWantedBox) {
+  OpCase op("LastWanted");
+  op.Input(DType::kBool, {2, 1, 4});
+  EXPECT_EQ(Evaluate(op, {Floats({2, 1, 4}, {1, 0, 0, 0, 0, 1, 1, 0}, DType::kBool)}),
+            Doubles({3}));
+  EXPECT_EQ(Evaluate(op, {Floats({2, 1, 4}, Doubles(8, 0), DType::kBool)}), Doubles({0}));
+  OpCase none("LastWanted");
+  none.Input(DType::kBool, {2, 1, 0});
+  EXPECT_EQ(Evaluate(none, {Floats({2, 1, 0}, {}, DType::kBool)}), Doubles({0}));
+}
+
 TEST(OpValues, AffineGridOfASinglePoint) {
   OpCase op("AffineGrid");
   op.Input(kF32, {1, 2, 3}).Known(Constant::Ints({1, 1, 1, 2})).Set("align_corners", int64_t{1});
