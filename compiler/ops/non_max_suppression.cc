@@ -1,8 +1,8 @@
 // NonMaxSuppression: of boxes that overlap the one with the highest score.
 //
 // The boxes of every batch and class are taken in the order of their scores, one each round of a
-// loop: one that is still kept removes those behind it that overlap it. Rounds end with the last box
-// whose score counts. What is kept in the end, up to the limit, is chosen as by a condition
+// loop: one that is still kept removes those behind it that overlap it. Rounds end with the last
+// box whose score counts. What is kept in the end, up to the limit, is chosen as by a condition
 // (compact.h).
 #include <cstdint>
 #include <vector>
@@ -55,8 +55,9 @@ absl::Status BoxSides(OpContext& op) {
 Expr OnlyElement(const Tensor& x) { return x(Indices(static_cast<size_t>(x.rank()), Expr(0))); }
 
 // sides: [batches, n, kBoxColumns], order: i64[batches, classes, n], kept: bool of that shape,
-// round: i64 [], threshold: optional -> kept, without what the box of the round removes: boxes whose
-// intersection with it is more than that part of their union. Without area they overlap nothing.
+// round: i64 [], threshold: optional -> kept, without what the box of the round removes: boxes
+// whose intersection with it is more than that part of their union. Without area they overlap
+// nothing.
 absl::Status RemoveOverlaps(OpContext& op) {
   AOTC_ASSIGN_OR_RETURN(const Tensor sides, op.Input(0));
   AOTC_ASSIGN_OR_RETURN(const Tensor order, op.Input(1));
