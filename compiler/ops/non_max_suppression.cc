@@ -73,7 +73,9 @@ absl::Status RemoveOverlaps(OpContext& op) {
   Tensor threshold;
   if (op.HasInput(4)) {
     AOTC_ASSIGN_OR_RETURN(threshold, op.Input(4));
-    AOTC_RETURN_IF_ERROR(RequireFloat(threshold));
+    if (ComputeType(threshold.dtype()) != sides.dtype()) {
+      return AOTC_REFUSAL(InvalidArgument, "iou_threshold is of another type than the boxes");
+    }
   }
   // The order and the round are below the number of boxes.
   const auto now = [&](const Indices& i) { return Indices{i[0], i[1], round({})}; };
