@@ -116,9 +116,12 @@ absl::Status ReadAxis(OpContext& op, Transform& t) {
   AOTC_RETURN_IF_ERROR(op.Require(Not(axes.Names(static_cast<size_t>(last))), kLastAxis));
   // The first where it is none of the others, so that it is one of them whatever the run gives.
   Expr other = Bool(false);
-  for (int d = 1; d < last; ++d) other = Or(other, axes.Names(static_cast<size_t>(d)));
-  t.along.push_back(Not(other));
-  for (int d = 1; d < last; ++d) t.along.push_back(axes.Names(static_cast<size_t>(d)));
+  t.along.push_back(other);
+  for (int d = 1; d < last; ++d) {
+    t.along.push_back(axes.Names(static_cast<size_t>(d)));
+    other = Or(other, t.along.back());
+  }
+  t.along[0] = Not(other);
   return absl::OkStatus();
 }
 

@@ -28,21 +28,16 @@ absl::Status BoxSides(OpContext& op) {
   if (!boxes.dim(2).IsInt(4)) return AOTC_REFUSAL(InvalidArgument, "boxes have four numbers each");
   const bool center = op.attributes().Int("center_point_box") != 0;
   const Shape shape = {boxes.dim(0), boxes.dim(1), Expr(kBoxColumns)};
-  // An end of the box along an axis, which has columns a and b.
-  const auto end = [&](const Expr& a, const Expr& b, bool last) {
-    if (!center) return last ? Max(a, b) : Min(a, b);
-    const Expr half = b * Number(0.5, b);
-    return last ? a + half : a - half;
-  };
   const auto column = [&](const Indices& i) {
-    const auto value = [&](int64_t k) { return boxes({i[0], i[1], Expr(k)}); };
-    const auto x = [&](bool last) {
-      return end(value(center ? 0 : 1), value(center ? 2 : 3), last);
+    // An end along an axis: 0 is x, 1 y.
+    const auto side = [&](int64_t axis, bool last) {
+      const int64_t k = center ? axis : 1 - axis;
+      const Expr a = boxes({i[0], i[1], Expr(k)}), b = boxes({i[0], i[1], Expr(k + 2)});
+      if (!center) return last ? Max(a, b) : Min(a, b);
+      const Expr half = b * Number(0.5, b);
+      return last ? a + half : a - half;
     };
-    const auto y = [&](bool last) {
-      return end(value(center ? 1 : 0), value(center ? 3 : 2), last);
-    };
-    const Expr sides[] = {x(false), x(true), y(false), y(true)};
+    const Expr sides[] = {side(0, false), side(0, true), side(1, false), side(1, true)};
     Expr result = (sides[kRight] - sides[kLeft]) * (sides[kBottom] - sides[kTop]);
     for (int64_t k : {kBottom, kTop, kRight, kLeft}) result = Select(Eq(i[2], k), sides[k], result);
     return result;

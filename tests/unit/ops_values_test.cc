@@ -206,7 +206,6 @@ TEST(OpValues, AntialiasRoundsIntegersAndKeepsThemInRange) {
   EXPECT_EQ(Evaluate(op, {x}), (Doubles{0, 15, 240, 255}));
 }
 
-// With align_corners the ends are at -1 and 1: of a single point, at 1 as in onnxruntime.
 // A NaN stands before all scores, so that what is wanted need not be a beginning.
 TEST(OpValues, RoundsOfSuppressionEndWithTheLastWantedBox) {
   OpCase op("LastWanted");
@@ -219,6 +218,7 @@ TEST(OpValues, RoundsOfSuppressionEndWithTheLastWantedBox) {
   EXPECT_EQ(Evaluate(none, {}), Doubles({0}));  // nothing is read
 }
 
+// With align_corners the ends are at -1 and 1: of a single point, at 1 as in onnxruntime.
 TEST(OpValues, AffineGridOfASinglePoint) {
   OpCase op("AffineGrid");
   op.Input(kF32, {1, 2, 3}).Known(Constant::Ints({1, 1, 1, 2})).Set("align_corners", int64_t{1});
