@@ -154,12 +154,6 @@ Json SummaryToJson(const CompileResult& result) {
           {"flop_shares", std::move(shares)}};
 }
 
-absl::Status WriteOutput(const std::string& outdir, const CompileResult& result) {
-  OutputFolder folder(outdir);
-  for (const auto& [path, content] : result.files) folder.Add(path, content);
-  return folder.Commit(PreviousFiles(outdir));
-}
-
 absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
                         Diagnostics& diagnostics, CommandResult& result) {
   PhaseLog log(line, progress);
@@ -167,7 +161,7 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   log.Report(result);
   if (!compiled.ok()) return compiled.status();
   if (!line.compile.passes.stop_after.empty()) return absl::OkStatus();  // nothing is written
-  AOTC_RETURN_IF_ERROR(WriteOutput(line.outdir, *compiled));
+  AOTC_RETURN_IF_ERROR(WriteOutdir(line.outdir, compiled->files, line.force));
   result.text += PrintSummary(line.outdir, *compiled);
   result.json.update(SummaryToJson(*compiled));
   if (!line.compile.pools.empty()) result.json["pools"] = PoolsToJson(compiled->program);

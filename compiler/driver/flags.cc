@@ -117,6 +117,9 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("FORM")
       ->capture_default_str();
   app.add_flag("--example", line.compile.example, "writes example/main.cpp too");
+  app.add_flag("--force", line.force,
+               "writes over files of an earlier compile that were changed since, and over another "
+               "model's folder");
 }
 
 void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {

@@ -44,6 +44,7 @@ struct CommandLine {
   Command command = Command::kCompile;
   CompileOptions compile = {};
   std::string outdir = {};
+  bool force = false;  // writes over what somebody changed in it
   bool time_passes = false;
   std::vector<std::string> dump_after = {};  // names of PhaseNames()
   bool quiet = false;

@@ -1,6 +1,7 @@
 // metadata.json: what tools may want to know of an output folder. Keys are listed in
 // docs/output-format.md.
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_split.h"
 #include "compiler/emit/host_control.h"
@@ -12,6 +13,7 @@
 #include "compiler/ir/program_text.h"
 #include "compiler/plan/memory_map.h"
 #include "compiler/schedule/stage_kinds.h"
+#include "compiler/support/sha256.h"
 #include "compiler/support/strings.h"
 #include "nlohmann/json.hpp"
 
@@ -260,17 +262,27 @@ Json Model(const Provenance& from) {
   return model;
 }
 
+// Names in a model may be any bytes: those that are no UTF-8 are replaced.
+std::string Print(const Json& metadata) {
+  return metadata.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
-std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files) {
+std::string EmitMetadata(const EmitContext& context, const OutputFiles& files) {
   const Provenance& from = context.options.provenance;
+  std::map<std::string, std::string> hashes = {{"metadata.json", ""}};
+  for (const auto& [path, content] : files) hashes[path] = Sha256Hex(content);
+  Json names = Json::array();
+  for (const auto& [path, hash] : hashes) names.push_back(path);
   Json metadata = {
       {"aotc", from.aotc_version},
       {"name", context.interface.prefix},
       {"model", Model(from)},
       {"target", context.options.host.target},
       {"flags", from.flags},
-      {"files", files},
+      {"files", std::move(names)},
+      {"sha256", hashes},
       {"symbols", Symbols(context.program.symbols)},
       {"inputs", Ports(context, context.interface.inputs)},
       {"outputs", Ports(context, context.interface.outputs)},
@@ -291,8 +303,8 @@ std::string EmitMetadata(const EmitContext& context, const std::vector<std::stri
   for (const auto& line : absl::StrSplit(from.schedules, '\n', absl::SkipEmpty())) {
     metadata["records"].push_back(Json::parse(line));
   }
-  // Names in a model may be any bytes: those that are no UTF-8 are replaced.
-  return metadata.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  metadata["sha256"]["metadata.json"] = Sha256Hex(Print(metadata));
+  return Print(metadata);
 }
 
 }  // namespace aotc

@@ -80,10 +80,7 @@ void AddLists(const EmitContext& context, OutputFiles& files) {
     if (IsCompiled(path)) sources.push_back(path);
   }
   files["CMakeLists.txt"] = EmitBuildFile(context, sources);
-  files["metadata.json"] = "";
-  std::vector<std::string> all;
-  for (const auto& [path, content] : files) all.push_back(path);
-  files["metadata.json"] = EmitMetadata(context, all);
+  files["metadata.json"] = EmitMetadata(context, files);
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ std::string EmitWeightsArray(const EmitContext& context, const std::string& blob
 
 // CMakeLists.txt; `sources` are the paths of what is compiled.
 std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources);
-// metadata.json; `files` are the paths of all files, itself included.
-std::string EmitMetadata(const EmitContext& context, const std::vector<std::string>& files);
+// metadata.json, which lists itself beside `files`, and of each the hash; its own is that of its
+// text with an empty one.
+std::string EmitMetadata(const EmitContext& context, const OutputFiles& files);
 // example/main.cpp
 std::string EmitExample(const EmitContext& context);
 

@@ -1,16 +1,13 @@
-// Reading and writing files, and the output folder that appears whole or not at all.
+// Reading and writing files, each whole or not at all.
 //
 //   AOTC_ASSIGN_OR_RETURN(std::string model, ReadFile("model.onnx"));
-//   OutputFolder folder("outdir");
-//   folder.Add("model.h", text);
-//   AOTC_RETURN_IF_ERROR(folder.Commit(/*previous=*/{"model.h", "old.cpp"}));
+//   AOTC_RETURN_IF_ERROR(WriteFileIfChanged("page.html", text).status());
 #ifndef AOTC_COMPILER_SUPPORT_FILES_H_
 #define AOTC_COMPILER_SUPPORT_FILES_H_
 
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -33,28 +30,36 @@ absl::StatusOr<bool> WriteFileIfChanged(const std::string& path, std::string_vie
 // Whether `name` is a relative path that stays below the folder it is applied to.
 bool StaysInside(std::string_view name);
 
-// Files of one compile, held in memory until Commit.
-class OutputFolder {
+// Whether the regular file has exactly this content.
+bool HasContent(const std::string& path, std::string_view content);
+
+// A folder that is removed with all that is in it at the end, unless it was renamed.
+class TemporaryFolder {
  public:
-  explicit OutputFolder(std::string path) : path_(std::move(path)) {}
+  // In the system's place for temporary files.
+  static absl::StatusOr<TemporaryFolder> Create(const std::string& stem);
+  // Beside `path`, whose place its content is to take: with our process behind the name. What
+  // processes that are gone left there is removed.
+  static absl::StatusOr<TemporaryFolder> Beside(const std::string& path);
 
-  // `name` is relative, with forward slashes; the later of two contents wins.
-  void Add(std::string_view name, std::string content);
-  const std::map<std::string, std::string, std::less<>>& files() const { return files_; }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
 
-  // Writes everything into a folder beside the place and renames it there. Where the place already
-  // is a folder, changed files are renamed into it one by one, unchanged ones are not touched, and
-  // those of `previous` (what an earlier compile wrote) that are no longer written are removed,
-  // with the folders that become empty. Other files stay: one in the way of ours is an error. After
-  // an error what was there is still there.
-  absl::Status Commit(const std::vector<std::string>& previous = {});
+  const std::string& path() const { return path_; }
+  // Writes the file `name`, and the folders above it.
+  absl::Status Write(std::string_view name, std::string_view content) const;
 
  private:
-  absl::Status CheckForeignFiles(const std::vector<std::string>& previous) const;
-
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
-  std::map<std::string, std::string, std::less<>> files_;
 };
+
+// Moves a file or folder; one that is there is replaced at once.
+absl::Status Rename(const std::string& from, const std::string& to);
+
+// Makes a folder and those above it.
+absl::Status MakeFolders(const std::string& path);
 
 }  // namespace aotc
 

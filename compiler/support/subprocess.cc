@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
@@ -133,21 +132,6 @@ absl::StatusOr<ProcessResult> RunForked(const std::function<int()>& body, int ti
   result.exit_code = ExitCode(child);
   if (ended) return result;
   return absl::DeadlineExceededError(StrCat("did not end within ", timeout_seconds, " s"));
-}
-
-absl::StatusOr<TemporaryFolder> TemporaryFolder::Create(const std::string& stem) {
-  std::error_code error;
-  const std::filesystem::path place = std::filesystem::temp_directory_path(error);
-  std::string path = StrCat(error ? "/tmp" : place.string(), "/", stem, "_XXXXXX");
-  if (mkdtemp(path.data()) == nullptr) {
-    return absl::InternalError(StrCat("no temporary folder ", path, ": ", strerror(errno)));
-  }
-  return TemporaryFolder(path);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace aotc

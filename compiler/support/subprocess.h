@@ -33,22 +33,6 @@ absl::StatusOr<ProcessResult> RunProcess(const ProcessOptions& options);
 // not end in time and was killed.
 absl::StatusOr<ProcessResult> RunForked(const std::function<int()>& body, int timeout_seconds);
 
-// A folder in the system's place for temporary files, removed with all that is in it at the end.
-class TemporaryFolder {
- public:
-  static absl::StatusOr<TemporaryFolder> Create(const std::string& stem);
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
-    other.path_.clear();
-  }
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder();
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 }  // namespace aotc
 
 #endif  // AOTC_COMPILER_SUPPORT_SUBPROCESS_H_

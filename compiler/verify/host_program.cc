@@ -10,6 +10,7 @@
 #include "compiler/support/files.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/subprocess.h"
 
 namespace aotc {
 namespace {
@@ -111,9 +112,9 @@ class Builder {
 absl::StatusOr<HostProgram> HostProgram::Build(const CompileResult& compiled,
                                                const HostBuildOptions& options) {
   AOTC_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Create("aotc_verify"));
-  OutputFolder out(folder.path() + "/out");
-  for (const auto& [path, content] : compiled.files) out.Add(path, content);
-  AOTC_RETURN_IF_ERROR(out.Commit());
+  for (const auto& [path, content] : compiled.files) {
+    AOTC_RETURN_IF_ERROR(folder.Write("out/" + path, content));
+  }
   AOTC_RETURN_IF_ERROR(Builder(folder.path(), compiled, options).Run());
   return HostProgram(std::move(folder));
 }

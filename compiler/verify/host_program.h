@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/driver/compile.h"
 #include "compiler/ir/constant.h"
-#include "compiler/support/subprocess.h"
+#include "compiler/support/files.h"
 
 namespace aotc {
 

@@ -9,7 +9,8 @@ Behind the name stand flags for aotc. A line with the word MODEL, the model's pa
 whole, as is one with ALONE, which has no model; DIR is the folder of the case. `opt FILE PASSES
 PASS` stands for aotc-opt with --passes and --print-before. The model is in ONNX's text syntax,
 where `<ir_version ...>` and the name of the graph may be left out; what the user sees follows.
-Lines `FILE name: text` before the model are files beside it, where \\n and \\x93 are bytes.
+Lines `FILE name: text` before the model are files beside it, where \\n and \\x93 are bytes, and
+`LINK name: path` are links.
 Comments lead the first case.
 """
 import json
@@ -80,10 +81,13 @@ def write_model(case, folder):
         broken_inputs.CASES[case.name].writer(folder)
         return
     text = case.text
-    while match := re.match(r"FILE (\S+): (.*)(?:\n|\Z)", text):
-        path = folder / match.group(1)
+    while match := re.match(r"(FILE|LINK) (\S+): (.*)(?:\n|\Z)", text):
+        path = folder / match.group(2)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(bytes_of(match.group(2)))
+        if match.group(1) == "FILE":
+            path.write_bytes(bytes_of(match.group(3)))
+        else:
+            path.symlink_to(match.group(3))
         text = text[match.end():]
     if text.strip():
         try:

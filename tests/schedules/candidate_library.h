@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/program.h"
-#include "compiler/support/subprocess.h"
+#include "compiler/support/files.h"
 #include "compiler/targets/target.h"
 #include "tests/host_library/host_library.h"
 #include "tests/schedules/kernel_memory.h"

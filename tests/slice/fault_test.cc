@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/subprocess.h"
 #include "tests/slice/slice_data.h"
 
 namespace aotc {

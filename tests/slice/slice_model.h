@@ -16,7 +16,7 @@
 #include "compiler/emit/output.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/program.h"
-#include "compiler/support/subprocess.h"
+#include "compiler/support/files.h"
 #include "runtime-lite/aotc/model.h"
 #include "tests/host_library/host_library.h"
 

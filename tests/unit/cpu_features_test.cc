@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 
+#include "compiler/support/files.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/subprocess.h"
 #include "compiler/targets/cpu/cpu_target.h"

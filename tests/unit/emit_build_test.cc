@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/emit/output.h"
 #include "compiler/plan/plan.h"
+#include "compiler/support/files.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/subprocess.h"
 #include "compiler/targets/cpu/host.h"

@@ -90,55 +90,5 @@ TEST_F(FilesTest, OnlyPathsBelowStayInside) {
   EXPECT_FALSE(StaysInside("a/../../b"));
 }
 
-TEST_F(FilesTest, ANewFolderAppearsWhole) {
-  OutputFolder folder(Path("deep/er/out/"));
-  folder.Add("m.h", "h");
-  folder.Add("aotc/model.h", "model");
-  ASSERT_TRUE(folder.Commit().ok());
-  EXPECT_EQ(Listing(), (std::set<std::string>{"deep/er/out/aotc/model.h", "deep/er/out/m.h"}));
-}
-
-TEST_F(FilesTest, AnOldFolderKeepsForeignFilesAndLosesStaleOnes) {
-  Write("out/m.h", "old");
-  Write("out/gone/m_kernels.cpp", "old");
-  Write("out/same.h", "same");
-  Write("out/notes.txt", "mine");
-  Write("secret", "s");
-  const auto old_time = fs::last_write_time(Path("out/same.h")) - std::chrono::hours(1);
-  fs::last_write_time(Path("out/same.h"), old_time);
-
-  OutputFolder folder(Path("out"));
-  folder.Add("m.h", "new");
-  folder.Add("same.h", "same");
-  ASSERT_TRUE(folder.Commit({"m.h", "gone/m_kernels.cpp", "../secret", "absent"}).ok());
-
-  EXPECT_EQ(Listing(), (std::set<std::string>{"out/m.h", "out/notes.txt", "out/same.h", "secret"}));
-  EXPECT_FALSE(fs::exists(Path("out/gone")));
-  EXPECT_EQ(*ReadFile(Path("out/m.h")), "new");
-  EXPECT_EQ(fs::last_write_time(Path("out/same.h")), old_time);
-}
-
-TEST_F(FilesTest, AForeignFileInTheWayIsAnErrorAndNothingChanges) {
-  Write("out/CMakeLists.txt", "mine");
-  OutputFolder folder(Path("out"));
-  folder.Add("CMakeLists.txt", "ours");
-  folder.Add("a.h", "ours");
-  const absl::Status status = folder.Commit();
-  EXPECT_NE(status.message().find("is in the way"), absl::string_view::npos) << status;
-  EXPECT_EQ(*ReadFile(Path("out/CMakeLists.txt")), "mine");
-  EXPECT_EQ(Listing(), (std::set<std::string>{"out/CMakeLists.txt"}));
-}
-
-TEST_F(FilesTest, APlaceThatCannotBeAFolderIsAnError) {
-  Write("file", "x");
-  OutputFolder on_file(Path("file"));
-  on_file.Add("a", "");
-  EXPECT_FALSE(on_file.Commit().ok());
-  OutputFolder below_file(Path("file/out"));
-  below_file.Add("a", "");
-  EXPECT_FALSE(below_file.Commit().ok());
-  EXPECT_EQ(Listing(), (std::set<std::string>{"file"}));
-}
-
 }  // namespace
 }  // namespace aotc
