@@ -64,9 +64,7 @@ std::string EmitKernel(const CpuKernelRef& ref, std::string_view symbol,
   if (!text.objects.empty())
     StrAppend(&result, "namespace {\n", text.objects, "}  // namespace\n\n");
   StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) void ", symbol, "(",
-            signature.params, ");\n");
-  StrAppend(&result, "void ", symbol, "(", signature.params, ") {\n", signature.prologue,
-            text.enter);
+            signature.params, ") {\n", signature.prologue, text.enter);
   StrAppend(&result, "for (int64_t task = task_begin; task < task_end; ++task) {\n", text.body,
             "}\n", text.leave, "}\n\n");
   return result;

@@ -119,10 +119,8 @@ std::string EmitKernel(const ProgramKernel& kernel, const KernelVariant& variant
   StrAppend(&result, text.body, "}\n\n");
   const std::string params = StrCat(s.launch_params, "int64_t tasks, struct CUstream_st *stream");
   StrAppend(&result, "extern \"C\" __attribute__((visibility(\"hidden\"))) aotc_status ", symbol,
-            "(", params, ");\n");
-  StrAppend(&result, "aotc_status ", symbol, "(", params, ") {\n",
-            "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {", function.threads,
-            ", 1, 1}, ", s.dynamic_bytes, ", stream, \"", symbol, "\"};\n",
+            "(", params, ") {\n", "const aotc_launch_config config = {{(uint32_t)tasks, 1, 1}, {",
+            function.threads, ", 1, 1}, ", s.dynamic_bytes, ", stream, \"", symbol, "\"};\n",
             "return aotc_cuda_status(aotc_launch(config, ", symbol, "_kernel, ", kernel_args,
             "));\n}\n\n");
   return result;
