@@ -143,12 +143,26 @@ int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds) {
   return (range.max * bits + 7) / 8;
 }
 
+int64_t ScratchBytes(const KernelVariant& variant, int64_t align) {
+  return RoundUp(variant.loops.scratch_bytes, align);
+}
+
 int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align) {
   int64_t bytes = 0;
   for (const KernelVariant& variant : kernel.variants) {
-    bytes = std::max(bytes, variant.loops.scratch_bytes);
+    bytes = std::max(bytes, ScratchBytes(variant, align));
   }
-  return RoundUp(bytes, align);
+  return bytes;
+}
+
+int64_t ScratchBytes(const Program& program, const ProgramKernel& kernel, int64_t workers) {
+  const Bounds bounds = BoundsOf(program.symbols);
+  int64_t bytes = 0;
+  for (const KernelVariant& variant : kernel.variants) {
+    const int64_t having = std::min(workers, RangeOf(variant.loops.tasks, bounds).max);
+    bytes = std::max(bytes, having * ScratchBytes(variant, program.arena_align));
+  }
+  return bytes;
 }
 
 int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel) {
@@ -162,8 +176,11 @@ int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel) {
 
 int64_t WorkersWithScratch(const Program& program, const Step& step) {
   if (!step.scratch.valid()) return program.max_workers;
-  const int64_t each = ScratchBytes(program.kernels[step.kernel], program.arena_align);
-  return program.buffers[step.scratch].bytes / each;
+  const ProgramKernel& kernel = program.kernels[step.kernel];
+  const int64_t bytes = program.buffers[step.scratch].bytes;
+  int64_t workers = program.max_workers;
+  while (ScratchBytes(program, kernel, workers) > bytes) --workers;
+  return workers;
 }
 
 }  // namespace aotc

@@ -49,11 +49,16 @@ bool AreApartInStep(const Program& program, BufferId a, BufferId b);
 // Bytes of the largest value of `elements` over the box of the symbols; -1 where that is unbounded.
 int64_t MaxBytes(const Expr& elements, DType dtype, const Bounds& bounds);
 
-// The largest scratch of any variant, per worker, rounded up to `align` bytes.
+// The scratch of one worker, rounded up to `align` bytes; of a kernel that of its largest variant.
+int64_t ScratchBytes(const KernelVariant& variant, int64_t align);
 int64_t ScratchBytes(const ProgramKernel& kernel, int64_t align);
+// The scratch of the first `workers`, one behind the other, whichever variant runs: where it has
+// fewer tasks, only so many workers have one, and scratch.
+int64_t ScratchBytes(const Program& program, const ProgramKernel& kernel, int64_t workers);
 // Workers that have tasks of the kernel, and so scratch: the first ones, where tasks are few.
 int64_t ScratchWorkers(const Program& program, const ProgramKernel& kernel);
-// Those that have scratch in the step's buffer; all where it has none.
+// The first workers, those for whose tasks the step's buffer has scratch; all where it has it for
+// every task, or none is wanted.
 int64_t WorkersWithScratch(const Program& program, const Step& step);
 
 }  // namespace aotc

@@ -80,20 +80,22 @@ void MakeSmaller(const Program& program, int64_t room, const SmallerVariant& sma
 void SetScratch(Program& program, const Step& step, int64_t room) {
   constexpr int64_t kFewestWorkers = 2;
   const ProgramKernel& kernel = program.kernels[step.kernel];
-  const int64_t each = ScratchBytes(kernel, program.arena_align);
-  const int64_t workers = std::max(room / each, kFewestWorkers);
+  int64_t workers = program.max_workers;
+  while (workers > kFewestWorkers && ScratchBytes(program, kernel, workers) > room) --workers;
   Buffer& buffer = program.buffers[step.scratch];
-  buffer.bytes = std::min(workers, ScratchWorkers(program, kernel)) * each;
+  buffer.bytes = ScratchBytes(program, kernel, workers);
   buffer.shape = {buffer.bytes};
 }
 
 }  // namespace
 
 int64_t MostArena(const Program& program) {
-  constexpr int64_t kShare = 20, kLittle = 1 << 12;
+  constexpr int64_t kShare = 20, kLittle = 1 << 12, kSmallShare = 8;
   const std::vector<int64_t> busy = BusyBytes(program);
   const int64_t least = busy.empty() ? 0 : *std::ranges::max_element(busy);
-  return least + std::max(std::max(least, BytesOfCaller(program)) / kShare, kLittle);
+  const int64_t caller = BytesOfCaller(program);
+  return std::max(least + std::max(least / kShare, kLittle),
+                  std::min(least + caller / kShare, caller / kSmallShare));
 }
 
 void FitScratch(Program& program, int64_t most, const SmallerVariant& smaller) {

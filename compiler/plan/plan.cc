@@ -45,8 +45,7 @@ void AddScratch(Program& program) {
   for (Step& step : program.steps) {
     if (step.kind != StepKind::kLaunch || step.scratch.valid()) continue;
     const ProgramKernel& kernel = program.kernels[step.kernel];
-    const int64_t bytes =
-        ScratchBytes(kernel, program.arena_align) * ScratchWorkers(program, kernel);
+    const int64_t bytes = ScratchBytes(program, kernel, program.max_workers);
     if (bytes == 0) continue;
     const std::string name = FreshName(names, kernel.kernel.name + "_scratch");
     names.insert(name);

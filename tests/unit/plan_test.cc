@@ -194,9 +194,9 @@ TEST(Plan, OnlyWorkersWithTasksHaveScratch) {
 
 // Of a step beside `beside` bytes, in a program that has 128,000 bytes at another: 6,400 more are a
 // twentieth. Each worker wants `each`.
-int64_t WorkersBeside(int beside, int each, const SmallerVariant& smaller = {}) {
+int64_t WorkersBeside(int beside, int each, const SmallerVariant& smaller = {}, int caller = 64) {
   ProgramBuilderForTests b;
-  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  const BufferId input = b.Add("input", BufferKind::kInput, caller);
   const BufferId narrow = b.Add("narrow", BufferKind::kArena, beside);
   const BufferId wide = b.Add("wide", BufferKind::kArena, 128000 - beside);
   const BufferId output = b.Add("output", BufferKind::kOutput, 64);
@@ -214,6 +214,33 @@ TEST(Plan, ScratchIsForAsManyWorkersAsTheArenaHasRoomForAndForTwo) {
   EXPECT_EQ(WorkersBeside(64000, 2560), 16);
   EXPECT_EQ(WorkersBeside(115200, 2560), 7);
   EXPECT_EQ(WorkersBeside(127360, 5120), 2);
+}
+
+// A twentieth of what the caller holds is no matter where the arena is no eighth of that.
+TEST(Plan, ScratchMayBeMoreBesideLargeInputs) {
+  EXPECT_EQ(WorkersBeside(127360, 5120, {}, 900'000), 2);
+  EXPECT_EQ(WorkersBeside(127360, 5120, {}, 1'200'000), 4);  // 150,000 in all: an eighth
+  EXPECT_EQ(WorkersBeside(127360, 5120, {}, 2'000'000), 16);
+}
+
+// A variant of fewer tasks has fewer workers with scratch, each with what this variant takes.
+TEST(Plan, ScratchIsThatOfTheVariantThatTakesMostInAll) {
+  ProgramBuilderForTests b;
+  const BufferId input = b.Add("input", BufferKind::kInput, 64);
+  const BufferId output = b.Add("output", BufferKind::kOutput, 64);
+  b.Launch({input}, {output});
+  std::vector<KernelVariant>& variants = b.program.kernels[KernelId(0)].variants;
+  variants.push_back(variants[0]);
+  variants[0].loops.scratch_bytes = 640;
+  variants[0].loops.tasks = 2;
+  variants[1].loops.scratch_bytes = 448;
+  variants[1].loops.tasks = 3;
+  ASSERT_TRUE(PlanMemory(b.program).ok());
+  EXPECT_EQ(b.program.arena_bytes, 3 * 448);
+  EXPECT_EQ(WorkersWithScratch(b.program, b.program.steps[0]), b.program.max_workers);
+  const ProgramKernel& kernel = b.program.kernels[KernelId(0)];
+  EXPECT_EQ(ScratchBytes(b.program, kernel, 2), 2 * 640);
+  EXPECT_EQ(ScratchBytes(b.program, kernel, 16), 3 * 448);
 }
 
 // A kernel that can halve its scratch again and again, each time for `times` the time.

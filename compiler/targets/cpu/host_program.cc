@@ -205,18 +205,22 @@ class CpuHostWriter {
     if (!step.scratch.valid()) return "nullptr";
     const Buffer& buffer = program_.buffers[step.scratch];
     const ProgramKernel& kernel = program_.kernels[step.kernel];
-    const int64_t each = ScratchBytes(kernel, program_.arena_align);
-    const bool all = WorkersWithScratch(program_, step) == program_.max_workers;
+    const bool all =
+        program_.max_workers * ScratchBytes(kernel, program_.arena_align) <= buffer.bytes;
     return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)",
                   all ? Turn() : StrCat("(range.begin < range.end ? ", Turn(), " : 0)"), " * ",
-                  each);
+                  HaveSameScratch(kernel.variants) ? RoomOf(kernel.variants.back()) : "room");
+  }
+
+  // What a worker of the variant has of the scratch.
+  std::string RoomOf(const KernelVariant& variant) const {
+    return StrCat(ScratchBytes(variant, program_.arena_align));
   }
 
   // Where scratch is short, only the first workers have tasks.
   std::string Range(const Step& step, const std::string& tasks) const {
     const int64_t most = WorkersWithScratch(program_, step);
-    const ProgramKernel& kernel = program_.kernels[step.kernel];
-    if (!step.scratch.valid() || most == ScratchWorkers(program_, kernel))
+    if (most == program_.max_workers)
       return StrCat("aotc_task_range(", tasks, ", ", Turn(), ", workers)");
     return StrCat("aotc_task_range_of(", most, ", ", tasks, ", ", Turn(), ", workers)");
   }
@@ -232,6 +236,7 @@ class CpuHostWriter {
       w_.Line(StrCat("auto *kernel = ", callee, ";"));
       const bool same_tasks = HaveSameTasks(variants);
       if (!same_tasks) w_.Line(StrCat("int64_t tasks = ", tasks, ";"));
+      if (!HaveSameScratch(variants)) w_.Line(StrCat("size_t room = ", RoomOf(last), ";"));
       Choose(variants, same_tasks);
       callee = "kernel";
       if (!same_tasks) tasks = "tasks";
@@ -255,12 +260,19 @@ class CpuHostWriter {
       w_.Line(StrCat("kernel = ", KernelSymbol(m_.prefix, variant), ";"));
       if (!same_tasks)
         w_.Line(StrCat("tasks = ", HostExpr(context_, variant.loops.tasks, bounds_), ";"));
+      if (!HaveSameScratch(variants)) w_.Line(StrCat("room = ", RoomOf(variant), ";"));
     }
   }
 
   static bool HaveSameTasks(const std::vector<KernelVariant>& variants) {
     return std::all_of(variants.begin(), variants.end(), [&](const KernelVariant& variant) {
       return Same(variant.loops.tasks, variants[0].loops.tasks);
+    });
+  }
+
+  static bool HaveSameScratch(const std::vector<KernelVariant>& variants) {
+    return std::all_of(variants.begin(), variants.end(), [&](const KernelVariant& variant) {
+      return variant.loops.scratch_bytes == variants[0].loops.scratch_bytes;
     });
   }
 
