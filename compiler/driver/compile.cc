@@ -210,9 +210,10 @@ class Compilation {
   }
 
   absl::Status Lower() {
-    AOTC_ASSIGN_OR_RETURN(result_.program,
-                          BuildProgram(result_.graph, std::move(fused_), planning_.schedule,
-                                       {.has_device = target_.host.has_device}));
+    AOTC_ASSIGN_OR_RETURN(const bool in_turn, MayUseRoomsInTurn(result_.graph, fused_, planning_));
+    AOTC_ASSIGN_OR_RETURN(
+        result_.program, BuildProgram(result_.graph, std::move(fused_), planning_.schedule,
+                                      {.has_device = target_.host.has_device, .in_turn = in_turn}));
     if (records_) records_->Report(diagnostics_);
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);

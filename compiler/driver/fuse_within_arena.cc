@@ -23,6 +23,15 @@ bool HasBoxes(const FusedGraph& fused) {
          });
 }
 
+// What an arena may take where one of `bytes` would do.
+int64_t MostBeside(int64_t bytes) { return bytes + bytes / 20; }
+
+int64_t BytesOfBuffers(const Program& program) {
+  int64_t bytes = 0;
+  for (const Buffer& buffer : program.buffers) bytes += buffer.bytes;
+  return bytes;
+}
+
 // The program that would come of it, with kernels in as many parts as the target needs.
 absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const KernelCosts& costs,
                                 const Planning& planning) {
@@ -43,7 +52,7 @@ absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions optio
   copies.places = false;
   AOTC_ASSIGN_OR_RETURN(FusedGraph copied, Fuse(graph, copies));
   AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, options.costs, planning));
-  const int64_t most = without.arena_bytes + without.arena_bytes / 20;
+  const int64_t most = MostBeside(without.arena_bytes);
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
     AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, options.costs, planning));
@@ -54,6 +63,25 @@ absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions optio
     AOTC_ASSIGN_OR_RETURN(fused, Fuse(graph, options));
   }
   return copied;
+}
+
+absl::StatusOr<bool> MayUseRoomsInTurn(const Graph& graph, const FusedGraph& fused,
+                                       const Planning& planning) {
+  const auto built = [&](bool in_turn) {
+    return BuildProgram(graph, fused, planning.schedule,
+                        {.has_weights = false, .in_turn = in_turn});
+  };
+  AOTC_ASSIGN_OR_RETURN(Program with, built(true));
+  const bool has_loops = std::ranges::any_of(
+      with.steps, [](const Step& step) { return step.kind == StepKind::kLoop; });
+  if (!has_loops) return true;
+  AOTC_ASSIGN_OR_RETURN(Program without, built(false));
+  const int64_t more = BytesOfBuffers(with) - BytesOfBuffers(without);
+  if (more <= 0) return true;
+  AOTC_RETURN_IF_ERROR(PlanMemory(with, planning.smaller));
+  if (more <= with.arena_bytes - with.arena_bytes * 20 / 21) return true;  // at most so much larger
+  AOTC_RETURN_IF_ERROR(PlanMemory(without, planning.smaller));
+  return with.arena_bytes <= MostBeside(without.arena_bytes);
 }
 
 Scheduler ScheduledOnce(Scheduler schedule) {

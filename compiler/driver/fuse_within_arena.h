@@ -1,4 +1,5 @@
-// Fusion with as many places as memory allows: what lies in a larger value keeps all of that alive.
+// As many places as memory allows: what lies in a larger value keeps all of that alive, and a value
+// with two rooms is twice as large.
 //
 //   Scheduler schedule = ScheduledOnce(target.schedule);      // programs are built more than once
 //   FusedGraph fused = *FuseWithinArena(graph, options, {schedule, smaller});
@@ -23,6 +24,11 @@ struct Planning {
 // is not.
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
                                            const Planning& planning);
+
+// Whether carried values of loops may have two rooms, which rounds use in turn: not where the arena
+// then is more than a twentieth larger than with a copy in each round.
+absl::StatusOr<bool> MayUseRoomsInTurn(const Graph& graph, const FusedGraph& fused,
+                                       const Planning& planning);
 
 // Schedules each kernel once.
 Scheduler ScheduledOnce(Scheduler schedule);

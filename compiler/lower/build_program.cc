@@ -308,7 +308,8 @@ class ProgramBuilder {
     for (size_t i = 0; i < form.carried; ++i) {
       const ValueId initial = node.inputs[RepeatForm::kFirstCarried + i], value = body.inputs[i],
                     next = body.outputs[form.first_next + i], result = node.outputs[i];
-      const Carriage carriage = CarriageOf(graph_, node, i, fused, buffers_);
+      Carriage carriage = CarriageOf(graph_, node, i, fused, buffers_);
+      if (carriage == Carriage::kInTurn && !options_.in_turn) carriage = Carriage::kCopied;
       if (carriage == Carriage::kInTurn) {
         const auto [base, elements] = buffers_.AddRooms({value, initial, next});
         const Expr second = Mod(round, 2) * elements;

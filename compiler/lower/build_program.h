@@ -20,6 +20,7 @@ struct BuildOptions {
   // Kernels run on a device: what decides a branch or loop is copied to variables of the host.
   bool has_device = false;
   bool has_weights = true;  // false: constants take no room, in a program that is only planned
+  bool in_turn = true;      // carried values of loops may have two rooms, which rounds use in turn
 };
 
 // Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and
