@@ -7,10 +7,12 @@
 
 Static models must be at ratio 1.00 of arena to lower bound, or proven smallest by the search; with
 symbolic dims, planned for their maxima, at most 1.02. metadata.json must list every buffer with
-offset, size and steps: its bytes are added up anew, step by step. Prints a table. Models that aotc
-cannot compile yet are named. Exit status 0: all holds.
+offset, size and steps: its bytes are added up anew, step by step. Neither arenas nor folders may
+grow beyond what first_sizes.txt allows. Prints a table. Models that aotc cannot compile yet are
+named. Exit status 0: all holds.
 """
 import argparse
+import functools
 import json
 import pathlib
 import sys
@@ -20,6 +22,8 @@ import model_list
 from build_output import Failure, compile_model
 
 MOST_RATIO_SYMBOLIC = 1.02
+FIRST_SIZES = pathlib.Path(__file__).with_name("first_sizes.txt")
+MOST_ARENA, MOST_FILES = 1.05, 1.2  # times the first
 
 
 def occupied(ranges):
@@ -71,9 +75,33 @@ def verify_ratio(arena, symbolic):
         raise Failure(f"the arena is {ratio:.3f} times its bound, and not proven smallest")
 
 
+@functools.cache
+def first_sizes():
+    """(model, target) -> bytes of the arena and of all files, as first_sizes.txt has them."""
+    sizes = {}
+    for line in FIRST_SIZES.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, *numbers = line.split("|")
+            cpu_arena, cpu_files, cuda_arena, cuda_files = map(int, numbers)
+            sizes[name.strip(), "cpu"] = cpu_arena, cpu_files
+            sizes[name.strip(), "cuda"] = cuda_arena, cuda_files
+    return sizes
+
+
+def verify_growth(name, target, arena, files):
+    if (name, target) not in first_sizes():
+        return
+    first_arena, first_files = first_sizes()[name, target]
+    if arena > MOST_ARENA * first_arena:
+        raise Failure(f"an arena of {arena} bytes, {arena / first_arena:.3f} times the first")
+    if files > MOST_FILES * first_files:
+        raise Failure(f"files of {files} bytes, {files / first_files:.3f} times the first")
+
+
 def check(path, target, dims, folder):
     """The table's line for one model."""
-    metadata = json.loads((compile_model(path, target, folder, dims) / "metadata.json").read_text())
+    outdir = compile_model(path, target, folder, dims)
+    metadata = json.loads((outdir / "metadata.json").read_text())
     arena = metadata["arena"]
     ratio = arena["bytes"] / arena["lower_bound"] if arena["lower_bound"] else 1.0
     line = (f"{path.stem:24} {target:5} {len(metadata['steps']):5} {arena['lower_bound']:11}"
@@ -81,6 +109,8 @@ def check(path, target, dims, folder):
     print(line + ("  (symbolic)" if metadata["symbols"] else ""), flush=True)
     verify_metadata(metadata)
     verify_ratio(arena, bool(metadata["symbols"]))
+    files = sum(file.stat().st_size for file in outdir.rglob("*") if file.is_file())
+    verify_growth(path.stem, target, arena["bytes"], files)
 
 
 def choose(options):
