@@ -1,11 +1,13 @@
 #include "compiler/driver/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "compiler/driver/pipeline.h"
 #include "compiler/ir/winograd.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 #include "compiler/targets/registry.h"
 
 namespace aotc {
@@ -19,7 +21,10 @@ CLI::Option* AddEach(CLI::App& app, const std::string& name, std::vector<std::st
 
 // The values are in the text of the option: they would be in the help twice.
 CLI::Validator OneOf(std::vector<std::string> values) {
-  return CLI::IsMember(std::move(values)).description("");
+  const auto refused = [values = std::move(values)](const std::string& value) {
+    return std::ranges::count(values, value) > 0 ? "" : UnknownName("value", value, values);
+  };
+  return {refused, ""};
 }
 
 // "2, 4 or 6", and the words that the flag takes.

@@ -14,6 +14,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 #include "compiler/targets/registry.h"
 
 namespace aotc {
@@ -313,15 +314,50 @@ std::string MissingPart(const std::vector<std::string>& words) {
   return command ? words[0] : "";
 }
 
+// Of a command, or of the program where none is given.
+std::vector<std::string> FlagsOf(const CLI::App& app) {
+  std::vector<std::string> flags;
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  for (const CLI::Option* option : (given.empty() ? app : *given.front()).get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands.push_back(command->get_name());
+  }
+  return commands;
+}
+
+// What is wrong with words that no flag or command takes: the first flag among them, else the first
+// word where it nearly is a command's name, which was taken for a model.
+std::string Unexpected(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+  for (const std::string& word : words) {
+    if (!word.starts_with("-") || std::ranges::count(extras, word) == 0) continue;
+    const std::string flag = word.substr(0, word.find('='));
+    const std::string meant = MeantOr(flag, FlagsOf(app), "");
+    return StrCat("unknown flag '", flag, "'", meant.empty() ? "" : "; ", meant);
+  }
+  const std::string command = MeantOr(words[0], CommandsOf(app), "");
+  if (!command.empty()) return StrCat("unknown command '", words[0], "'; ", command);
+  return StrCat("unexpected '", StrJoin(extras, "', '"), "'");
+}
+
 }  // namespace
 
-ParsedCommandLine ParseCommandLine(std::vector<std::string> words) {
+ParsedCommandLine ParseCommandLine(const std::vector<std::string>& words) {
   if (const std::string missing = MissingPart(words); !missing.empty()) {
     return UsageError(StrCat("this version has no '", missing, "'"));
   }
   Parser parser;
   try {
-    parser.Parse(std::move(words));
+    parser.Parse(words);
+  } catch (const CLI::ExtrasError&) {
+    return UsageError(Unexpected(parser.app(), words));
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     if (parser.app().exit(error, out, err) != 0) return UsageError(error.what());

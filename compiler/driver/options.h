@@ -65,7 +65,7 @@ struct ParsedCommandLine {
 };
 
 // `words` without the name of the program.
-ParsedCommandLine ParseCommandLine(std::vector<std::string> words);
+ParsedCommandLine ParseCommandLine(const std::vector<std::string>& words);
 
 }  // namespace aotc
 

@@ -31,6 +31,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 #include "compiler/targets/registry.h"
 
 namespace aotc {
@@ -97,13 +98,14 @@ constexpr Pass kPasses[] = {
 constexpr ConfigKey kConfigKeys[] = {kFoldCapBytes, kLeastChannels, kMergeCopiedParts, kFastMath,
                                      kWinograd};
 
-std::string KnownNames(const auto& table) {
-  return StrJoin(table, ", ", [](const auto& row) { return row.name; });
+std::vector<std::string> NamesOf(const auto& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
 }
 
 absl::Status UnknownPass(std::string_view name) {
-  return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("unknown pass '", name, "'; there are ", KnownNames(kPasses)));
+  return AOTC_REFUSAL(InvalidArgument, UnknownName("pass", name, NamesOf(kPasses)));
 }
 
 bool IsKnown(std::string_view name) {
@@ -111,8 +113,7 @@ bool IsKnown(std::string_view name) {
 }
 
 absl::Status UnknownPhase(std::string_view name) {
-  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown pass or phase '", name, "'; there are ",
-                                              StrJoin(PhaseNames(), ", ")));
+  return AOTC_REFUSAL(InvalidArgument, UnknownName("pass or phase", name, PhaseNames()));
 }
 
 // Enabling and disabling.
@@ -126,8 +127,7 @@ absl::Status CheckSwitch(std::string_view name) {
 }
 
 absl::Status UnknownKey(std::string_view name) {
-  return AOTC_REFUSAL(InvalidArgument, StrCat("unknown config key '", name, "'; there are ",
-                                              KnownNames(kConfigKeys)));
+  return AOTC_REFUSAL(InvalidArgument, UnknownName("config key", name, NamesOf(kConfigKeys)));
 }
 
 absl::Status CheckConfig(std::string_view name, int64_t value) {

@@ -8,6 +8,7 @@
 #include "compiler/schedule/record.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 namespace aotc {
 namespace {
@@ -39,10 +40,9 @@ std::string Seconds(double seconds) {
 
 absl::Status CheckListing(const ScheduleListing& listing) {
   if (!KernelsOf(listing).empty() || listing.kernel.empty()) return absl::OkStatus();
-  const std::string known = StrJoin(listing.program.kernels, ", ",
-                                    [](const ProgramKernel& kernel) { return kernel.kernel.name; });
-  return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("no kernel '", listing.kernel, "'; there are ", known));
+  std::vector<std::string> known;
+  for (const ProgramKernel& kernel : listing.program.kernels) known.push_back(kernel.kernel.name);
+  return AOTC_REFUSAL(InvalidArgument, UnknownName("kernel", listing.kernel, known));
 }
 
 std::string PrintSchedules(const ScheduleListing& listing) {

@@ -12,6 +12,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 namespace aotc {
 namespace {
@@ -44,8 +45,15 @@ Declaration Declared(const pb::GraphProto& graph, const std::string& name) {
   return {};
 }
 
-std::string InputNames(const pb::GraphProto& graph) {
+// What may have been meant by a name that is neither an input's nor an initializer's.
+std::string BindHint(const pb::GraphProto& graph, const std::string& name) {
   constexpr int kMost = 8;
+  std::vector<std::string> known;
+  for (const auto& input : graph.input()) known.push_back(DisplayName(input.name()));
+  for (const auto& initializer : graph.initializer()) {
+    known.push_back(DisplayName(initializer.name()));
+  }
+  if (std::string hint = MeantOr(name, known, ""); !hint.empty()) return hint;
   std::string names;
   for (int i = 0; i < std::min(kMost, graph.input_size()); ++i) {
     StrAppend(&names, i > 0 ? ", '" : "'", DisplayName(graph.input(i).name()), "'");
@@ -83,7 +91,7 @@ Bindings::Bindings(const pb::GraphProto& graph, const ImportOptions& options,
       if (options.partial) continue;
       diagnostics.Error(
           {}, AOTC_REFUSAL(InvalidArgument, StrCat(place, ": no such input or initializer")),
-          InputNames(graph));
+          BindHint(graph, option.name));
     } else if (std::ranges::find(options.keep_inputs, option.name) != options.keep_inputs.end()) {
       diagnostics.Error(
           {}, AOTC_REFUSAL(InvalidArgument, StrCat(place, ": also given as --keep-input")),

@@ -6,6 +6,7 @@
 #include "compiler/import/string_values.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 namespace aotc {
 
@@ -17,14 +18,19 @@ std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
     constants.insert(tensor.values().name());
   for (const auto& [name, value] : bindings_.values()) constants.insert(name);
   std::vector<const pb::ValueInfoProto*> inputs;
+  std::vector<std::string> names;
   for (const pb::ValueInfoProto& input : model_.graph().input()) {
+    names.push_back(DisplayName(input.name()));
     bool is_kept = kept.erase(input.name()) > 0;
     if (is_kept || !constants.contains(input.name())) inputs.push_back(&input);
   }
   for (const std::string& name : kept) {
     if (options_.partial) break;
-    diagnostics_.Error({}, AOTC_REFUSAL(InvalidArgument, StrCat("--keep-input ", DisplayName(name),
-                                                                ": no such graph input")));
+    diagnostics_.Error(
+        {},
+        AOTC_REFUSAL(InvalidArgument,
+                     StrCat("--keep-input ", DisplayName(name), ": no such graph input")),
+        MeantOr(name, names, StrCat("the inputs are '", StrJoin(names, "', '"), "'")));
   }
   return inputs;
 }

@@ -11,6 +11,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 namespace aotc {
 namespace {
@@ -68,6 +69,13 @@ class InputTypes {
     return nullptr;
   }
 
+  // What may have been meant by a name that is no input's.
+  std::string InputHint(const std::string& meant) const {
+    std::vector<std::string> names;
+    for (const auto* input : inputs_) names.push_back(DisplayName(input->name()));
+    return MeantOr(meant, names, StrCat("the inputs are '", StrJoin(names, "', '"), "'"));
+  }
+
   void CollectNames(const pb::ValueInfoProto& input) {
     const pb::TensorShapeProto* shape = ShapeOf(input);
     if (shape == nullptr) return;
@@ -81,14 +89,15 @@ class InputTypes {
     }
   }
 
-  std::string KnownNames() const {
+  // What may have been meant by a name that is no symbol's.
+  std::string SymbolHint(const std::string& meant) const {
     std::set<std::string> all = names_;
     all.insert(unnamed_.begin(), unnamed_.end());
     for (const std::string& name : sizes_.Names()) all.insert(name);
     if (all.empty()) return "the inputs have no symbolic dims";
-    return StrCat("the symbols are ", StrJoin(all, ", ", [](const std::string& name) {
-                    return StrCat("'", DisplayName(name), "'");
-                  }));
+    std::vector<std::string> shown;
+    for (const std::string& name : all) shown.push_back(DisplayName(name));
+    return MeantOr(meant, shown, StrCat("the symbols are '", StrJoin(shown, "', '"), "'"));
   }
 
   void BindSymbol(const std::string& name, const DimBound& bound) {
@@ -100,7 +109,7 @@ class InputTypes {
   void NoSuchSymbol(const std::string& name) {
     if (options_.partial) return;
     Error(AOTC_REFUSAL(InvalidArgument, StrCat("--dim ", DisplayName(name), ": no such symbol")),
-          KnownNames());
+          SymbolHint(name));
   }
 
   // --dim NAME=OTHER, where either may be INPUT:AXIS.
@@ -143,7 +152,8 @@ class InputTypes {
     if (input == nullptr) {
       if (options_.partial) return;
       return Error(AOTC_REFUSAL(InvalidArgument,
-                                StrCat("--shape ", DisplayName(option.input), ": no such input")));
+                                StrCat("--shape ", DisplayName(option.input), ": no such input")),
+                   InputHint(option.input));
     }
     const pb::TensorShapeProto* shape = ShapeOf(*input);
     if (shape == nullptr) {

@@ -7,6 +7,7 @@
 #include "compiler/ir/expr_text.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 namespace aotc {
 namespace {
@@ -28,6 +29,12 @@ ValueId FindValue(const std::string& name, const Scope& scope, const Graph& grap
     if (graph.values[other].name == name) return other;
   }
   return {};
+}
+
+std::vector<std::string> NamesIn(const Graph& graph) {
+  std::vector<std::string> names;
+  for (ValueId id : graph.values.ids()) names.push_back(DisplayName(graph.values[id].name));
+  return names;
 }
 
 bool HasValue(const pb::GraphProto& model, const std::string& name) {
@@ -77,15 +84,17 @@ void ReadLimits(const pb::GraphProto& model, const ImportOptions& options, const
           {},
           AOTC_REFUSAL(InvalidArgument, StrCat("--bound ", DisplayName(option.tensor), ":",
                                                option.axis, ": the model has no such tensor")),
-          "give the name of a node's output, as the model has it");
+          MeantOr(option.tensor, NamesIn(graph),
+                  "give the name of a node's output, as the model has it"));
     }
   }
   for (const auto& [name, most] : options.max_items_of) {
     if (options.partial || HasValue(model, name)) continue;
-    diagnostics.Error({},
-                      AOTC_REFUSAL(InvalidArgument, StrCat("--max-items ", DisplayName(name),
-                                                           ": the model has no such value")),
-                      "give the name of a sequence, as the model has it");
+    diagnostics.Error(
+        {},
+        AOTC_REFUSAL(InvalidArgument,
+                     StrCat("--max-items ", DisplayName(name), ": the model has no such value")),
+        MeantOr(name, NamesIn(graph), "give the name of a sequence, as the model has it"));
   }
   for (const auto* infos : {&model.value_info(), &model.output()}) {
     for (const pb::ValueInfoProto& info : *infos) {

@@ -5,6 +5,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 #include "compiler/targets/cpu/cpu_target.h"
 #include "compiler/targets/cuda/cuda_target.h"
 #include "compiler/targets/limits_json.h"
@@ -29,8 +30,7 @@ absl::Status CheckTarget(std::string_view name) {
   if (std::ranges::count(kTargets, name, [](const auto* maker) { return maker->name; }) > 0) {
     return absl::OkStatus();
   }
-  return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("unknown target '", name, "'; known: ", StrJoin(TargetNames(), ", ")));
+  return AOTC_REFUSAL(InvalidArgument, UnknownName("target", name, TargetNames()));
 }
 
 absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& options) {
@@ -73,9 +73,9 @@ absl::Status CheckSchedules(const std::set<std::string>& names) {
   const std::vector<ScheduleRow> rows = AllSchedules();
   for (const std::string& name : names) {
     if (std::ranges::find(rows, name, &ScheduleRow::name) != rows.end()) continue;
-    const std::string known = StrJoin(rows, ", ", [](const ScheduleRow& row) { return row.name; });
-    return AOTC_REFUSAL(InvalidArgument,
-                        StrCat("unknown schedule '", name, "'; there are ", known));
+    std::vector<std::string> known;
+    for (const ScheduleRow& row : rows) known.emplace_back(row.name);
+    return AOTC_REFUSAL(InvalidArgument, UnknownName("schedule", name, known));
   }
   return absl::OkStatus();
 }

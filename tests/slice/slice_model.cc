@@ -60,9 +60,9 @@ bool IsSource(const std::string& path) {
 }  // namespace
 
 absl::Status SliceModel::Compile(const SliceOptions& options) {
-  OutputFolder output(folder());
-  for (const auto& [path, content] : *files_) output.Add(path, content);
-  AOTC_RETURN_IF_ERROR(output.Commit());
+  for (const auto& [path, content] : *files_) {
+    AOTC_RETURN_IF_ERROR(folder_->Write(path, content));
+  }
   const std::string result = StrCat(folder(), "/slice.so");
   std::vector<std::string> link = {"g++", "-shared", "-o", result};
   for (const auto& [path, content] : *files_) {

@@ -28,9 +28,7 @@ absl::StatusOr<HostLibrary> BuildRows(OutputFiles files, const std::vector<std::
   files.insert(headers.begin(), headers.end());
   if (edit) edit(files);
   AOTC_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Create("aotc_tile_rows"));
-  OutputFolder output(folder.path());
-  for (const auto& [path, content] : files) output.Add(path, content);
-  AOTC_RETURN_IF_ERROR(output.Commit());
+  for (const auto& [path, content] : files) AOTC_RETURN_IF_ERROR(folder.Write(path, content));
   const std::string result = folder.path() + "/rows.so";
   std::vector<std::string> argv = {"g++",     "-std=c++17", "-O1",        "-fPIC",
                                    "-shared", "-Wall",      "-Wextra",    "-Wpedantic",

@@ -77,6 +77,22 @@ TEST(CommandLine, PassFlagsAreCheckedAgainstOneTable) {
   EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--config=a=1"}), HasSubstr("config key 'a'"));
 }
 
+TEST(CommandLine, SlipsAreNamedWithWhatIsMeant) {
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--taget", "cuda"}),
+              HasSubstr("unknown flag '--taget'; did you mean '--target'?; hint: aotc --help"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--max_items=x=3"}),
+              HasSubstr("unknown flag '--max_items'; did you mean '--max-items'?"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--nothing"}),
+              HasSubstr("unknown flag '--nothing'; hint"));
+  EXPECT_THAT(UsageErrorOf({"verify", "m.onnx", "--sanitise"}),
+              HasSubstr("unknown flag '--sanitise'; did you mean '--sanitize'?"));
+  EXPECT_THAT(UsageErrorOf({"verfy", "m.onnx"}),
+              HasSubstr("unknown command 'verfy'; did you mean 'verify'?"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "n.onnx", "-o", "o"}), HasSubstr("unexpected 'n.onnx'"));
+  EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--weights=aray"}),
+              HasSubstr("--weights: unknown value 'aray'; did you mean 'array'?"));
+}
+
 TEST(CommandLine, NothingGivenNothingKept) {
   EXPECT_THAT(Parse({"m.onnx", "-o", "out"}).compile.flags, IsEmpty());
 }

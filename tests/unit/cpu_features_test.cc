@@ -42,7 +42,7 @@ TEST(CpuFeatures, AListIsSortedAndABareFamilyBringsItsFeatures) {
 
 TEST(CpuFeatures, UnknownNamesAreRefusedWithTheKnownOnes) {
   EXPECT_EQ(ErrorOf("sparc"),
-            "unknown instruction set 'sparc'; known: native, portable, x86-64, x86-64-v3, "
+            "unknown instruction set 'sparc'; there are native, portable, x86-64, x86-64-v3, "
             "x86-64-v4");
   EXPECT_EQ(ErrorOf("x86-64-v3+avx512vnni"),
             "instruction set x86-64-v3 has no feature 'avx512vnni'; known: avxvnni");

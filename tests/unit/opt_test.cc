@@ -89,7 +89,7 @@ TEST(Opt, NamesThePassThatBrokeTheGraph) {
 TEST(Opt, NamesAreChecked) {
   const std::vector<Pass> passes = *PassesByName("eliminate-dead");
   EXPECT_THAT(MessageOf(Watch(kGraph, passes, {.print_before = {"fold-all"}})),
-              HasSubstr("unknown pass 'fold-all'; there are expand-ops"));
+              HasSubstr("unknown pass 'fold-all'; did you mean 'fold-scale'?"));
   EXPECT_THAT(MessageOf(Watch(kGraph, passes, {.print_after = {"fold-scale"}})),
               HasSubstr("pass 'fold-scale' is not among --passes"));
   EXPECT_THAT(MessageOf(Watch(kGraph, passes, {.config = {"a=1"}})), HasSubstr("config key 'a'"));

@@ -97,7 +97,7 @@ TEST(PassOptions, NamesAndValuesAreChecked) {
   EXPECT_TRUE(SetConfig("fold.cap-bytes=100", options).ok());
   EXPECT_EQ(options.config["fold.cap-bytes"], 100);
   EXPECT_THAT(Message(SetConfig("fold.cap=1", options)),
-              HasSubstr("unknown config key 'fold.cap'; there are fold.cap-bytes"));
+              HasSubstr("unknown config key 'fold.cap'; did you mean 'fold.cap-bytes'?"));
   EXPECT_THAT(Message(SetConfig("fold.cap-bytes", options)), HasSubstr("key=value"));
   EXPECT_THAT(Message(SetConfig("fold.cap-bytes=many", options)), HasSubstr("needs a number"));
   EXPECT_THAT(Message(SetConfig("fold.cap-bytes=-1", options)), HasSubstr("outside 0.."));

@@ -18,7 +18,8 @@ std::string ErrorOf(std::string_view name, const TargetOptions& options = {}) {
 
 TEST(Targets, EachIsAskedByItsNameAlone) {
   EXPECT_THAT(TargetNames(), ElementsAre("cpu", "cuda"));
-  EXPECT_EQ(ErrorOf("npu"), "unknown target 'npu'; known: cpu, cuda");
+  EXPECT_EQ(ErrorOf("fpga"), "unknown target 'fpga'; there are cpu, cuda");
+  EXPECT_EQ(ErrorOf("CUDA"), "unknown target 'CUDA'; did you mean 'cuda'?");
   for (const std::string& name : TargetNames()) {
     const absl::StatusOr<Target> target = MakeTarget(name);
     ASSERT_TRUE(target.ok()) << target.status();

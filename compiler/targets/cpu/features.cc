@@ -8,6 +8,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -76,10 +77,9 @@ const VectorFamily* FindFamily(std::string_view name) {
 }
 
 absl::Status UnknownIsa(std::string_view name) {
-  return AOTC_REFUSAL(
-      InvalidArgument,
-      StrCat("unknown instruction set '", name, "'; known: native, ",
-             StrJoin(kFamilies, ", ", [](const VectorFamily& family) { return family.name; })));
+  std::vector<std::string> known = {"native"};
+  for (const VectorFamily& family : kFamilies) known.emplace_back(family.name);
+  return AOTC_REFUSAL(InvalidArgument, UnknownName("instruction set", name, known));
 }
 
 absl::StatusOr<const CpuFeature*> FindFeature(std::string_view name, const VectorFamily& family) {
