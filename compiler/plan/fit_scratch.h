@@ -20,8 +20,8 @@ namespace aotc {
 using SmallerVariant = std::function<std::optional<KernelVariant>(
     const Kernel& kernel, const KernelVariant& variant, int64_t most_bytes, double most_times)>;
 
-// What the arena may take: as much as without any scratch, and a twentieth; where it is no eighth of
-// what the caller has in memory for inputs and outputs, a twentieth of that. 4 KB are no matter.
+// What the arena may take: as much as without any scratch, and a twentieth; where it is no eighth
+// of what the caller has in memory for inputs and outputs, a twentieth of that. 4 KB are no matter.
 // Lifetimes must be set.
 int64_t MostArena(const Program& program);
 

@@ -26,7 +26,8 @@ std::string Completed(const std::string& plain, const std::vector<std::string>& 
 }  // namespace
 
 int EditDistance(std::string_view a, std::string_view b) {
-  // Rows of the table: of the prefixes of `a` two, one and no byte shorter; a column per prefix of b.
+  // Rows of the table: of the prefixes of `a` two, one and no byte shorter. A column per prefix of
+  // `b`.
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -34,6 +34,11 @@ void CheckMemory(const EmitContext& context, CodeWriter& w);
 void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w);
 void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
 
+// What load, run and run_mt are declared with in front where the user loads the weights; else "".
+std::string WeightsParameter(const EmitContext& context);
+// Those three. `has_status`: a run may end with a status that only it finds.
+void EmitEntryPoints(const EmitContext& context, bool has_status, CodeWriter& w);
+
 // The run through the table, the table, and the function that returns it.
 absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w);
 

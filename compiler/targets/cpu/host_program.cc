@@ -43,7 +43,7 @@ class CpuHostWriter {
     Prepare();
     EmitPoolsOfArena(context_, w_);
     w_.Line("}  // namespace\n");
-    EntryPoints();
+    EmitEntryPoints(context_, HasStatus(), w_);
     EmitRunsInOneArena(context_, w_);
     AOTC_RETURN_IF_ERROR(EmitCpuTable(context_, w_));
     const HostOpening opening = {
@@ -285,10 +285,11 @@ class CpuHostWriter {
 
   void Prepare() {
     w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
-    const auto block = w_.Block(
-        StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(), "const ", m_.prefix,
-               "_inputs *in, const ", m_.prefix, "_outputs *out, ", memory_.parameter, ") {"),
-        "}\n");
+    const auto block =
+        w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(context_),
+                        "const ", m_.prefix, "_inputs *in, const ", m_.prefix, "_outputs *out, ",
+                        memory_.parameter, ") {"),
+                 "}\n");
     w_.Emit(R"(
       const aotc_status status = check_run(in, out$sizes$);
       if (status != AOTC_OK) return status;)",
@@ -316,81 +317,10 @@ class CpuHostWriter {
       w_.Line("const uint8_t *blob = (const uint8_t *)loaded->data;");
     } else {
       w_.Line(StrCat("const uint8_t *blob = ", m_.prefix, "_weights_blob;"));
-      w_.Line(StrCat("if (!aotc_weights_match(blob, ", bytes, ", ", Hash(),
-                     ")) return AOTC_ERROR_WEIGHTS;"));
+      w_.Line(StrCat("if (!aotc_weights_match(blob, ", bytes, ", ",
+                     HashLiteral(context_.weights_hash), ")) return AOTC_ERROR_WEIGHTS;"));
     }
     w_.Line("self->weights = blob + AOTC_WEIGHTS_HEADER_BYTES;");
-  }
-
-  std::string Hash() const { return HashLiteral(context_.weights_hash); }
-
-  std::string WeightsParameter() const {
-    return context_.LoadsWeights() ? StrCat("const ", m_.prefix, "_weights *loaded, ") : "";
-  }
-
-  void LoadPoint() {
-    w_.Emit(R"(
-        aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes) {
-          if (weights == nullptr) return AOTC_ERROR_POINTER;
-          const aotc_status status = aotc_weights_check(data, bytes, $size$u, $hash$);
-          weights->data = status == AOTC_OK ? data : nullptr;
-          return status;
-        }
-        )",
-            {{"name", m_.prefix}, {"size", StrCat(program_.weights.size())}, {"hash", Hash()}});
-    w_.Line();
-  }
-
-  void EntryPoints() {
-    if (context_.LoadsWeights()) LoadPoint();
-    w_.Emit(R"(
-      aotc_status $name$_$run$($weights$const $name$_inputs *in, $name$_outputs *out, $parameter$) {
-        run_state self;
-        const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
-        if (status != AOTC_OK) return status;
-        $report$
-        aotc_barrier_init(&self.barrier);
-        steps(&self, 0, 1);
-        $when_learned$$report_learned$
-        return $status$;
-      }
-
-      // Workers beyond those that the arena has room for return at once.
-      static void $name$_work(void *argument, int32_t worker) {
-        run_state *self = (run_state *)argument;
-        if (worker < self->workers) steps(self, worker, self->workers);
-      }
-
-      aotc_status $name$_$run$_mt($weights$const $name$_inputs *in, $name$_outputs *out,
-                                  $parameter$, const aotc_parallel *parallel) {
-        if (parallel == nullptr) return $name$_$run$($loaded$in, out, $memory$);
-        if (parallel->workers < 1) return AOTC_ERROR_THREADS;
-        if (parallel->run == nullptr) return AOTC_ERROR_POINTER;
-        run_state self;
-        const aotc_status status = prepare(&self, $loaded$in, out, $memory$);
-        if (status != AOTC_OK) return status;
-        $report$
-        const int32_t most = $NAME$_MAX_WORKERS;
-        self.workers = parallel->workers < most ? parallel->workers : most;
-        aotc_barrier_init(&self.barrier);
-        parallel->run(parallel->context, $name$_work, &self);
-        $when_learned$$report_learned$
-        return $status$;
-      }
-      )",
-            {{"name", m_.prefix},
-             {"NAME", m_.macro},
-             {"run", memory_.run},
-             {"parameter", memory_.parameter},
-             {"memory", memory_.name},
-             {"weights", WeightsParameter()},
-             {"report", CallReportSizes(m_, "self.sizes", /*late=*/false)},
-             {"when_learned",
-              ReportsSizes(m_) && m_.HasLateSymbols() ? "if (self.status == AOTC_OK) " : ""},
-             {"report_learned", CallReportSizes(m_, "self.learned", /*late=*/true)},
-             {"status", HasStatus() ? "self.status" : "AOTC_OK"},
-             {"loaded", context_.LoadsWeights() ? "loaded, " : ""}});
-    w_.Line();
   }
 
   const EmitContext& context_;
