@@ -16,6 +16,16 @@ std::string Plain(std::string_view word) {
   return plain;
 }
 
+// Two words that differ in numbers alone are two of a row, neither a slip for the other.
+bool DifferInNumbers(std::string_view a, std::string_view b) {
+  const auto without_digits = [](std::string_view word) {
+    std::string rest(word);
+    std::erase_if(rest, absl::ascii_isdigit);
+    return rest;
+  };
+  return a != b && without_digits(a) == without_digits(b);
+}
+
 // The only known word that begins so; "" where there are none or several.
 std::string Completed(const std::string& plain, const std::vector<std::string>& known) {
   const auto begins = [&](const std::string& word) { return Plain(word).starts_with(plain); };
@@ -50,7 +60,7 @@ std::string Meant(std::string_view word, const std::vector<std::string>& known) 
   std::string nearest;
   int least = 0;
   for (const std::string& name : known) {
-    if (name.size() > kLongest) continue;
+    if (name.size() > kLongest || DifferInNumbers(plain, Plain(name))) continue;
     const int distance = EditDistance(plain, Plain(name));
     if (distance > static_cast<int>(std::max(plain.size(), name.size())) / 3) continue;
     if (nearest.empty() || distance < least) {

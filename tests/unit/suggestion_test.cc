@@ -53,6 +53,8 @@ TEST(Meant, NearWordsAreAndFarOnesAreNot) {
   EXPECT_EQ(Meant("--t", known), "");                 // two begin so
   EXPECT_EQ(Meant("lower", known), "");
   EXPECT_EQ(Meant("", known), "");
+  EXPECT_EQ(Meant("unk__3", {"unk__1", "unk__2"}), "");
+  EXPECT_EQ(Meant("conv_1", {"conv1", "conv2"}), "conv1");
   EXPECT_EQ(Meant(std::string(1000, 'x'), known), "");
   EXPECT_EQ(Meant("x", {}), "");
 }
