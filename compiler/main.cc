@@ -48,8 +48,8 @@ CommandResult RunWithProgress(const CommandLine& line, Diagnostics& diagnostics)
                     [&](const std::string& step, double seconds) { progress.Show(step, seconds); });
 }
 
-int Run(std::vector<std::string> words) {
-  const ParsedCommandLine parsed = ParseCommandLine(std::move(words));
+int Run(const std::vector<std::string>& words) {
+  const ParsedCommandLine parsed = ParseCommandLine(words);
   if (!parsed.command_line) {
     Print(parsed.exit_code == kExitDone ? stdout : stderr, parsed.text);
     return parsed.exit_code;

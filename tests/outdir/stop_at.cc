@@ -22,7 +22,11 @@ int Allowed(const char* name) {
 int changes_left = Allowed("AOTC_KILL_AT");
 int writes_left = Allowed("AOTC_FULL_AT");
 
-bool IsLastChange() { return changes_left > 0 && --changes_left == 0; }
+bool IsLastChange() {
+  if (changes_left <= 0) return false;
+  --changes_left;
+  return changes_left == 0;
+}
 
 void Die() { kill(getpid(), SIGKILL); }
 

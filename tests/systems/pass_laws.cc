@@ -62,7 +62,7 @@ absl::Status CheckModel(const CompileOptions& compile) {
 
 int Run(std::vector<std::string> words) {
   words.insert(words.end(), {"-o", "unused"});
-  const ParsedCommandLine parsed = ParseCommandLine(std::move(words));
+  const ParsedCommandLine parsed = ParseCommandLine(words);
   if (!parsed.command_line) {
     std::fputs(parsed.text.c_str(), stderr);
     return 2;

@@ -13,15 +13,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-CommandLine Parse(std::vector<std::string> words) {
-  ParsedCommandLine parsed = ParseCommandLine(std::move(words));
+CommandLine Parse(const std::vector<std::string>& words) {
+  ParsedCommandLine parsed = ParseCommandLine(words);
   EXPECT_TRUE(parsed.command_line.has_value()) << parsed.text;
   return parsed.command_line.value_or(CommandLine{});
 }
 
 // What is wrong with a command line; exit code 2 is due.
-std::string UsageErrorOf(std::vector<std::string> words) {
-  const ParsedCommandLine parsed = ParseCommandLine(std::move(words));
+std::string UsageErrorOf(const std::vector<std::string>& words) {
+  const ParsedCommandLine parsed = ParseCommandLine(words);
   EXPECT_FALSE(parsed.command_line.has_value());
   EXPECT_EQ(parsed.exit_code, kExitUsage);
   EXPECT_THAT(parsed.text, ::testing::StartsWith("error: "));

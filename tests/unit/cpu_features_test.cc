@@ -151,7 +151,7 @@ std::vector<std::string> AllNames() {
 class RowsBuilt : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (Shell(StrCat("command -v ", GetParam()), ".") != "") {
+    if (!Shell(StrCat("command -v ", GetParam()), ".").empty()) {
       GTEST_SKIP() << GetParam() << " is not installed";
     }
     absl::StatusOr<TemporaryFolder> folder = TemporaryFolder::Create("aotc_features");

@@ -65,7 +65,8 @@ class EmitBuildTest : public testing::Test {
   }
 
   std::string Run(std::vector<std::string> argv) {
-    absl::StatusOr<ProcessResult> result = RunProcess({.argv = argv, .folder = folder_->path()});
+    absl::StatusOr<ProcessResult> result =
+        RunProcess({.argv = std::move(argv), .folder = folder_->path()});
     if (!result.ok()) return std::string(result.status().message());
     return result->exit_code == 0 ? result->output
                                   : StrCat("exit ", result->exit_code, ": ", result->output);
