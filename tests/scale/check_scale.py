@@ -48,8 +48,9 @@ def check_family(family, sizes, target, folder):
     for nodes in sizes:
         model = folder / f"{family}_{nodes}.onnx"
         onnx.save(synthetic.build(family, nodes), model)
+        outdir = folder / f"{family}_{nodes}_{target}"
         runs = 2 if nodes > 1000 else 3
-        times[nodes] = min(processor_seconds(model, target, folder / "out") for _ in range(runs))
+        times[nodes] = min(processor_seconds(model, target, outdir) for _ in range(runs))
         smaller = times.get(nodes // 10)
         if smaller and times[nodes] > MOST_GROWTH * max(smaller, LEAST_SECONDS):
             complaints.append(f"{family} on {target}: {nodes} nodes take {times[nodes]:.1f} s, "
