@@ -79,7 +79,7 @@ absl::StatusOr<bool> MayUseRoomsInTurn(const Graph& graph, const FusedGraph& fus
   const int64_t more = BytesOfBuffers(with) - BytesOfBuffers(without);
   if (more <= 0) return true;
   AOTC_RETURN_IF_ERROR(PlanMemory(with, planning.smaller));
-  if (more <= with.arena_bytes - with.arena_bytes * 20 / 21) return true;  // at most so much larger
+  if (21 * more <= with.arena_bytes) return true;  // the other has 20 parts of 21 at least
   AOTC_RETURN_IF_ERROR(PlanMemory(without, planning.smaller));
   return with.arena_bytes <= MostBeside(without.arena_bytes);
 }

@@ -26,11 +26,10 @@ std::vector<const pb::ValueInfoProto*> GraphImporter::MainInputs() {
   }
   for (const std::string& name : kept) {
     if (options_.partial) break;
-    diagnostics_.Error(
-        {},
-        AOTC_REFUSAL(InvalidArgument,
-                     StrCat("--keep-input ", DisplayName(name), ": no such graph input")),
-        MeantOr(name, names, StrCat("the inputs are '", StrJoin(names, "', '"), "'")));
+    diagnostics_.Error({},
+                       AOTC_REFUSAL(InvalidArgument, StrCat("--keep-input ", DisplayName(name),
+                                                            ": no such graph input")),
+                       MeantOrListed(name, names, "inputs"));
   }
   return inputs;
 }

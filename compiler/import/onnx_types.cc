@@ -73,7 +73,7 @@ class InputTypes {
   std::string InputHint(const std::string& meant) const {
     std::vector<std::string> names;
     for (const auto* input : inputs_) names.push_back(DisplayName(input->name()));
-    return MeantOr(meant, names, StrCat("the inputs are '", StrJoin(names, "', '"), "'"));
+    return MeantOrListed(meant, names, "inputs");
   }
 
   void CollectNames(const pb::ValueInfoProto& input) {
@@ -97,7 +97,7 @@ class InputTypes {
     if (all.empty()) return "the inputs have no symbolic dims";
     std::vector<std::string> shown;
     for (const std::string& name : all) shown.push_back(DisplayName(name));
-    return MeantOr(meant, shown, StrCat("the symbols are '", StrJoin(shown, "', '"), "'"));
+    return MeantOrListed(meant, shown, "symbols");
   }
 
   void BindSymbol(const std::string& name, const DimBound& bound) {

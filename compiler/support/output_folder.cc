@@ -77,13 +77,14 @@ void OutputFolder::Add(std::string_view name, std::string content) {
   files_.insert_or_assign(std::string(name), std::move(content));
 }
 
-absl::Status OutputFolder::CheckPlace(const CommitOptions& options) const {
+absl::StatusOr<std::vector<std::string>> OutputFolder::CheckPlace(
+    const CommitOptions& options) const {
   std::set<std::string> names = {NextName(list_)};
   for (const auto& [name, content] : files_) names.insert(name);
   for (const auto& [name, hashes] : options.previous) {
     if (StaysInside(name)) names.insert(name);
   }
-  std::vector<std::string> changed;
+  std::vector<std::string> changed, to_write;
   for (const std::string& name : names) {
     if (const std::string link = LinkAbove(path_, name); !link.empty()) {
       return AOTC_REFUSAL(InvalidArgument,
@@ -92,7 +93,10 @@ absl::Status OutputFolder::CheckPlace(const CommitOptions& options) const {
     }
     const std::string path = (fs::path(path_) / name).string();
     const auto file = files_.find(name);
-    if (file != files_.end() && HasContent(path, file->second)) continue;
+    if (file != files_.end()) {
+      if (HasContent(path, file->second)) continue;
+      to_write.push_back(name);
+    }
     const auto written = options.previous.find(name);
     const Standing standing =
         StandingOf(path, written == options.previous.end() ? nullptr : &written->second);
@@ -104,30 +108,28 @@ absl::Status OutputFolder::CheckPlace(const CommitOptions& options) const {
     }
     if (standing == Standing::kChanged) changed.push_back(StrCat("'", path, "'"));
   }
-  if (changed.empty() || options.force) return absl::OkStatus();
+  if (changed.empty() || options.force) return to_write;
   return AOTC_REFUSAL(InvalidArgument,
                       StrCat("changed since aotc wrote ", changed.size() == 1 ? "it" : "them", ": ",
                              StrJoin(changed, ", "),
                              "; hint: give another output folder, or --force to write over it"));
 }
 
-absl::Status OutputFolder::Replace(const std::string& place, const WrittenFiles& previous) const {
+absl::Status OutputFolder::Replace(const std::string& place, const std::vector<std::string>& names,
+                                   const WrittenFiles& previous) const {
   AOTC_ASSIGN_OR_RETURN(const TemporaryFolder fresh, TemporaryFolder::Beside(place));
   const fs::path from = fresh.path(), to = place;
   const std::string next = NextName(list_);
-  std::vector<std::string> changed;
-  for (const auto& [name, content] : files_) {
-    if (HasContent(to / name, content)) continue;
-    AOTC_RETURN_IF_ERROR(fresh.Write(name, content));
-    if (name != list_) changed.push_back(name);
+  for (const std::string& name : names) {
+    AOTC_RETURN_IF_ERROR(fresh.Write(name, files_.find(name)->second));
   }
-  const auto list = files_.find(list_);
-  const bool list_changes = fs::exists(from / list_);
+  const bool list_changes = std::ranges::count(names, list_) > 0;
   if (list_changes) {
-    AOTC_RETURN_IF_ERROR(fresh.Write(next, list->second));
+    AOTC_RETURN_IF_ERROR(fresh.Write(next, files_.find(list_)->second));
     AOTC_RETURN_IF_ERROR(Rename(from / next, to / next));
   }
-  for (const std::string& name : changed) {
+  for (const std::string& name : names) {
+    if (name == list_) continue;
     AOTC_RETURN_IF_ERROR(MakeFolders((to / name).parent_path()));
     AOTC_RETURN_IF_ERROR(Rename(from / name, to / name));
   }
@@ -146,8 +148,8 @@ absl::Status OutputFolder::Commit(const CommitOptions& options) {
   if (fs::exists(place, ignored)) {
     if (!fs::is_directory(place, ignored))
       return AOTC_REFUSAL(InvalidArgument, StrCat("'", path_, "' is not a folder"));
-    AOTC_RETURN_IF_ERROR(CheckPlace(options));
-    return Replace(place, options.previous);
+    AOTC_ASSIGN_OR_RETURN(const std::vector<std::string> names, CheckPlace(options));
+    return Replace(place, names, options.previous);
   }
   if (place.has_parent_path()) AOTC_RETURN_IF_ERROR(MakeFolders(place.parent_path()));
   AOTC_ASSIGN_OR_RETURN(const TemporaryFolder fresh, TemporaryFolder::Beside(place));

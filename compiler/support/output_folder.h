@@ -11,8 +11,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace aotc {
 
@@ -50,8 +52,10 @@ class OutputFolder {
   absl::Status Commit(const CommitOptions& options = {});
 
  private:
-  absl::Status CheckPlace(const CommitOptions& options) const;
-  absl::Status Replace(const std::string& place, const WrittenFiles& previous) const;
+  // The files that are not there as they are to be, once nothing stands in the way.
+  absl::StatusOr<std::vector<std::string>> CheckPlace(const CommitOptions& options) const;
+  absl::Status Replace(const std::string& place, const std::vector<std::string>& names,
+                       const WrittenFiles& previous) const;
 
   std::string path_;
   std::string list_;

@@ -77,6 +77,11 @@ std::string MeantOr(std::string_view word, const std::vector<std::string>& known
   return meant.empty() ? std::string(otherwise) : StrCat("did you mean '", meant, "'?");
 }
 
+std::string MeantOrListed(std::string_view word, const std::vector<std::string>& known,
+                          std::string_view kinds) {
+  return MeantOr(word, known, StrCat("the ", kinds, " are '", StrJoin(known, "', '"), "'"));
+}
+
 std::string UnknownName(std::string_view kind, std::string_view word,
                         const std::vector<std::string>& known) {
   return StrCat("unknown ", kind, " '", word, "'; ",

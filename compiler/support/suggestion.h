@@ -24,6 +24,10 @@ std::string Meant(std::string_view word, const std::vector<std::string>& known);
 std::string MeantOr(std::string_view word, const std::vector<std::string>& known,
                     std::string_view otherwise);
 
+// The same, or "the inputs are 'x', 'y'" for `kinds` "inputs".
+std::string MeantOrListed(std::string_view word, const std::vector<std::string>& known,
+                          std::string_view kinds);
+
 std::string UnknownName(std::string_view kind, std::string_view word,
                         const std::vector<std::string>& known);
 

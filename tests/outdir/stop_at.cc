@@ -41,6 +41,20 @@ Function* Next(const char* name, Function* /*like*/) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+// A write to a file, which the last change does half of and a full disk does not.
+template <typename Function, typename Bytes, typename Count>
+ssize_t Limited(const char* name, Function* like, int file, const Bytes* bytes, Count count) {
+  const bool is_counted = file > STDERR_FILENO;
+  if (is_counted && IsFull()) {
+    errno = ENOSPC;
+    return -1;
+  }
+  const bool is_last = is_counted && IsLastChange();
+  const ssize_t done = Next(name, like)(file, bytes, is_last ? count / 2 : count);
+  if (is_last) Die();
+  return done;
+}
+
 }  // namespace
 
 extern "C" {
@@ -56,25 +70,11 @@ int remove(const char* path) noexcept {
 }
 
 ssize_t write(int file, const void* bytes, size_t count) {
-  if (file > STDERR_FILENO && IsFull()) {
-    errno = ENOSPC;
-    return -1;
-  }
-  const bool is_last = file > STDERR_FILENO && IsLastChange();
-  const ssize_t done = Next("write", &write)(file, bytes, is_last ? count / 2 : count);
-  if (is_last) Die();
-  return done;
+  return Limited("write", &write, file, bytes, count);
 }
 
 ssize_t writev(int file, const iovec* parts, int count) {
-  if (file > STDERR_FILENO && IsFull()) {
-    errno = ENOSPC;
-    return -1;
-  }
-  const bool is_last = file > STDERR_FILENO && IsLastChange();
-  const ssize_t done = Next("writev", &writev)(file, parts, is_last ? count / 2 : count);
-  if (is_last) Die();
-  return done;
+  return Limited("writev", &writev, file, parts, count);
 }
 
 }  // extern "C"

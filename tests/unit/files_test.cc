@@ -1,42 +1,18 @@
 #include "compiler/support/files.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <set>
 
 #include "compiler/support/strings.h"
 #include "gtest/gtest.h"
+#include "tests/unit/folder_case.h"
 
 namespace aotc {
 namespace {
 
 namespace fs = std::filesystem;
 
-class FilesTest : public ::testing::Test {
- protected:
-  FilesTest() : root_(fs::temp_directory_path() / StrCat("aotc_files_test_", getpid())) {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  ~FilesTest() override { fs::remove_all(root_); }
-
-  std::string Path(std::string_view name) const { return (root_ / name).string(); }
-  void Write(std::string_view name, std::string_view text) {
-    fs::create_directories(fs::path(Path(name)).parent_path());
-    ASSERT_TRUE(WriteFileIfChanged(Path(name), text).ok());
-  }
-  // Everything below the root, as relative paths of files.
-  std::set<std::string> Listing() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
-      if (!entry.is_directory()) names.insert(fs::relative(entry.path(), root_).string());
-    }
-    return names;
-  }
-
-  fs::path root_;
-};
+using FilesTest = FolderCase;
 
 TEST_F(FilesTest, ReadsWhatWasWritten) {
   const std::string bytes("a\0b\n", 4);

@@ -1,7 +1,5 @@
 #include "compiler/support/output_folder.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <set>
 
@@ -10,6 +8,7 @@
 #include "compiler/support/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/unit/folder_case.h"
 
 namespace aotc {
 namespace {
@@ -18,28 +17,9 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Names = std::set<std::string>;
 
-class OutputFolderTest : public ::testing::Test {
+class OutputFolderTest : public FolderCase {
  protected:
-  OutputFolderTest() : root_(fs::temp_directory_path() / StrCat("aotc_output_test_", getpid())) {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  ~OutputFolderTest() override { fs::remove_all(root_); }
-
-  std::string Path(std::string_view name) const { return (root_ / name).string(); }
-  void Write(std::string_view name, std::string_view text) const {
-    fs::create_directories(fs::path(Path(name)).parent_path());
-    ASSERT_TRUE(WriteFileIfChanged(Path(name), text).ok());
-  }
   std::string Read(std::string_view name) const { return ReadFile(Path(name)).value_or("none"); }
-  // Everything below the root, as relative paths of files.
-  Names Listing() const {
-    Names names;
-    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
-      if (!entry.is_directory()) names.insert(fs::relative(entry.path(), root_).string());
-    }
-    return names;
-  }
 
   // Commits the files, text by name, into "out".
   absl::Status Commit(const std::map<std::string, std::string>& files,
@@ -48,8 +28,6 @@ class OutputFolderTest : public ::testing::Test {
     for (const auto& [name, text] : files) folder.Add(name, text);
     return folder.Commit(options);
   }
-
-  fs::path root_;
 };
 
 // What an earlier compile wrote, by its texts.
