@@ -102,7 +102,8 @@ def compiler_cache():
 def object_command(source, outdir, target, compiler=("g++", "-std=c++17", "-O2")):
     """Words that compile one generated file, without -o."""
     if source.suffix == ".S":
-        return [*compiler, "-fPIC", "-I", outdir, "-c", source]
+        assembler = ("g++",) if target in NVCC_TARGETS else compiler  # nvcc's own host compiler
+        return [*assembler, "-fPIC", "-I", outdir, "-c", source]
     if target in NVCC_TARGETS:
         return [cuda_tools.find("nvcc"), *NVCC_OPTIONS, *TARGET_OPTIONS[target], "-I", outdir, "-c",
                 source]
@@ -127,12 +128,13 @@ def compile_objects(outdir, target, folder, jobs=2, compiler=("g++", "-std=c++17
         return list(pool.map(one, sources(outdir)))
 
 
-def image_decoder(outdir):
+def image_decoder(outdir, target):
     """Words that link a decoder of images to a program that calls one."""
     if not (outdir / "aotc/decode_image.h").exists():
         return []
     source = pathlib.Path(__file__).resolve().parents[1] / "conformance/decode_image.cc"
-    return ["-std=c++20", "-fPIC", "-I", outdir, source, "-lfreeimage"]
+    shared = "-Xcompiler=-fPIC" if target in NVCC_TARGETS else "-fPIC"
+    return ["-std=c++20", shared, "-I", outdir, source, "-lfreeimage"]
 
 
 def build_library(outdir, target, result, jobs=2, compiler=("g++", "-std=c++17", "-O2")):
@@ -140,7 +142,7 @@ def build_library(outdir, target, result, jobs=2, compiler=("g++", "-std=c++17",
     start = time.monotonic()
     objects = compile_objects(outdir, target, result.parent / "objects", jobs, compiler)
     linker = cuda_tools.find("nvcc") if target in NVCC_TARGETS else "g++"
-    command([linker, "-shared", "-o", result, *objects, *image_decoder(outdir)])
+    command([linker, "-shared", "-o", result, *objects, *image_decoder(outdir, target)])
     return time.monotonic() - start
 
 
