@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/driver/pipeline.h"
 #include "compiler/ir/winograd.h"
+#include "compiler/support/byte_count.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/targets/registry.h"
@@ -25,6 +27,12 @@ CLI::Validator OneOf(std::vector<std::string> values) {
     return std::ranges::count(values, value) > 0 ? "" : UnknownName("value", value, values);
   };
   return {refused, ""};
+}
+
+// Writes 64K as the number of bytes that it is; what is no such text is left to the checks.
+std::string AsByteCount(std::string& text) {
+  if (const std::optional<int64_t> bytes = ParseByteCount(text)) text = StrCat(*bytes);
+  return "";
 }
 
 // "2, 4 or 6", and the words that the flag takes.
@@ -72,7 +80,8 @@ void AddShapeFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("NAME=N")
       ->group("Shapes");
   app.add_option("--max-string-bytes", line.compile.import.max_string_bytes,
-                 "the most bytes of the strings of an input, or of those that a node makes")
+                 "the most bytes of the strings of an input, or of those that a node makes: 64K")
+      ->transform(CLI::Validator(AsByteCount, ""))
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
       ->type_name("N")
       ->capture_default_str()
@@ -106,7 +115,8 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
                  "choices of schedules, as `aotc schedules --records` prints them")
       ->type_name("FILE");
   AddEach(app, "--pool", texts.pools,
-          "a memory that the arena is made of, the fastest first; the last may have no =BYTES")
+          "a memory that the arena is made of, the fastest first: fast=64K; the last may have no "
+          "=BYTES")
       ->type_name("NAME=BYTES");
   AddEach(app, "--alias", texts.aliases,
           "an output takes an input's memory: h_out=h_in; a cache grows along an axis with room for"

@@ -28,6 +28,7 @@
 #include "compiler/optimize/slices_of_splits.h"
 #include "compiler/optimize/split_groups.h"
 #include "compiler/optimize/split_transforms.h"
+#include "compiler/support/byte_count.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
@@ -229,8 +230,9 @@ absl::Status SetConfig(std::string_view setting, PassOptions& options) {
   }
   std::string_view name = setting.substr(0, equals), text = setting.substr(equals + 1);
   if (FindConfigKey(name) == nullptr) return UnknownKey(name);
-  int64_t value = 0;
-  if (!absl::SimpleAtoi(View(text), &value)) {
+  const std::optional<int64_t> bytes = ParseByteCount(text);
+  int64_t value = bytes.value_or(0);
+  if (!bytes && !absl::SimpleAtoi(View(text), &value)) {
     return AOTC_REFUSAL(InvalidArgument,
                         StrCat("config ", name, " needs a number, got '", text, "'"));
   }

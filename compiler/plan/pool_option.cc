@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "absl/strings/numbers.h"
+#include "compiler/support/byte_count.h"
 #include "compiler/support/names.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/strings.h"
@@ -20,14 +20,13 @@ absl::StatusOr<PoolOption> ParsePoolOption(std::string_view text) {
   const size_t equals = text.find('=');
   PoolOption pool{.name = std::string(text.substr(0, equals))};
   if (equals == std::string_view::npos) return pool;
-  int64_t limit = 0;
-  const bool is_number = absl::SimpleAtoi(View(text.substr(equals + 1)), &limit);
-  if (!is_number || limit < 0) {
-    return AOTC_REFUSAL(
-        InvalidArgument,
-        StrCat("--pool ", text, ": expected NAME=BYTES, or NAME for a last pool without a limit"));
+  pool.limit = ParseByteCount(text.substr(equals + 1));
+  if (!pool.limit) {
+    return AOTC_REFUSAL(InvalidArgument,
+                        StrCat("--pool ", text,
+                               ": expected NAME=BYTES, such as fast=65536 or "
+                               "fast=64K, or NAME for a last pool without a limit"));
   }
-  pool.limit = limit;
   return pool;
 }
 

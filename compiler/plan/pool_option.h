@@ -1,6 +1,7 @@
 // The flag that makes the arena of several memories.
 //
 //   *ParsePoolOption("fast=65536");    // {"fast", 65536}
+//   *ParsePoolOption("fast=64K");      // the same
 //   *ParsePoolOption("slow");          // {"slow", none}: the last one may be without a limit
 #ifndef AOTC_COMPILER_PLAN_POOL_OPTION_H_
 #define AOTC_COMPILER_PLAN_POOL_OPTION_H_

@@ -14,6 +14,7 @@ TEST(PoolOption, HasANameAndMayHaveALimit) {
   ASSERT_TRUE(fast.ok()) << fast.status();
   EXPECT_EQ(fast->name, "fast");
   EXPECT_EQ(fast->limit, 65536);
+  EXPECT_EQ(ParsePoolOption("fast=64K")->limit, 65536);
   const absl::StatusOr<PoolOption> slow = ParsePoolOption("slow");
   ASSERT_TRUE(slow.ok()) << slow.status();
   EXPECT_EQ(slow->name, "slow");
@@ -21,10 +22,12 @@ TEST(PoolOption, HasANameAndMayHaveALimit) {
 }
 
 TEST(PoolOption, LimitsAreNumbersOfBytes) {
-  for (const char* text : {"a=", "a=x", "a=-1", "a=1.5", "a=64K", "a=99999999999999999999"}) {
+  for (const char* text :
+       {"a=", "a=x", "a=-1", "a=1.5", "a=64k", "a=K", "a=99999999999999999999"}) {
     EXPECT_EQ(ParsePoolOption(text).status().message(),
               std::string("--pool ") + text +
-                  ": expected NAME=BYTES, or NAME for a last pool without a limit");
+                  ": expected NAME=BYTES, such as fast=65536 or fast=64K, or NAME for a last pool "
+                  "without a limit");
   }
 }
 
