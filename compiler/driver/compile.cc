@@ -100,6 +100,10 @@ class Compilation {
     AOTC_ASSIGN_OR_RETURN(const TargetOptions wanted, TargetOptionsOf(options_));
     AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, wanted));
     result_.target = target_;
+    if (!target_.unused_flag.empty()) {
+      diagnostics_.Note(
+          {}, StrCat(target_.unused_flag, " has no effect on target '", target_.name, "'"));
+    }
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
       return AOTC_REFUSAL(InvalidArgument, StrCat("--pool: ", target_.refuses_pools));
     }

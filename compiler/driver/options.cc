@@ -10,8 +10,10 @@
 #include "absl/strings/numbers.h"
 #include "compiler/driver/flags.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/driver/report.h"
 #include "compiler/layout/winograd.h"
 #include "compiler/support/refusal.h"
+#include "compiler/support/shell.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/support/suggestion.h"
@@ -63,13 +65,16 @@ constexpr std::string_view kFooter = R"(
 Exit codes: 0 done, 1 the model or what was asked for cannot be compiled, 2 wrong usage,
 3 an error of aotc itself. Findings go to stderr, one a line.)";
 
+constexpr std::string_view kUsage =
+    "Usage: aotc MODEL -o OUTDIR [OPTIONS]\n"
+    "       aotc COMMAND ...                (aotc COMMAND --help)\n";
+
 // CLI11's, with our two ways to call the program.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_parent() != nullptr) return CLI::Formatter::make_usage(app, std::move(name));
-    return "Usage: aotc MODEL -o OUTDIR [OPTIONS]\n"
-           "       aotc COMMAND ...                (aotc COMMAND --help)\n";
+    return std::string(kUsage);
   }
 };
 
@@ -109,6 +114,7 @@ class Parser {
 
   // Throws CLI::ParseError.
   void Parse(std::vector<std::string> words) {
+    line_.compile.import.command = StrCat("aotc ", ShellCommand(words));
     std::reverse(words.begin(), words.end());  // the order that CLI11 takes
     app_.parse(std::move(words));
   }
@@ -299,8 +305,15 @@ class Parser {
   CLI::App app_{"Compiles ONNX models to standalone C++ and CUDA sources.", "aotc"};
 };
 
-ParsedCommandLine UsageError(const std::string& message) {
-  return {.exit_code = kExitUsage, .text = StrCat("error: ", message, "; hint: aotc --help\n")};
+ParsedCommandLine UsageError(const std::string& message, const std::vector<std::string>& words,
+                             std::string_view command = "aotc") {
+  Diagnostics diagnostics;
+  diagnostics.Add({.message = message, .hint = StrCat(command, " --help")});
+  ParsedCommandLine parsed{.exit_code = kExitUsage, .text = diagnostics.Render()};
+  if (std::ranges::count(words, "--json") > 0) {
+    parsed.json = JsonText({{"findings", FindingsToJson(diagnostics)}, {"exit_code", kExitUsage}});
+  }
+  return parsed;
 }
 
 // A word of the documented command line that this version does not know; "" where there is none.
@@ -324,12 +337,24 @@ std::vector<std::string> FlagsOf(const CLI::App& app) {
   return flags;
 }
 
+// "aotc verify", or "aotc".
+std::string GivenCommand(const CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  return given.empty() ? "aotc" : StrCat("aotc ", given.front()->get_name());
+}
+
 std::vector<std::string> CommandsOf(const CLI::App& app) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     commands.push_back(command->get_name());
   }
   return commands;
+}
+
+// What somebody sees who only gives the program's name.
+std::string ShortHelp(const CLI::App& app) {
+  return StrCat(app.get_description(), "\n", kUsage, "Commands: ", StrJoin(CommandsOf(app), ", "),
+                "\naotc --help lists the options.\n");
 }
 
 // What is wrong with words that no flag or command takes: the first flag among them, else the first
@@ -350,21 +375,23 @@ std::string Unexpected(const CLI::App& app, const std::vector<std::string>& word
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(const std::vector<std::string>& words) {
-  if (const std::string missing = MissingPart(words); !missing.empty()) {
-    return UsageError(StrCat("this version has no '", missing, "'"));
-  }
   Parser parser;
+  if (words.empty()) return {.exit_code = kExitUsage, .text = ShortHelp(parser.app())};
+  if (const std::string missing = MissingPart(words); !missing.empty()) {
+    return UsageError(StrCat("this version has no '", missing, "'"), words);
+  }
   try {
     parser.Parse(words);
   } catch (const CLI::ExtrasError&) {
-    return UsageError(Unexpected(parser.app(), words));
+    return UsageError(Unexpected(parser.app(), words), words, GivenCommand(parser.app()));
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
-    if (parser.app().exit(error, out, err) != 0) return UsageError(error.what());
+    if (parser.app().exit(error, out, err) != 0)
+      return UsageError(error.what(), words, GivenCommand(parser.app()));
     return {.exit_code = kExitDone, .text = out.str()};
   }
   absl::StatusOr<CommandLine> line = parser.Finish();
-  if (!line.ok()) return UsageError(StrCat(line.status().message()));
+  if (!line.ok()) return UsageError(StrCat(line.status().message()), words);
   return {.command_line = *std::move(line)};
 }
 

@@ -62,9 +62,11 @@ struct ParsedCommandLine {
   // Where there is none: the help (exit code 0, for stdout) or what is wrong (2, for stderr).
   int exit_code = kExitDone;
   std::string text = {};
+  // What is wrong as one JSON object, where --json is among the words: for stdout.
+  std::string json = {};
 };
 
-// `words` without the name of the program.
+// `words` without the name of the program. No words at all are wrong usage, with a short help.
 ParsedCommandLine ParseCommandLine(const std::vector<std::string>& words);
 
 }  // namespace aotc

@@ -141,7 +141,9 @@ absl::StatusOr<std::vector<std::string>> CheckOutput(const std::string& outdir,
                                                      Diagnostics& diagnostics) {
   const WrittenFiles previous = WrittenBefore(outdir);
   if (previous.empty()) {
-    return AOTC_REFUSAL(NotFound, StrCat("'", outdir, "' has no metadata.json of aotc"));
+    return AOTC_REFUSAL(
+        NotFound,
+        StrCat("'", outdir, "' has no metadata.json of aotc; hint: it belongs to what -o names"));
   }
   AOTC_ASSIGN_OR_RETURN(const OutputFiles files, CompileAgain(outdir, model, binds, diagnostics));
   std::vector<std::string> lines;

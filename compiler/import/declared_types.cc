@@ -1,8 +1,11 @@
 // What types state of themselves, whatever the flags say.
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "compiler/import/onnx_types.h"
 #include "compiler/support/refusal.h"
+#include "compiler/support/shell.h"
 #include "compiler/support/strings.h"
 
 namespace aotc {
@@ -38,13 +41,29 @@ std::string DimText(const Dimension& dim) {
   return text == "-1" || text == "?" ? "" : text;
 }
 
-void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics) {
+std::string DimsHint(const pb::TensorShapeProto& shape) {
+  const auto text = [](const Dimension& dim) {
+    if (const std::optional<int64_t> number = NumberOf(dim)) return StrCat(*number);
+    return DimText(dim).empty() ? std::string("?") : DisplayName(DimText(dim));
+  };
+  return StrCat("its dims are [", StrJoin(shape.dim(), ", ", text), "]");
+}
+
+void ReportUnbound(const SymbolTable& symbols, const std::string& command,
+                   Diagnostics& diagnostics) {
+  std::vector<std::string> names, flags;
   for (const std::string& name : symbols.Unbound()) {
-    std::string shown = DisplayName(name);
-    diagnostics.Error(
-        {}, AOTC_REFUSAL(InvalidArgument, StrCat("dim '", shown, "' of the inputs has no maximum")),
-        StrCat("give its range, such as --dim ", shown, "=1..8, or pin it: --dim ", shown, "=1"));
+    names.push_back(StrCat("'", DisplayName(name), "'"));
+    flags.push_back(StrCat("--dim ", ShellWord(StrCat(DisplayName(name), "=1..8"))));
   }
+  if (names.empty()) return;
+  const bool several = names.size() > 1;
+  diagnostics.Error({},
+                    AOTC_REFUSAL(InvalidArgument, StrCat(several ? "dims " : "dim ",
+                                                         StrJoin(names, ", "), " of the inputs ",
+                                                         several ? "have" : "has", " no maximum")),
+                    StrCat("give ranges that fit, or pin them (=1): ", command,
+                           command.empty() ? "" : " ", StrJoin(flags, " ")));
 }
 
 ValueType DeclaredType(const pb::ValueInfoProto& info, const SymbolTable& symbols) {

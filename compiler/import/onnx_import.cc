@@ -13,6 +13,7 @@
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
+#include "compiler/support/suggestion.h"
 
 namespace aotc {
 namespace {
@@ -64,12 +65,40 @@ void FillInfo(const pb::ModelProto& model, const GraphImporter& importer, ModelI
   info.data_files.assign(importer.data_files().begin(), importer.data_files().end());
 }
 
-// What went wrong inside the importer, with a way on for those findings that have none of their
-// own.
+// A way on for errors that state none: what is against the rules of ONNX, its checker may name too.
+std::string HintFor(const Diagnostic& finding) {
+  switch (finding.code) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kDataLoss:
+      return "onnx.checker.check_model tells whether the model itself is sound";
+    case absl::StatusCode::kUnimplemented:
+      return StrCat(finding.place.op.empty() ? "README.md" : "docs/operators.md",
+                    " says what is supported");
+    case absl::StatusCode::kNotFound: return "is the path the one of the model?";
+    default: return "";
+  }
+}
+
+// What to do about an op that there is not.
+std::string HintForOp(const std::string& op) {
+  std::vector<std::string> known;
+  bool is_domain_known = op.find('.') == std::string::npos;
+  const std::string domain = op.substr(0, op.rfind('.') + 1);
+  for (const OpDef* def : AllOps()) {
+    known.emplace_back(def->name);
+    is_domain_known |= !domain.empty() && def->name.starts_with(domain);
+  }
+  return MeantOr(op, known,
+                 is_domain_known
+                     ? "docs/operators.md lists those that are"
+                     : "a function of the model (onnx.helper.make_function) may define it by "
+                       "operators of ONNX");
+}
+
+// What went wrong inside the importer.
 void AddFindings(const Diagnostics& found, Diagnostics& diagnostics) {
   for (Diagnostic finding : found.Sorted()) {
-    const bool bare = finding.severity == Severity::kError && finding.hint.empty();
-    if (bare) finding.hint = "onnx.checker.check_model tells whether the model itself is sound";
+    if (finding.hint.empty()) finding.hint = HintFor(finding);
     diagnostics.Add(std::move(finding));
   }
 }
@@ -118,7 +147,7 @@ absl::StatusOr<Graph> Import(const std::string& path, const ImportOptions& optio
   if (options.random_seed_input) AddSeedInput(*graph, diagnostics);
   if (diagnostics.error_count() > 0) return diagnostics.ToStatus();
   Graph live = DropDead(*graph);
-  ReportUnbound(importer.symbols(), diagnostics);
+  ReportUnbound(importer.symbols(), options.command, diagnostics);
   ReportUnsupported(live, diagnostics);
   if (diagnostics.error_count() > 0 && !options.lenient) return diagnostics.ToStatus();
   return live;
@@ -159,7 +188,7 @@ void ReportUnsupported(const Graph& graph, Diagnostics& diagnostics) {
         AOTC_REFUSAL(Unimplemented,
                      StrCat("the op ", op, " is not supported (", names.size(),
                             names.size() == 1 ? " node: " : " nodes: ", QuotedNames(names), ")")),
-        "README.md lists the supported operators");
+        HintForOp(op));
   }
 }
 

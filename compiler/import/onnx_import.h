@@ -38,6 +38,8 @@ struct ImportOptions {
   bool random_seed_input = false;       // --random-seed-input: input aotc_seed, i64 [1]
   // The model is a part of the one that the flags are for: names that it lacks are no findings.
   bool partial = false;
+  // As it was given to a shell, for hints that name flags to add; "" where there was none.
+  std::string command = {};
   // Returns the graph also where ops are not supported or symbols have no bound (their errors are
   // in the diagnostics all the same): to look at a model.
   bool lenient = false;

@@ -25,7 +25,7 @@ constexpr int kMaxMessageDepth = 300;
 absl::Status OpenFile(const std::string& path, std::ifstream& file) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-    return AOTC_REFUSAL(InvalidArgument, "is no file");
+    return AOTC_REFUSAL(NotFound, "is no file");
   }
   errno = 0;
   file.open(path, std::ios::binary | std::ios::ate);

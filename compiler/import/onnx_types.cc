@@ -127,8 +127,9 @@ class InputTypes {
     const bool is_dim = names_.contains(option.name);
     if (!is_dim && sizes_.Use(option.name)) return BindSymbol(option.name, option.bound);
     if (option.bound.min < 0) {
-      return Error(AOTC_REFUSAL(
-          InvalidArgument, StrCat("--dim ", DisplayName(option.name), ": a dim is not negative")));
+      return Error(AOTC_REFUSAL(InvalidArgument, StrCat("--dim ", DisplayName(option.name),
+                                                        ": a dim is not negative")),
+                   "its least value is 0");
     }
     if (is_dim) return BindSymbol(option.name, option.bound);
     size_t colon = option.name.rfind(':');
@@ -142,7 +143,10 @@ class InputTypes {
     const pb::TensorShapeProto* shape = ShapeOf(*input);
     if (shape == nullptr || axis >= shape->dim_size()) {
       return Error(AOTC_REFUSAL(InvalidArgument, StrCat("--dim ", DisplayName(option.name),
-                                                        ": the input has no axis ", axis)));
+                                                        ": the input has no axis ", axis)),
+                   shape == nullptr
+                       ? StrCat("--shape ", DisplayName(input->name()), "=1x3 states all")
+                       : DimsHint(*shape));
     }
     ApplyAxis(*input, axis, option.bound);
   }
@@ -161,9 +165,10 @@ class InputTypes {
       return;
     }
     if (shape->dim_size() != static_cast<int>(option.dims.size())) {
-      return Error(AOTC_REFUSAL(
-          InvalidArgument, StrCat("--shape ", DisplayName(option.input), ": the input has rank ",
-                                  shape->dim_size(), ", not ", option.dims.size())));
+      return Error(AOTC_REFUSAL(InvalidArgument, StrCat("--shape ", DisplayName(option.input),
+                                                        ": the input has rank ", shape->dim_size(),
+                                                        ", not ", option.dims.size())),
+                   DimsHint(*shape));
     }
     for (int axis = 0; axis < shape->dim_size(); ++axis) {
       ApplyAxis(*input, axis, option.dims[static_cast<size_t>(axis)]);

@@ -52,8 +52,12 @@ std::optional<int64_t> NumberOf(const pb::TensorShapeProto::Dimension& dim);
 // The text that a dim states; exporters also write "-1", "?" or "" for none.
 std::string DimText(const pb::TensorShapeProto::Dimension& dim);
 
-// An error for every symbol without a bound, with the flag that gives one.
-void ReportUnbound(const SymbolTable& symbols, Diagnostics& diagnostics);
+// What a shape states, as a hint: "its dims are [batch, 3, ?]".
+std::string DimsHint(const pb::TensorShapeProto& shape);
+
+// One error for all symbols without a bound, with the command and the flags that give them one.
+void ReportUnbound(const SymbolTable& symbols, const std::string& command,
+                   Diagnostics& diagnostics);
 
 // A type as a declaration states it, with dims only where all of them are known from the inputs:
 // what outputs of the graph and inputs of regions say of themselves. Nothing known gives

@@ -44,9 +44,10 @@ absl::Status SymbolTable::Bind(const std::string& alias, const DimBound& bound) 
   const std::string& name = Principal(alias);
   auto [found, added] = bounds_.try_emplace(name, bound);
   if (added || found->second == bound) return absl::OkStatus();
-  return AOTC_REFUSAL(InvalidArgument,
-                      StrCat("dim '", DisplayName(name), "' is given as ",
-                             PrintDimBound(found->second), " and as ", PrintDimBound(bound)));
+  return AOTC_REFUSAL(
+      InvalidArgument,
+      StrCat("dim '", DisplayName(name), "' is given as ", PrintDimBound(found->second), " and as ",
+             PrintDimBound(bound), "; hint: where the model has a name twice, both are one dim"));
 }
 
 std::optional<DimBound> SymbolTable::BoundOf(const std::string& alias) const {

@@ -70,7 +70,8 @@ void Diagnostics::Add(Diagnostic diagnostic) {
 }
 
 void Diagnostics::Error(Place place, const absl::Status& refusal, std::string_view hint) {
-  Fault(std::move(place), StrCat(refusal.message()), hint);
+  Add({Severity::kError, std::move(place), StrCat(refusal.message()), std::string(hint),
+       refusal.code()});
 }
 
 void Diagnostics::Fault(Place place, std::string_view message, std::string_view hint) {

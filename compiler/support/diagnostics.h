@@ -43,6 +43,7 @@ struct Diagnostic {
   Place place = {};
   std::string message = {};
   std::string hint = {};
+  absl::StatusCode code = absl::StatusCode::kOk;  // of the refusal, where it is one
 
   // One line without its newline; control characters become blanks.
   std::string Text() const;

@@ -147,7 +147,8 @@ absl::Status OutputFolder::Commit(const CommitOptions& options) {
   std::error_code ignored;
   if (fs::exists(place, ignored)) {
     if (!fs::is_directory(place, ignored))
-      return AOTC_REFUSAL(InvalidArgument, StrCat("'", path_, "' is not a folder"));
+      return AOTC_REFUSAL(InvalidArgument,
+                          StrCat("'", path_, "' is not a folder; hint: give another -o"));
     AOTC_ASSIGN_OR_RETURN(const std::vector<std::string> names, CheckPlace(options));
     return Replace(place, names, options.previous);
   }

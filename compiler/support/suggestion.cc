@@ -57,10 +57,13 @@ std::string Meant(std::string_view word, const std::vector<std::string>& known) 
   constexpr size_t kLongest = 100;  // longer words are no slips
   if (word.empty() || word.size() > kLongest) return "";
   const std::string plain = Plain(word);
+  const bool is_of_a_row = std::ranges::any_of(
+      known, [&](const std::string& name) { return DifferInNumbers(plain, Plain(name)); });
+  if (is_of_a_row) return "";
   std::string nearest;
   int least = 0;
   for (const std::string& name : known) {
-    if (name.size() > kLongest || DifferInNumbers(plain, Plain(name))) continue;
+    if (name.size() > kLongest) continue;
     const int distance = EditDistance(plain, Plain(name));
     if (distance > static_cast<int>(std::max(plain.size(), name.size())) / 3) continue;
     if (nearest.empty() || distance < least) {

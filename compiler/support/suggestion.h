@@ -16,8 +16,8 @@ namespace aotc {
 int EditDistance(std::string_view a, std::string_view b);
 
 // The known word that is meant: one that differs in case, - and _ alone, or in at most a third of
-// its bytes and not in digits alone, or is the only one that begins with the word. "" where there
-// is none.
+// its bytes, or is the only one that begins with the word. "" where there is none, or one differs
+// in digits alone: any of that row may be meant.
 std::string Meant(std::string_view word, const std::vector<std::string>& known);
 
 // "did you mean 'fuse'?", or `otherwise`.

@@ -27,10 +27,14 @@ std::vector<std::string> TargetNames() {
 }
 
 absl::Status CheckTarget(std::string_view name) {
-  if (std::ranges::count(kTargets, name, [](const auto* maker) { return maker->name; }) > 0) {
-    return absl::OkStatus();
+  std::string text = UnknownName("target", name, TargetNames());
+  for (const TargetMaker* maker : kTargets) {
+    if (maker->name == name) return absl::OkStatus();
+    if (maker->also_called == name) {
+      text = StrCat("unknown target '", name, "'; did you mean '", maker->name, "'?");
+    }
   }
-  return AOTC_REFUSAL(InvalidArgument, UnknownName("target", name, TargetNames()));
+  return AOTC_REFUSAL(InvalidArgument, text);
 }
 
 absl::StatusOr<Target> MakeTarget(std::string_view name, const TargetOptions& options) {

@@ -63,6 +63,8 @@ struct Target {
   std::function<std::vector<KernelFile>(const Program& program)> kernel_files = {};
   HostWriter host = {};
 
+  // A flag that was given and that it does not look at, or "".
+  std::string_view unused_flag = {};
   // Why its arena cannot be made of the user's pools, with a hint; "" where it can.
   std::string refuses_pools = {};
   // Of the limits file, what rules and costs read in place of the tables by name: JSON, or "".
@@ -80,6 +82,7 @@ struct TargetSchedule {
 
 struct TargetMaker {
   std::string_view name = {};                      // as --target takes it
+  std::string_view also_called = {};               // by who has not read its name
   std::span<const TargetSchedule> schedules = {};  // best first
   // Error: values of this target's flags that it does not know. Asked whatever the target.
   absl::Status (*check)(const TargetOptions& options) = nullptr;

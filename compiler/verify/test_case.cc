@@ -207,7 +207,10 @@ absl::StatusOr<TestCase> ReadCase(const std::string& folder, const Graph& graph)
   TestCase result{.name = fs::path(folder).filename().string()};
   AOTC_ASSIGN_OR_RETURN(result.inputs, ReadAll(folder, "input", graph, main.inputs));
   if (result.inputs.size() != main.inputs.size()) {
-    return AOTC_REFUSAL(NotFound, StrCat(folder, " has no input_0.pb or input_0.npy"));
+    return AOTC_REFUSAL(NotFound,
+                        StrCat(folder,
+                               " has no input_0.pb or input_0.npy; hint: a file for each input, "
+                               "in their order"));
   }
   AOTC_RETURN_IF_ERROR(CheckDims(folder, graph, result.inputs));
   AOTC_ASSIGN_OR_RETURN(result.expected, ReadAll(folder, "output", graph, main.outputs));

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/driver/commands.h"
 #include "compiler/driver/options.h"
 #include "compiler/support/files.h"
@@ -112,13 +114,49 @@ TEST(CommandLine, CommandsHaveFlagsOfTheirOwn) {
 }
 
 TEST(CommandLine, WrongUsageSaysWhatIsWrong) {
-  EXPECT_THAT(UsageErrorOf({}), HasSubstr("no model"));
+  EXPECT_THAT(UsageErrorOf({"-o", "out"}), HasSubstr("no model"));
   EXPECT_THAT(UsageErrorOf({"m.onnx"}), HasSubstr("-o OUTDIR"));
   EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--target", "fpga"}), HasSubstr("fpga"));
   EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--dim", "n=8..2"}), HasSubstr("n=8..2"));
   EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--dump-after", "nowhere"}),
               HasSubstr("nowhere"));
   EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "out", "--frobnicate"}), HasSubstr("--frobnicate"));
+}
+
+TEST(CommandLine, TheProgramsNameAloneShowsHowToGoOn) {
+  const ParsedCommandLine parsed = ParseCommandLine({});
+  EXPECT_FALSE(parsed.command_line.has_value());
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.text, HasSubstr("Usage: aotc MODEL -o OUTDIR"));
+  EXPECT_THAT(parsed.text, HasSubstr("Commands: verify, inspect,"));
+  EXPECT_LE(std::ranges::count(parsed.text, '\n'), 6);
+}
+
+TEST(CommandLine, WrongUsageIsJsonTooWhereThatIsAskedFor) {
+  EXPECT_EQ(ParseCommandLine({"m.onnx", "--taget", "x"}).json, "");
+  const Json json = Json::parse(ParseCommandLine({"m.onnx", "--json", "--taget", "x"}).json);
+  EXPECT_EQ(json["exit_code"], kExitUsage);
+  ASSERT_EQ(json["findings"].size(), 1u);
+  EXPECT_EQ(json["findings"][0]["severity"], "error");
+  EXPECT_THAT(json["findings"][0]["message"].get<std::string>(), HasSubstr("did you mean"));
+}
+
+TEST(CommandLine, HintsNameTheCommandThatWasGiven) {
+  EXPECT_THAT(UsageErrorOf({"reduce", "m.onnx"}), HasSubstr("hint: aotc reduce --help"));
+}
+
+TEST(CommandLine, BytesMayHaveAUnit) {
+  EXPECT_EQ(
+      Parse({"m.onnx", "-o", "o", "--max-string-bytes", "2M"}).compile.import.max_string_bytes,
+      int64_t{2} << 20);
+  EXPECT_EQ(Parse({"m.onnx", "-o", "o", "--config", "fold.cap-bytes=16K"})
+                .compile.passes.config.at("fold.cap-bytes"),
+            16 << 10);
+}
+
+TEST(CommandLine, HintsHaveTheCommandAsAShellTakesIt) {
+  EXPECT_EQ(Parse({"my net.onnx", "-o", "it's"}).compile.import.command,
+            "aotc 'my net.onnx' -o 'it'\\''s'");
 }
 
 TEST(CommandLine, DocumentedFlagsThatAreMissingAreRefusedByName) {

@@ -43,7 +43,8 @@ TEST(CpuFeatures, AListIsSortedAndABareFamilyBringsItsFeatures) {
 TEST(CpuFeatures, UnknownNamesAreRefusedWithTheKnownOnes) {
   EXPECT_EQ(ErrorOf("sparc"),
             "unknown instruction set 'sparc'; there are native, portable, x86-64, x86-64-v3, "
-            "x86-64-v4");
+            "x86-64-v4; hint: x86-64-v3 has AVX2, x86-64-v4 AVX-512; features come behind, as in "
+            "x86-64-v4+avx512vnni");
   EXPECT_EQ(ErrorOf("x86-64-v3+avx512vnni"),
             "instruction set x86-64-v3 has no feature 'avx512vnni'; known: avxvnni");
   EXPECT_EQ(ErrorOf("portable+avxvnni"),

@@ -79,7 +79,10 @@ const VectorFamily* FindFamily(std::string_view name) {
 absl::Status UnknownIsa(std::string_view name) {
   std::vector<std::string> known = {"native"};
   for (const VectorFamily& family : kFamilies) known.emplace_back(family.name);
-  return AOTC_REFUSAL(InvalidArgument, UnknownName("instruction set", name, known));
+  return AOTC_REFUSAL(InvalidArgument,
+                      StrCat(UnknownName("instruction set", name, known),
+                             "; hint: x86-64-v3 has AVX2, x86-64-v4 AVX-512; features come behind, "
+                             "as in x86-64-v4+avx512vnni"));
 }
 
 absl::StatusOr<const CpuFeature*> FindFeature(std::string_view name, const VectorFamily& family) {

@@ -55,11 +55,13 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CpuKernelFiles;
+  if (!options.archs.empty()) target.unused_flag = "--arch";
   return target;
 }
 
 }  // namespace
 
-const TargetMaker kCpuTarget = {"cpu", kSchedules, Check, Make, [] { return MeasureCpu().dump(); }};
+const TargetMaker kCpuTarget = {"cpu", "host", kSchedules,
+                                Check, Make,   [] { return MeasureCpu().dump(); }};
 
 }  // namespace aotc

@@ -47,6 +47,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CudaKernelFiles;
+  if (options.cpu != kDefaultCpuList) target.unused_flag = "--cpu";
   target.refuses_pools =
       "a program for cuda has one device arena; hint: leave it out, or --target cpu";
   target.emulation_flags = {"-DAOTC_CUDA_EMULATE"};
@@ -55,6 +56,6 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
 
 }  // namespace
 
-const TargetMaker kCudaTarget = {"cuda", kSchedules, Check, Make};
+const TargetMaker kCudaTarget = {"cuda", "gpu", kSchedules, Check, Make};
 
 }  // namespace aotc
