@@ -17,6 +17,7 @@
 #include "compiler/reduce/reduce.h"
 #include "compiler/report/page.h"
 #include "compiler/support/files.h"
+#include "compiler/support/shell.h"
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/registry.h"
@@ -31,6 +32,14 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// The phase that comes when this one has ended; "" behind the last.
+std::string PhaseBehind(const std::string& name) {
+  const std::vector<std::string> names = PhaseNames();
+  const auto found = std::ranges::find(names, name);
+  const bool is_last = found == names.end() || found + 1 == names.end();
+  return is_last ? "" : *(found + 1);
+}
+
 // Collects dumps and times while the phases of a compile run.
 class PhaseLog {
  public:
@@ -43,7 +52,11 @@ class PhaseLog {
     if (std::ranges::find(line_.dump_after, end.name) != line_.dump_after.end()) {
       dumps_.emplace_back(end.name, end.dump());
     }
-    if (progress_) progress_(end.name, SecondsSince(start_));
+    Begin(PhaseBehind(end.name));
+  }
+
+  void Begin(const std::string& step) const {
+    if (progress_ && !step.empty()) progress_(step, SecondsSince(start_));
   }
 
   PhaseHook Hook() {
@@ -125,6 +138,8 @@ std::string PrintSummary(const std::string& outdir, const CompileResult& result)
             "\n");
   const std::map<std::string, int64_t> contracts = Contracts(result.graph);
   if (!contracts.empty()) StrAppend(&text, "contracts: ", StrJoin(contracts, "; ", counted), "\n");
+  const std::string folder = ShellWord(outdir), build = ShellWord(StrCat(outdir, "/build"));
+  StrAppend(&text, "next: cmake -S ", folder, " -B ", build, " && cmake --build ", build, "\n");
   return text;
 }
 
@@ -161,6 +176,9 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   log.Report(result);
   if (!compiled.ok()) return compiled.status();
   if (!line.compile.passes.stop_after.empty()) return absl::OkStatus();  // nothing is written
+  double bytes = 0;
+  for (const auto& [path, content] : compiled->files) bytes += static_cast<double>(content.size());
+  log.Begin(StrCat("write ", WithPrefix(bytes, "B")));
   AOTC_RETURN_IF_ERROR(WriteOutdir(line.outdir, compiled->files, line.force));
   result.text += PrintSummary(line.outdir, *compiled);
   result.json.update(SummaryToJson(*compiled));
@@ -192,29 +210,30 @@ absl::Status RunVerify(const CommandLine& line, const ProgressHook& progress,
 
 // The page about a model, with as much of the compile as there is.
 absl::Status WritePage(const CommandLine& line, const Inspection& inspection,
+                       const absl::StatusOr<CompileResult>& compiled,
                        const Diagnostics& diagnostics) {
-  CompileOptions options = line.compile;
-  if (options.passes.stop_after.empty()) options.passes.stop_after = "plan";
-  Diagnostics found;
-  const absl::StatusOr<CompileResult> compiled = Compile(options, found);
-  if (!compiled.ok() && found.error_count() == 0) found.AddStatus(compiled.status());
-  for (const Diagnostic& finding : diagnostics.Sorted()) found.Add(finding);
   const std::string& path = line.compile.model_path;
   const PageInput page{.title = path.substr(path.find_last_of('/') + 1),
                        .target = line.compile.target,
                        .inspection = inspection,
                        .compiled = compiled.ok() ? &*compiled : nullptr,
-                       .diagnostics = found};
+                       .diagnostics = diagnostics};
   return WriteFileIfChanged(line.html, InspectionPage(page)).status();
 }
 
+// What a compile finds is found here too: it runs, and what it writes is thrown away. The other way
+// round more is found than by a compile, which ends with the first phase that has errors.
 absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
   AOTC_ASSIGN_OR_RETURN(Inspection inspection,
                         Inspect(line.compile.model_path, line.compile.import, diagnostics));
+  const absl::StatusOr<CompileResult> compiled = Compile(line.compile, diagnostics);
+  if (absl::IsInternal(compiled.status())) return compiled.status();
+  if (!compiled.ok() && diagnostics.error_count() == 0) diagnostics.AddStatus(compiled.status());
   result.text = PrintInspection(inspection, diagnostics);
   result.json.update(InspectionToJson(inspection));
-  if (!line.html.empty()) AOTC_RETURN_IF_ERROR(WritePage(line, inspection, diagnostics));
-  return absl::OkStatus();
+  if (diagnostics.error_count() > 0) result.exit_code = kExitModelError;
+  if (line.html.empty()) return absl::OkStatus();
+  return WritePage(line, inspection, compiled, diagnostics);
 }
 
 Check CheckOf(const CommandLine& line) {

@@ -21,7 +21,7 @@ struct CommandResult {
   Json json = Json::object();
 };
 
-// Called when a step of a longer command has ended, with the seconds since the command began.
+// Called when a step of a longer command begins, with the seconds since the command did.
 using ProgressHook = std::function<void(const std::string& step, double seconds)>;
 
 // Every error is among the findings, and the exit code says whose fault it is.

@@ -176,8 +176,8 @@ std::string PrintInspection(const Inspection& inspection, const Diagnostics& dia
   }
   absl::StrAppendFormat(&text, "%-32s %6s %14s %12s\n", "all", "", WithPrefix(flops, "FLOP"),
                         WithPrefix(bytes, "B"));
-  if (diagnostics.error_count() > 0) {
-    StrAppend(&text, diagnostics.error_count(), " findings block the compile\n");
+  if (const int errors = diagnostics.error_count(); errors > 0) {
+    StrAppend(&text, errors, errors == 1 ? " finding blocks" : " findings block", " the compile\n");
   }
   return text;
 }

@@ -98,27 +98,28 @@ class Reducer {
   // Each branch that can stand for its If, and each subgraph that need not compute, with fewer
   // nodes around it thereafter.
   absl::Status ReduceSubgraphs() {
+    Tell("subgraphs");
     for (int edit = 0; edit < model_.SubgraphEditCount() && !AtEnd();) {
       AOTC_ASSIGN_OR_RETURN(const bool fails, Try(model_.WithSubgraphEdit(edit)));
       if (fails) AOTC_RETURN_IF_ERROR(ReduceNodes());
       edit = fails ? 0 : edit + 1;
     }
-    Tell("subgraphs");
     return absl::OkStatus();
   }
 
   // Attributes and outputs, from the last to the first: the indices of the others stay.
   absl::Status ReduceParts() {
+    Tell("parts");
     for (int part = model_.PartCount() - 1; part >= 0; --part) {
       if (part >= model_.PartCount()) continue;
       AOTC_RETURN_IF_ERROR(Try(model_.WithoutPart(part)).status());
     }
-    Tell("parts");
     return absl::OkStatus();
   }
 
   // Each size made as small as it can be, the largest first.
   absl::Status ReduceSizes() {
+    Tell("sizes");
     const std::set<int64_t> sizes = model_.Sizes();
     for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
       for (int64_t smaller : SmallerThan(*size)) {
@@ -126,7 +127,6 @@ class Reducer {
         if (fails) break;
       }
     }
-    Tell("sizes");
     return absl::OkStatus();
   }
 
@@ -140,11 +140,11 @@ class Reducer {
   }
 
   absl::Status ReduceValues() {
+    Tell("values");
     for (int i = 0; i < model_.InitializerCount(); ++i) {
       std::optional<EditableModel> splat = model_.WithSplat(i);
       if (splat) AOTC_RETURN_IF_ERROR(Try(*std::move(splat)).status());
     }
-    Tell("values");
     return absl::OkStatus();
   }
 

@@ -21,15 +21,15 @@ class Verifier {
   absl::StatusOr<VerifyReport> Run() {
     AOTC_ASSIGN_OR_RETURN(const CompileResult compiled, CompileFor(options_.per_node));
     AOTC_RETURN_IF_ERROR(CollectCases());
+    Tell("build");
     const Clock::time_point start = Clock::now();
     AOTC_ASSIGN_OR_RETURN(const HostProgram program, HostProgram::Build(compiled, options_.build));
     report_.build_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     report_.file_count = compiled.files.size();
-    Tell("build");
     limit_ = GraphErrorLimit(compiled.graph);
     for (const TestCase& test : cases_) {
-      AOTC_RETURN_IF_ERROR(RunCase(compiled, program, test));
       Tell("run");
+      AOTC_RETURN_IF_ERROR(RunCase(compiled, program, test));
     }
     return std::move(report_);
   }
@@ -43,13 +43,13 @@ class Verifier {
     CompileOptions options = options_.compile;
     options.example = true;
     options.keep_values = keep_values;
-    absl::StatusOr<CompileResult> compiled = Compile(options, diagnostics_);
     Tell("compile");
-    return compiled;
+    return Compile(options, diagnostics_);
   }
 
   // The model as it stands in the file is what the results are held against: no pass has seen it.
   absl::Status CollectCases() {
+    Tell("evaluate");
     const CompileOptions& compile = options_.compile;
     AOTC_ASSIGN_OR_RETURN(const Graph graph,
                           ImportOnnx(compile.model_path, compile.import, diagnostics_));
@@ -67,7 +67,6 @@ class Verifier {
       std::move(stored.begin(), stored.end(), std::back_inserter(cases_));
     }
     for (ValueId id : graph.main_region().outputs) names_.push_back(graph.values[id].name);
-    Tell("evaluate");
     return absl::OkStatus();
   }
 

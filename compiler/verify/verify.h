@@ -47,7 +47,7 @@ struct VerifyReport {
   double build_seconds = 0;
 };
 
-// Called at the end of each step with its name.
+// Called at the beginning of each step with its name.
 using StepHook = std::function<void(const std::string& step)>;
 
 // Runs on drawn inputs (at the least sizes too where there are symbols) and on the test data beside
