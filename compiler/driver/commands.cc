@@ -180,6 +180,11 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   for (const auto& [path, content] : compiled->files) bytes += static_cast<double>(content.size());
   log.Begin(StrCat("write ", WithPrefix(bytes, "B")));
   AOTC_RETURN_IF_ERROR(WriteOutdir(line.outdir, compiled->files, line.force));
+  if (!line.depfile.empty()) {
+    const std::string rule =
+        DependencyRule(StrCat(line.outdir, "/", kListFile), compiled->files_read);
+    AOTC_RETURN_IF_ERROR(WriteFileIfChanged(line.depfile, rule).status());
+  }
   result.text += PrintSummary(line.outdir, *compiled);
   result.json.update(SummaryToJson(*compiled));
   if (!line.compile.pools.empty()) result.json["pools"] = PoolsToJson(compiled->program);

@@ -76,6 +76,17 @@ absl::StatusOr<TargetOptions> TargetOptionsOf(const CompileOptions& options) {
                        .disabled = options.disabled_schedules};
 }
 
+std::vector<std::string> FilesRead(const CompileOptions& options, const ModelInfo& info) {
+  std::vector<std::string> files = {options.model_path};
+  const std::string folder = options.model_path.substr(0, options.model_path.find_last_of('/') + 1);
+  for (const std::string& file : info.data_files) files.push_back(folder + file);
+  for (const BindOption& bind : options.import.binds) files.push_back(bind.path);
+  for (const std::string& file : {options.limits_path, options.schedules_path}) {
+    if (!file.empty()) files.push_back(file);
+  }
+  return files;
+}
+
 // The phases in order: one member function for each arrow of the picture in README.md.
 class Compilation {
  public:
@@ -169,6 +180,7 @@ class Compilation {
   absl::Status Import() {
     AOTC_ASSIGN_OR_RETURN(result_.graph,
                           ImportOnnx(options_.model_path, options_.import, diagnostics_, &info_));
+    result_.files_read = FilesRead(options_, info_);
     return absl::OkStatus();
   }
 

@@ -62,6 +62,8 @@ using PhaseHook = std::function<void(const PhaseEnd& end)>;
 
 struct CompileResult {
   OutputFiles files = {};  // empty where a phase stopped the compile
+  // Whose bytes the compile read: the model first, then its external data and what flags name.
+  std::vector<std::string> files_read = {};
   // What a host compiler is told to build them for a machine without the target's device.
   std::vector<std::string> emulation_flags = {};
   Graph graph = {};  // after the last graph phase that ran

@@ -132,6 +132,9 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("FORM")
       ->capture_default_str();
   app.add_flag("--example", line.compile.example, "writes example/main.cpp too");
+  app.add_option("--depfile", line.depfile,
+                 "writes the files that the compile read, as a rule for make")
+      ->type_name("FILE");
   app.add_flag("--force", line.force,
                "writes over files of an earlier compile that were changed since, and over another "
                "model's folder");

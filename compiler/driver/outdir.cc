@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/report.h"
 #include "compiler/support/files.h"
@@ -127,6 +128,13 @@ absl::Status CheckModel(const std::string& outdir, const OutputFiles& files) {
 }
 
 }  // namespace
+
+std::string DependencyRule(std::string_view file, const std::vector<std::string>& read) {
+  const auto name = [](std::string_view path) {
+    return absl::StrReplaceAll(View(path), {{" ", "\\ "}, {"#", "\\#"}, {"$", "$$"}});
+  };
+  return StrCat(name(file), ": ", StrJoin(read, " ", name), "\n");
+}
 
 absl::Status WriteOutdir(const std::string& outdir, const OutputFiles& files, bool force) {
   AOTC_RETURN_IF_ERROR(force ? absl::OkStatus() : CheckModel(outdir, files));

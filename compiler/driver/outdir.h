@@ -24,6 +24,10 @@ inline constexpr std::string_view kListFile = "metadata.json";
 // overwritten with `force`; files in the way that aotc did not write.
 absl::Status WriteOutdir(const std::string& outdir, const OutputFiles& files, bool force);
 
+// "out/metadata.json: net.onnx my\ weights.bin" and an end of line: that the file depends on the
+// others, as make and ninja read it.
+std::string DependencyRule(std::string_view file, const std::vector<std::string>& read);
+
 // Compiles the model with the flags that the folder was made with, and lists the files of ours that
 // are not as this version writes them: changed, missing, stale, or left by a compile that was cut
 // short. Files of others do not count. A file that was bound to a name is the one of `binds`, else

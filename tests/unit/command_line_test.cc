@@ -5,6 +5,7 @@
 
 #include "compiler/driver/commands.h"
 #include "compiler/driver/options.h"
+#include "compiler/driver/outdir.h"
 #include "compiler/support/files.h"
 #include "compiler/support/subprocess.h"
 
@@ -143,6 +144,11 @@ TEST(CommandLine, WrongUsageIsJsonTooWhereThatIsAskedFor) {
 
 TEST(CommandLine, HintsNameTheCommandThatWasGiven) {
   EXPECT_THAT(UsageErrorOf({"reduce", "m.onnx"}), HasSubstr("hint: aotc reduce --help"));
+}
+
+TEST(CommandLine, DependencyRulesAreReadByMake) {
+  EXPECT_EQ(DependencyRule("out/metadata.json", {"net.onnx", "a b.bin", "c#$.npy"}),
+            "out/metadata.json: net.onnx a\\ b.bin c\\#$$.npy\n");
 }
 
 TEST(CommandLine, BytesMayHaveAUnit) {
