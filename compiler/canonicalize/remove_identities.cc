@@ -26,6 +26,8 @@ bool IsCopy(const Kernel& kernel) {
 
 // The input that the node's only output equals; invalid where there is none.
 ValueId CopiedInput(const Graph& graph, const Node& node) {
+  // A product of two operands copies neither; its kernel is dear to build.
+  if (HasTrait(node.op, kContraction) && node.inputs.size() > 1) return {};
   auto used = [](ValueId output) { return output.valid(); };
   if (std::count_if(node.outputs.begin(), node.outputs.end(), used) != 1) return {};
   ValueId output = *std::find_if(node.outputs.begin(), node.outputs.end(), used);

@@ -228,14 +228,17 @@ absl::Status WritePage(const CommandLine& line, const Inspection& inspection,
 
 // What a compile finds is found here too: it runs, and what it writes is thrown away. The other way
 // round more is found than by a compile, which ends with the first phase that has errors.
-absl::Status RunInspect(const CommandLine& line, Diagnostics& diagnostics, CommandResult& result) {
+absl::Status RunInspect(const CommandLine& line, const ProgressHook& progress,
+                        Diagnostics& diagnostics, CommandResult& result) {
+  PhaseLog log(line, progress);
   AOTC_ASSIGN_OR_RETURN(Inspection inspection,
                         Inspect(line.compile.model_path, line.compile.import, diagnostics));
-  const absl::StatusOr<CompileResult> compiled = Compile(line.compile, diagnostics);
+  const absl::StatusOr<CompileResult> compiled = Compile(line.compile, diagnostics, log.Hook());
   if (absl::IsInternal(compiled.status())) return compiled.status();
   if (!compiled.ok() && diagnostics.error_count() == 0) diagnostics.AddStatus(compiled.status());
   result.text = PrintInspection(inspection, diagnostics);
   result.json.update(InspectionToJson(inspection));
+  log.Report(result);
   if (diagnostics.error_count() > 0) result.exit_code = kExitModelError;
   if (line.html.empty()) return absl::OkStatus();
   return WritePage(line, inspection, compiled, diagnostics);
@@ -324,7 +327,7 @@ absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
   switch (line.command) {
     case Command::kCompile: return RunCompile(line, progress, diagnostics, result);
     case Command::kVerify: return RunVerify(line, progress, diagnostics, result);
-    case Command::kInspect: return RunInspect(line, diagnostics, result);
+    case Command::kInspect: return RunInspect(line, progress, diagnostics, result);
     case Command::kReduce: return RunReduce(line, progress, result);
     case Command::kCheck: return RunCheck(line, diagnostics, result);
     case Command::kLimits:
