@@ -109,7 +109,9 @@ absl::Status GraphImporter::ImportNodes(const NodeList& nodes, const Body& body)
     const pb::NodeProto& node = nodes[index];
     if (++node_count_ > kMaxNodes) {
       return AOTC_REFUSAL(ResourceExhausted,
-                          "the model has too many nodes once functions are inlined");
+                          StrCat("the model has too many nodes once functions are inlined; hint: "
+                                 "at most ",
+                                 kMaxNodes, " are read"));
     }
     absl::Status status = ImportNode(node, body);
     if (status.ok()) continue;

@@ -37,9 +37,9 @@ def tensor(name, dims, kind=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, kind, list(dims))
 
 
-def write(path, nodes, inputs, initializers=()):
-    graph = helper.make_graph(nodes, "dims", inputs, [ValueInfoProto(name="y")],
-                              initializers)
+def write(path, nodes, inputs, initializers=(), outputs=("y",)):
+    graph = helper.make_graph(nodes, "dims", inputs,
+                              [ValueInfoProto(name=name) for name in outputs], initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     path.write_bytes(model.SerializeToString())
 
@@ -54,7 +54,9 @@ def call(aotc, *words):
 def check_texts(aotc, folder):
     for text, (dims, expected) in TEXTS.items():
         path = folder / "model.onnx"
-        write(path, [helper.make_node("Relu", ["x"], ["y"])], [tensor("x", [text])])
+        names = [dim.split("=")[0] for dim in dims]  # each is a dim of its own of another input
+        nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Relu", ["z"], ["w"])]
+        write(path, nodes, [tensor("x", [text]), tensor("z", names)], outputs=("y", "w"))
         flags = [word for dim in dims for word in ("--dim", dim)]
         report = call(aotc, "inspect", path, "--json", *flags)
         found = report["inputs"][0]["type"]

@@ -114,10 +114,11 @@ class Pages:
         page, out = self.folder / "page.html", self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         flags = ["--cpu", "x86-64", "--quiet", *flags]
-        subprocess.run([self.aotc, "inspect", model, "--html", page, *flags], check=True,
-                       stderr=subprocess.DEVNULL)
+        looked = subprocess.run([self.aotc, "inspect", model, "--html", page, *flags],
+                                stderr=subprocess.DEVNULL, check=False)
         done = subprocess.run([self.aotc, model, "-o", out, *flags], stderr=subprocess.DEVNULL,
                               check=False)
+        assert looked.returncode == done.returncode, (looked.returncode, done.returncode)
         metadata = out / "metadata.json"
         return page, json.loads(metadata.read_text()) if done.returncode == 0 else None
 
