@@ -27,13 +27,14 @@ std::vector<std::string> TargetNames() {
 }
 
 absl::Status CheckTarget(std::string_view name) {
-  std::string text = UnknownName("target", name, TargetNames());
+  std::string text;
   for (const TargetMaker* maker : kTargets) {
     if (maker->name == name) return absl::OkStatus();
     if (maker->also_called == name) {
       text = StrCat("unknown target '", name, "'; did you mean '", maker->name, "'?");
     }
   }
+  if (text.empty()) text = UnknownName("target", name, TargetNames());
   return AOTC_REFUSAL(InvalidArgument, text);
 }
 
