@@ -146,7 +146,7 @@ absl::StatusOr<Sampler> SamplerOf(OpContext& op) {
   Sampler s;
   AOTC_ASSIGN_OR_RETURN(s.x, op.Input(0));
   AOTC_RETURN_IF_ERROR(RequireNumber(s.x));
-  s.coordinate_mode = op.attributes().String("coordinate_transformation_mode", "half_pixel");
+  s.coordinate_mode = op.attributes().String(kCoordinates, "half_pixel");
   AOTC_ASSIGN_OR_RETURN(s.axes, ResizedAxes(op, s.x.shape()));
   if (s.x.dtype() == DType::kF64) s.compute = DType::kF64;
   for (const ResizedAxis& axis : s.axes) {

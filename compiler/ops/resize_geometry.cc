@@ -75,7 +75,19 @@ absl::StatusOr<Expr> ScaledLength(const Expr& in, float scale, const Fraction& f
   return Simplify(FloorDiv(in * fraction.numerator, fraction.denominator), bounds);
 }
 
-absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
+// With align_corners a scale aligns the length that it gives, not the next below it that the result
+// has: 4 elements by 0.6 are 2, at 0 and 3 / 1.4. ONNX's reference and its data have it so, on
+// purpose (onnx/onnx issue 2462); onnxruntime aligns the last element of the result, as for sizes.
+absl::Status KeepFraction(OpContext& op, ResizedAxis& axis) {
+  const Expr &p = axis.scale.numerator, &q = axis.scale.denominator;
+  if (ProveEqual(axis.in * p, axis.out * q, op.bounds())) return absl::OkStatus();
+  axis.aligned = {axis.in * p, q};
+  // So that places are numbers of 64 bits.
+  const Expr most = FloorDiv(INT64_MAX / 4, Max(axis.in * axis.out, 1));
+  return op.Require(Le(q, most), "an axis is too long to be resized");
+}
+
+absl::Status SetScales(OpContext& op, const std::vector<float>& scales,
                        const std::vector<size_t>& axes, std::vector<ResizedAxis>& result) {
   if (scales.size() != axes.size()) {
     return AOTC_REFUSAL(InvalidArgument, "scales must have one element per axis");
@@ -89,6 +101,9 @@ absl::Status SetScales(const OpContext& op, const std::vector<float>& scales,
     axis.scale = SimplestFraction(scales[k]);
     AOTC_ASSIGN_OR_RETURN(axis.out, ScaledLength(axis.in, scales[k], axis.scale, op.bounds()));
     axis.resized = scales[k] != 1;
+    if (op.attributes().String(kCoordinates) == kAlignCorners) {
+      AOTC_RETURN_IF_ERROR(KeepFraction(op, axis));
+    }
   }
   return absl::OkStatus();
 }
@@ -203,6 +218,7 @@ absl::Status SetGivenLengths(OpContext& op, const std::vector<size_t>& axes,
                              std::vector<ResizedAxis>& result) {
   AOTC_ASSIGN_OR_RETURN(const std::vector<Expr> rows,
                         GivenRows(op, 1, axes.size(), "needs one scale or size per axis"));
+  const bool keeps_fraction = op.attributes().Int(kKeepsFraction) != 0;
   for (size_t k = 0; k < axes.size(); ++k) {
     const Expr &p = rows[k], &q = rows[axes.size() + k];
     AOTC_RETURN_IF_ERROR(
@@ -217,6 +233,7 @@ absl::Status SetGivenLengths(OpContext& op, const std::vector<size_t>& axes,
     ResizedAxis& axis = result[axes[k]];
     if (!axis.in.IsInt(0)) {
       axis.out = op.Size(length, 0, static_cast<int>(axes[k]));
+      if (keeps_fraction) AOTC_RETURN_IF_ERROR(KeepFraction(op, axis));
       continue;
     }
     AOTC_RETURN_IF_ERROR(op.RequireEqual(length, 0, "an empty axis has nothing to resize"));
@@ -266,7 +283,7 @@ absl::StatusOr<std::vector<ResizedAxis>> ResizedAxes(OpContext& op, const Shape&
   std::vector<ResizedAxis> result;
   for (const Expr& dim : shape) result.push_back({.in = dim, .out = dim});
   AOTC_ASSIGN_OR_RETURN(std::vector<size_t> axes, NamedAxes(op, shape.size()));
-  bool crops = op.attributes().String("coordinate_transformation_mode") == "tf_crop_and_resize";
+  bool crops = op.attributes().String(kCoordinates) == "tf_crop_and_resize";
   if (op.node().op == kResizeTo) {
     if (crops) AOTC_RETURN_IF_ERROR(SetGivenRegions(op, axes, result));
     AOTC_RETURN_IF_ERROR(SetGivenLengths(op, axes, result));
@@ -296,9 +313,10 @@ absl::StatusOr<Fraction> Place(const ResizedAxis& axis, const std::string& mode,
   }
   if (mode == "tf_half_pixel_for_nn") return Fraction{(i * 2 + 1) * q, p * 2};  // until opset 12
   if (mode == "asymmetric") return Fraction{i * q, p};
-  if (mode == "align_corners") {
+  if (mode == kAlignCorners) {
     if (axis.out.IsInt(1)) return Fraction{};
-    return Fraction{i * (axis.in - 1), Max(axis.out - 1, 1)};
+    const auto& [length, parts] = axis.aligned.value_or(Fraction{axis.out, 1});
+    return Fraction{i * (axis.in - 1) * parts, Max(length - parts, 1)};
   }
   if (mode == "tf_crop_and_resize") return PlaceInRegion(axis, i);
   return AOTC_REFUSAL(InvalidArgument,

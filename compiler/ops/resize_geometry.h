@@ -9,11 +9,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ops/op.h"
 
 namespace aotc {
+
+inline constexpr std::string_view kCoordinates = "coordinate_transformation_mode";
+inline constexpr std::string_view kAlignCorners = "align_corners";  // one of them
 
 // numerator / denominator; the denominator is positive.
 struct Fraction {
@@ -29,7 +33,9 @@ struct ResizedAxis {
   bool of_run = false;   // a run knows the scale, and whether the index passes through
   Expr in = {};
   Expr out = {};
-  Fraction scale = {};      // of the result to the input
+  Fraction scale = {};  // of the result to the input
+  // Length of the result whose last place is the input's last element: that which a scale gives.
+  std::optional<Fraction> aligned = {};
   Fraction roi_start = {};  // of the input's length, for tf_crop_and_resize
   Fraction roi_size = {.numerator = 1};
 };

@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ops/expansion.h"
 #include "compiler/ops/helpers.h"
+#include "compiler/ops/resize_geometry.h"
 #include "compiler/support/refusal.h"
 #include "compiler/support/status.h"
 
@@ -182,8 +184,8 @@ absl::Status ResizeRegions(OpContext& op) {
 absl::Status ExpandResize(Rebuilder& rebuilder, const Node& node) {
   Expansion e(rebuilder, node);
   const bool has_sizes = e.HasInput(3);
-  const bool crops =
-      e.attributes().String("coordinate_transformation_mode") == "tf_crop_and_resize";
+  const std::string coordinates = e.attributes().String(kCoordinates);
+  const bool crops = coordinates == "tf_crop_and_resize";
   AOTC_RETURN_IF_ERROR(e.RequireInputs({0, size_t{has_sizes ? 3U : 2U}, size_t{crops ? 1U : 0U}}));
   ValueId dims = e.Emit("Shape", {e.Input(0)});
   if (e.attributes().Has("axes")) {
@@ -195,7 +197,9 @@ absl::Status ExpandResize(Rebuilder& rebuilder, const Node& node) {
                               : e.Emit("ResizeScales", {dims, e.Input(2)});
   std::vector<ValueId> inputs = {e.Input(0), lengths};
   if (crops) inputs.push_back(e.Emit("ResizeRegions", {e.Input(1)}));
-  e.SetOutput(0, rebuilder.Emit(kResizeTo, inputs, node.attributes, UnknownType(), node));
+  Attributes attributes = node.attributes;
+  if (!has_sizes && coordinates == kAlignCorners) attributes.Set(kKeepsFraction, int64_t{1});
+  e.SetOutput(0, rebuilder.Emit(kResizeTo, inputs, std::move(attributes), UnknownType(), node));
   return absl::OkStatus();
 }
 

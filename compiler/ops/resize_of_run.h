@@ -13,6 +13,8 @@
 namespace aotc {
 
 inline constexpr std::string_view kResizeTo = "ResizeTo";
+// Attribute of it: lengths are those of scales, and align_corners counts their fractions.
+inline constexpr std::string_view kKeepsFraction = "keeps_fraction";
 
 // (dims: i64[n], scales: f32[n]) -> i64[3, n]: numerators and denominators of the scales, lengths
 // of the result. The numerator is 0 where a scale is none.

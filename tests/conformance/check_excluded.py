@@ -4,28 +4,29 @@
     tests/conformance/check_excluded.py
 
 A random test is run with many seeds: what it draws has the type, the shape and the distribution
-that ONNX says. Of one whose data are wrong, the definition in ONNX's text is computed here, by
-numpy: the program agrees with it, the data do not.
+that ONNX says. The tolerances of tolerances.txt are ONNX's.
 Exit status 0: all holds.
 """
 import argparse
+import ast
+import pathlib
 import shutil
 import sys
 
 import numpy as np
+import onnx
 
 import check_targets
+import compare_outputs
 import suite
 from build_output import Failure, model_name
 from compare_outputs import difference
 from merge_models import prefix_of
 from model_list import work_folder
 from model_table import CompiledModel
-from operator_case import run_reference
 
 SEEDS = 400
 SIGMAS = 5  # that a share may be off
-KINDS = "random", "wrong"
 
 
 def require(condition, text):
@@ -33,64 +34,26 @@ def require(condition, text):
         raise Failure(text)
 
 
-def linear(distance):
-    return max(0.0, 1 - distance)
-
-
-def cubic(distance, a=-0.75):
-    if distance <= 1:
-        return ((a + 2) * distance - (a + 3)) * distance ** 2 + 1
-    return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a if distance < 2 else 0.0
-
-
-def aligned(length, scale, kernel):
-    """[m, length]: weights of Resize with coordinate_transformation_mode "align_corners", where
-    x_original = x_resized * (length_original - 1) / (length_resized - 1); outside are the edges.
+def own_tolerances():
+    """Test -> the absolute tolerance with which ONNX runs it with its own evaluator: an argument of
+    BackendTest in its source.
     """
-    resized = int(np.floor(length * scale))
-    weights = np.zeros((resized, length))
-    for x_resized in range(resized):
-        x = x_resized * (length - 1) / (resized - 1) if resized > 1 else 0.0
-        for tap in range(int(np.floor(x)) - 1, int(np.floor(x)) + 3):
-            weights[x_resized, min(max(tap, 0), length - 1)] += kernel(abs(tap - x))
-    return weights
+    path = pathlib.Path(onnx.__file__).parent / "test/test_backend_reference.py"
+    tree = ast.parse(path.read_text())
+    names = {node.targets[0].id: ast.unparse(node.value) for node in tree.body
+             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+    call, = (node for node in ast.walk(tree) if isinstance(node, ast.keyword)
+             and node.arg == "test_kwargs")
+    scope = {"sys": sys}
+    scope["dft_atol"] = eval(names["dft_atol"], scope)  # by platform
+    kwargs = eval(ast.unparse(call.value), scope)
+    return {name: own["atol"] for name, own in kwargs.items()}
 
 
-def resize(kernel, x, scales):
-    for axis, scale in enumerate(scales):
-        weights = aligned(x.shape[axis], scale, kernel)
-        x = np.moveaxis(np.tensordot(weights, x.astype("f8"), (1, axis)), 0, axis)
-    return x.astype("f4")
-
-
-def inverse_transform(x, axis):
-    result = np.fft.ifft(x[..., 0].astype("f8") + 1j * x[..., 1], axis=axis)
-    return np.stack([result.real, result.imag], -1).astype("f4")
-
-
-# Test -> what ONNX's text makes of its inputs; whether onnxruntime keeps the tolerance.
-DEFINITIONS = {
-    "test_resize_downsample_scales_cubic_align_corners":
-        (lambda x, scales: resize(cubic, x, scales), True),
-    "test_resize_downsample_scales_linear_align_corners":
-        (lambda x, scales: resize(linear, x, scales), True),
-    "test_dft_inverse": (lambda x, axis: inverse_transform(x, int(axis)), False),
-    "test_dft_inverse_opset19": (lambda x: inverse_transform(x, 1), False),
-}
-
-
-def check_wrong(case, loaded, runs):
-    define, is_onnxruntimes = DEFINITIONS[case.name]
-    name, = loaded.expected
-    defined = define(*loaded.inputs.values())
-    text = difference(runs[0][name], defined, *case.tolerances())
-    require(not text, f"it is not what ONNX's text says: {text}")
-    require(difference(loaded.expected[name], defined, *case.tolerances()),
-            "its data are right: take it out of excluded.txt")
-    if is_onnxruntimes:
-        theirs = run_reference(loaded.model, loaded.inputs)[name]
-        text = difference(theirs, defined, *case.tolerances())
-        require(not text, f"onnxruntime does not do what ONNX's text says: {text}")
+def check_tolerances():
+    """Those of tolerances.txt are ONNX's."""
+    own, official = compare_outputs.absolute_tolerances(), own_tolerances()
+    require(own == official, f"tolerances.txt has {own}, ONNX {official}")
 
 
 def check_share(drawn, chance):
@@ -130,31 +93,27 @@ def check_random(case, loaded, runs):
     (check_dropout if "dropout" in case.name else check_bernoulli)(loaded, runs[1:])
 
 
-def run_all(target, cases, folder, kind):
-    """The loaded cases, and for each its outputs of every run: of random ones with the seeds 1, 1,
-    2, 3 ...
-    """
-    flags = ["--random-seed-input"] if kind == "random" else []
-    outdir = check_targets.generate(target, cases, folder, flags=flags)
+def run_all(target, cases, folder):
+    """The loaded cases, and for each its outputs of every run, with the seeds 1, 1, 2, 3 ..."""
+    outdir = check_targets.generate(target, cases, folder, flags=["--random-seed-input"])
     library = check_targets.build(target, cases, folder, outdir)
     loaded = [case.load() for case in cases]
     inputs = {prefix_of(number) + name: array for number, one in enumerate(loaded)
               for name, array in one.inputs.items()}
     model = CompiledModel(library, model_name(outdir))
-    seeds = [1, *range(1, SEEDS + 1)] if kind == "random" else [None]
-    results = [model.run(inputs if seed is None else inputs | {"aotc_seed": np.array([seed])})
-               for seed in seeds]
+    results = [model.run(inputs | {"aotc_seed": np.array([seed])})
+               for seed in [1, *range(1, SEEDS + 1)]]
     model.close()
     return loaded, [[{name: result[prefix_of(number) + name] for name in one.expected}
                      for result in results] for number, one in enumerate(loaded)]
 
 
-def check_batch(target, cases, folder, kind):
+def check_batch(target, cases, folder):
     """The number of cases that fail; prints them."""
     failed = 0
-    for case, loaded, runs in zip(cases, *run_all(target, cases, folder, kind)):
+    for case, loaded, runs in zip(cases, *run_all(target, cases, folder)):
         try:
-            (check_random if kind == "random" else check_wrong)(case, loaded, runs)
+            check_random(case, loaded, runs)
         except Failure as failure:
             print(f"{case.name}, {target}: {failure}")
             failed += 1
@@ -163,20 +122,17 @@ def check_batch(target, cases, folder, kind):
 
 def main():
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    check_tolerances()
     excluded, failed = suite.read_excluded(), 0
     root = work_folder() / "excluded_tests"
     shutil.rmtree(root, ignore_errors=True)
     for target in check_targets.TARGETS:
-        for kind in KINDS:
-            cases = [suite.parse(name) for name, (of, _) in excluded.items() if of == kind]
-            for number, batch in enumerate(check_targets.batches_of(cases, len(cases))):
-                failed += check_batch(target, batch, root / target / f"{kind}_{number}", kind)
-    unknown = [name for name, (kind, _) in excluded.items() if kind not in KINDS]
-    for name in unknown:
-        print(f"{name}: is neither of {KINDS}")
+        cases = [suite.parse(name) for name in excluded]
+        for number, batch in enumerate(check_targets.batches_of(cases, len(cases))):
+            failed += check_batch(target, batch, root / target / f"batch_{number}")
     print(f"{len(excluded)} excluded tests on {len(check_targets.TARGETS)} targets: "
-          f"{failed + len(unknown)} are not as excluded.txt says")
-    return 1 if failed or unknown else 0
+          f"{failed} are not as excluded.txt says")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

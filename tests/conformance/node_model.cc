@@ -77,20 +77,19 @@ ImportOptions OptionsFor(const Graph& graph, const std::vector<Bundle>& bundles,
   return options;
 }
 
-// The tolerances of ONNX's runner; no test of ours has others.
-constexpr double kRelative = 1e-3, kAbsolute = 1e-7;
+constexpr double kRelative = 1e-3;  // the tolerance of ONNX's runner; no test of ours has another
 
 // As numpy.testing.assert_allclose has it: NaN agrees with NaN, an infinity with itself.
-bool IsClose(double actual, double expected) {
+bool IsClose(double actual, double expected, double absolute) {
   if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) == std::isnan(expected);
   if (std::isinf(actual) || std::isinf(expected)) return actual == expected;
-  return std::fabs(actual - expected) <= kAbsolute + kRelative * std::fabs(expected);
+  return std::fabs(actual - expected) <= absolute + kRelative * std::fabs(expected);
 }
 
-absl::Status CompareFloats(const Constant& actual, const Constant& expected) {
+absl::Status CompareFloats(const Constant& actual, const Constant& expected, double absolute) {
   for (int64_t i = 0; i < expected.element_count(); ++i) {
     const double a = actual.FloatAt(i), b = expected.FloatAt(i);
-    if (IsClose(a, b)) continue;
+    if (IsClose(a, b, absolute)) continue;
     return absl::InternalError(StrCat("element ", i, " is ", a, " and not ", b));
   }
   return absl::OkStatus();
@@ -100,11 +99,11 @@ std::string TypeText(const Constant& tensor) {
   return StrCat(DTypeName(tensor.dtype()), "[", StrJoin(tensor.dims(), ", "), "]");
 }
 
-absl::Status CompareTensor(const Constant& actual, const Constant& expected) {
+absl::Status CompareTensor(const Constant& actual, const Constant& expected, double absolute) {
   if (actual.dtype() != expected.dtype() || actual.dims() != expected.dims()) {
     return absl::InternalError(StrCat("it is ", TypeText(actual), " and not ", TypeText(expected)));
   }
-  if (IsFloat(expected.dtype())) return CompareFloats(actual, expected);
+  if (IsFloat(expected.dtype())) return CompareFloats(actual, expected, absolute);
   if (expected.dtype() == DType::kString) {
     if (actual.strings() == expected.strings()) return absl::OkStatus();
     return absl::InternalError(StrCat("it is ", StrJoin(actual.strings(), ","), " and not ",
@@ -115,12 +114,14 @@ absl::Status CompareTensor(const Constant& actual, const Constant& expected) {
 }
 
 absl::Status CompareTensors(const std::vector<Constant>& actual,
-                            const std::vector<Constant>& expected) {
+                            const std::vector<Constant>& expected, double absolute) {
   if (actual.size() != expected.size()) {
     return absl::InternalError(StrCat(actual.size(), " items, not ", expected.size()));
   }
   absl::Status status;
-  for (size_t i = 0; i < expected.size(); ++i) status.Update(CompareTensor(actual[i], expected[i]));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    status.Update(CompareTensor(actual[i], expected[i], absolute));
+  }
   return status;
 }
 
@@ -137,7 +138,7 @@ absl::Status CompareOutputs(const NodeModel& model, const std::vector<Constant>&
     }
     if (value.present != expected.present) return absl::InternalError("an optional without value");
     if (!value.present) continue;
-    const absl::Status same = CompareTensors(value.items, expected.items);
+    const absl::Status same = CompareTensors(value.items, expected.items, model.absolute);
     if (!same.ok()) return absl::InternalError(StrCat("output ", i, ": ", same.message()));
   }
   return absl::OkStatus();

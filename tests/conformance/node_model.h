@@ -21,14 +21,15 @@ struct NodeModel {
   std::vector<Bundle> bundles;     // of its inputs and outputs
   std::vector<Constant> inputs;    // one per input of the graph
   std::vector<NodeValue> outputs;  // expected, one per output of the model
+  double absolute = 1e-7;          // tolerance of their floats, as ONNX's runner has it
 };
 
 // Imports a model and reads its data. Unimplemented where the model has an op without a definition:
 // it is no case of ours yet.
 absl::StatusOr<NodeModel> ReadNodeModel(const std::filesystem::path& folder);
 
-// Evaluates the graph, every value known to every node, and compares the outputs by the rule and
-// the tolerances of ONNX's runner; but what is no float has to be equal.
+// Evaluates the graph, every value known to every node, and compares the outputs by the rule of
+// ONNX's runner; but what is no float has to be equal.
 absl::Status CheckValues(const NodeModel& model);
 
 // The way that a model compiles, every input one of the run: infers types, folds, verifies the

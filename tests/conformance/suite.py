@@ -173,8 +173,8 @@ def names_of(folder):
 
 
 def read_excluded():
-    """Name -> kind and reason of each test whose data no program can be held to."""
-    return {name: (kind, reason) for name, kind, reason in read_table("excluded.txt", 3)}
+    """Name -> reason of each test whose data no program can be held to."""
+    return dict(read_table("excluded.txt", 2))
 
 
 def require_count(what, count):

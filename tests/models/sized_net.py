@@ -282,6 +282,7 @@ def rounds(net):
 # all make another one.
 PLAIN_SCALES = (0.5, 2, 0.75, 1.5)  # by which the floats of onnxruntime are exact
 SCALES = (*PLAIN_SCALES, 1.4, 0.6, 2.3, 0.21, 0.7182817)
+WHOLE_SCALES = (2, 1) * 4  # of any length: where align_corners is the same in onnxruntime
 
 
 def scales(net):
@@ -289,6 +290,8 @@ def scales(net):
     for mode, attributes in (("linear", {}), ("linear", {"antialias": 1}), ("cubic", {}),
                              ("linear", {"coordinate_transformation_mode": "align_corners"})):
         some = PLAIN_SCALES if mode == "cubic" else SCALES
+        if "coordinate_transformation_mode" in attributes:
+            some = WHOLE_SCALES
         drawn = net.floats(f"scales{len(net.choices)}",
                            [(1,), (1,), (*some, 1, 0), (*some, 1, -1, np.nan)])
         grown = net.op("Resize", net.data(1, 2, 3, 5), "", drawn, mode=mode, **attributes)

@@ -4,6 +4,7 @@ one share a compilation.
 import numpy as np
 
 from operator_case import Node, vector
+from operator_windows import reference_of
 
 
 def softmax(draw):
@@ -108,7 +109,9 @@ def resize(draw):
     empty, opset = np.zeros([0], "f4"), draw.pick([12, 17, 18])
     if draw.chance(0.5):
         scales = vector(1, 1, *(draw.pick([0.5, 2.0, 1.5, 0.75]) for _ in spatial), dtype="f4")
-        return Node("Resize", [x, empty, scales], attributes, known=(1, 2), opset=opset)
+        reference = reference_of(attributes, x.shape, scales)
+        return Node("Resize", [x, empty, scales], attributes, known=(1, 2), opset=opset,
+                    reference=reference)
     sizes = vector(*x.shape[:2], *(draw.dim(1, 9) for _ in spatial))
     return Node("Resize", [x, empty, empty, sizes], attributes, known=(1, 2, 3), opset=opset)
 

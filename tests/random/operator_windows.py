@@ -1,4 +1,6 @@
 """Families of operators that slide windows over, or sample, images."""
+import fractions
+import functools
 import math
 
 import numpy as np
@@ -167,6 +169,38 @@ def resized_axes(draw, attributes, lead, spatial):
     return roi, None, vector(*([] if by_axes else lead), *sizes)
 
 
+def nearest_places(length, scale, rounding):
+    """Which elements align_corners takes along an axis, of a scale that has one decimal or two."""
+    exact = fractions.Fraction(float(scale)).limit_denominator(100)
+    places = [i and i * (length - 1) / (length * exact - 1)
+              for i in range(int(np.float32(length) * scale))]
+    whole = {"floor": math.floor, "ceil": math.ceil,
+             "round_prefer_floor": lambda place: math.ceil(place - fractions.Fraction(1, 2)),
+             "round_prefer_ceil": lambda place: math.floor(place + fractions.Fraction(1, 2))}
+    return [min(max(whole[rounding](place), 0), length - 1) for place in places]
+
+
+def nearest_aligned(rounding, operands):
+    x, scales = operands[0], operands[-1]
+    for axis, scale in zip(range(x.ndim - len(scales), x.ndim), scales):
+        if scale != 1:
+            x = x.take(nearest_places(x.shape[axis], scale, rounding), axis)
+    return [x]
+
+
+def reference_of(attributes, shape, scales):
+    """With align_corners and a scale onnxruntime aligns the last element of the result, and ONNX's
+    evaluator, which is right (onnx/onnx issue 2462), the length that the scale gives. Its places
+    are floats, of which one next to a whole number may be either side of it.
+    """
+    if attributes["coordinate_transformation_mode"] != "align_corners" or scales is None or not (
+            np.asarray(shape[-len(scales):], "f4") * scales % 1).any():
+        return "onnxruntime"
+    if attributes["mode"] == "nearest":
+        return functools.partial(nearest_aligned, attributes["nearest_mode"])
+    return "onnx"
+
+
 def resize(draw):
     mode = draw.pick(["nearest", "linear", "cubic"])
     rank = 4 if mode == "cubic" else draw.pick([3, 4, 4, 5])
@@ -183,8 +217,10 @@ def resize(draw):
     x = draw.floats([*lead, *spatial])
     if draw.chance(0.25) and mode != "cubic":
         x = draw.ints(0, 255, x.shape, draw.pick(["u1", "u1", "i4"]))
-    return Node("Resize", [x, *resized_axes(draw, attributes, lead, spatial)], attributes,
-                known=(1, 2, 3), steps=0 if mode == "nearest" else 2)
+    roi, scales, sizes = resized_axes(draw, attributes, lead, spatial)
+    reference = reference_of(attributes, x.shape, scales)
+    return Node("Resize", [x, roi, scales, sizes], attributes, known=(1, 2, 3),
+                steps=0 if mode == "nearest" else 2, reference=reference)
 
 
 def resize_long(draw):
@@ -195,8 +231,10 @@ def resize_long(draw):
     length, scale = parts * draw.dim(1, 120 // parts), (draw.dim(0, 40) * parts + 1) / parts
     scale += draw.dim(0, parts - 2) / parts
     mode = draw.pick(["half_pixel", "asymmetric", "align_corners"])
-    return Node("Resize", [draw.floats([1, length]), None, vector(1, scale, dtype="f4")],
-                {"mode": "linear", "coordinate_transformation_mode": mode}, known=(1, 2), steps=2)
+    scales = vector(1, scale, dtype="f4")
+    attributes = {"mode": "linear", "coordinate_transformation_mode": mode}
+    return Node("Resize", [draw.floats([1, length]), None, scales], attributes, known=(1, 2),
+                steps=2, reference=reference_of(attributes, [1, length], scales))
 
 
 def grid_sample(draw):

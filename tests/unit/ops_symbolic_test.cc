@@ -102,6 +102,12 @@ const Case kCases[] = {
      [](OpCase& op, Expr n, Expr h) {
        op.Input(kF32, {n, 1, h, 4}).Absent().Absent().Elements({n, Expr(1), h + 3, Expr(2)});
      }},
+    {"Resize",
+     [](OpCase& op, Expr n, Expr h) {
+       op.Input(kF32, {n, 1, h, 4}).Absent().Known(Constant::Splat(kF32, {2}, 0.75));
+       op.Set("axes", List({2, 3})).Set("mode", "linear");
+       op.Set("coordinate_transformation_mode", "align_corners");
+     }},
     {"Shape", [](OpCase& op, Expr n, Expr h) { op.Input(kF32, {n, 2, h}); }},
     {"Range",
      [](OpCase& op, Expr n, Expr h) { op.Elements({n}).Elements({h * 3}).Known(Ints({2})); }},

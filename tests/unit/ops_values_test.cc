@@ -183,6 +183,28 @@ TEST(OpValues, LinearResizeByAnOddFactor) {
   }
 }
 
+// The example of onnx/onnx issue 2462: the last place is that of the length 2.4, where the result
+// has no element. A scale that makes a whole length, and sizes, align the last element.
+TEST(OpValues, AlignCornersKeepsTheFractionOfAScale) {
+  const Constant x = Floats({4}, {1, 2, 3, 4});
+  const auto resized = [&](float scale) {
+    OpCase op("Resize");
+    op.Input(kF32, {4}).Absent().Known(Floats({1}, {scale}));
+    op.Set("mode", "linear").Set("coordinate_transformation_mode", "align_corners");
+    return Evaluate(op, {x});
+  };
+  const Doubles fraction = resized(0.6F);
+  ASSERT_EQ(fraction.size(), 2U);
+  EXPECT_EQ(fraction[0], 1);
+  EXPECT_NEAR(fraction[1], 1 + 3 / 1.4, 1e-6);
+  EXPECT_EQ(resized(0.5F), (Doubles{1, 4}));
+  EXPECT_EQ(resized(0.3F), (Doubles{1}));
+  OpCase op("Resize");
+  op.Input(kF32, {4}).Absent().Absent().Known(Constant::Ints({2})).Set("mode", "linear");
+  op.Set("coordinate_transformation_mode", "align_corners");
+  EXPECT_EQ(Evaluate(op, {x}), (Doubles{1, 4}));
+}
+
 // Samples of a ramp with antialias: means under triangles twice as wide, the border repeated.
 TEST(OpValues, AntialiasWeighsAllThatAShorterAxisCovers) {
   OpCase op("Resize");
