@@ -33,7 +33,7 @@ CUT_OFF = {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}  # to integers, which 
 # Where nothing else gives that type.
 FOLLOWING = {"LinearAttention": "S", "EyeLike": "T2", "DequantizeLinear": "T3"}
 WRONG_IN_ONNX = {"LRN"}  # its evaluator sums for as many channels as the batch has images
-IN_F32 = {"DeformConv", "Erf", "HardSwish"}  # in part, in ONNX's evaluator
+IN_F32 = {"DeformConv", "Erf", "HardSwish", "Resize"}  # in part, in ONNX's evaluator
 OPSET_OF_TYPES = 22  # which has added types to most operators, and nothing else
 MICROSOFT = "com.microsoft"
 EXACT = 1e-9  # of f64, relative to the largest element: more than f32 can give
