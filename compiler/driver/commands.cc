@@ -176,6 +176,13 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   log.Report(result);
   if (!compiled.ok()) return compiled.status();
   if (!line.compile.passes.stop_after.empty()) return absl::OkStatus();  // nothing is written
+  if (line.list_outputs) {
+    for (const auto& [path, content] : compiled->files) {
+      StrAppend(&result.text, line.outdir, "/", path, "\n");
+    }
+    result.json.update(SummaryToJson(*compiled));
+    return absl::OkStatus();
+  }
   double bytes = 0;
   for (const auto& [path, content] : compiled->files) bytes += static_cast<double>(content.size());
   log.Begin(StrCat("write ", WithPrefix(bytes, "B")));

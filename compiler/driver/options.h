@@ -44,8 +44,9 @@ struct CommandLine {
   Command command = Command::kCompile;
   CompileOptions compile = {};
   std::string outdir = {};
-  bool force = false;        // writes over what somebody changed in it
-  std::string depfile = {};  // a rule for make: what the compile read
+  bool force = false;         // writes over what somebody changed in it
+  bool list_outputs = false;  // prints the paths of the files, and writes none
+  std::string depfile = {};   // a rule for make: what the compile read
   bool time_passes = false;
   std::vector<std::string> dump_after = {};  // names of PhaseNames()
   bool quiet = false;
