@@ -1,4 +1,4 @@
-// CMakeLists.txt of the output: a static library that builds alone or in a parent project.
+// CMakeLists.txt of the output: a library that builds alone or in a parent project, and installs.
 #include "compiler/emit/parts.h"
 #include "compiler/support/code_writer.h"
 #include "compiler/support/strings.h"
@@ -16,10 +16,6 @@ void EmitLinkage(const EmitContext& context, CodeWriter& w) {
            {{"name", name}});
   }
   if (context.options.host.properties) context.options.host.properties(context, w);
-  w.Emit(R"(
-    find_package(Threads REQUIRED)
-    target_link_libraries($name$ PUBLIC Threads::Threads))",
-         {{"name", name}});
   if (!context.options.example) return;
   w.Emit(R"(
 
@@ -31,6 +27,40 @@ void EmitLinkage(const EmitContext& context, CodeWriter& w) {
          {{"name", name}});
 }
 
+// As a package of its own; in a parent project where that asks for it.
+void EmitInstall(const EmitContext& context, CodeWriter& w) {
+  w.Emit(R"(
+
+    # Behind cmake --install, find_package($name$) gives aotc::$name$ too.
+    set(is_alone OFF)
+    if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+      set(is_alone ON)
+    endif()
+    option($name$_INSTALL "Install the model $name$ as a package" $${is_alone})
+    if($name$_INSTALL)
+      include(GNUInstallDirs)
+      set(package $${CMAKE_INSTALL_LIBDIR}/cmake/$name$)
+      set(config $${CMAKE_CURRENT_BINARY_DIR}/$name$-config.cmake)
+      set(threads "")
+      if(Threads_FOUND)
+        set(threads "find_dependency(Threads)\n")
+      endif()
+      file(WRITE $${config} "include(CMakeFindDependencyMacro)\n$${threads}"
+        "include(\"\$${CMAKE_CURRENT_LIST_DIR}/$name$-targets.cmake\")\n")
+      install(FILES $${config} DESTINATION $${package})
+      install(EXPORT $name$-targets NAMESPACE aotc:: DESTINATION $${package})
+      install(TARGETS $name$ EXPORT $name$-targets)
+      install(FILES $name$.h DESTINATION include)
+      install(FILES aotc/model.h aotc/status.h DESTINATION include/aotc))",
+         {{"name", context.interface.prefix}});
+  if (context.LoadsWeights()) {
+    w.Emit(R"(
+      install(FILES $name$_weights.bin DESTINATION $${CMAKE_INSTALL_DATADIR}/$name$))",
+           {{"name", context.interface.prefix}});
+  }
+  w.Line("endif()");
+}
+
 }  // namespace
 
 std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources) {
@@ -38,7 +68,8 @@ std::string EmitBuildFile(const EmitContext& context, const std::vector<std::str
   const bool assembly = context.LinksWeights() && context.options.weights == WeightsForm::kIncbin;
   CodeWriter w;
   w.Emit(R"(
-    # The model $name$ as a static library. It needs a C++17 compiler$toolkit$ and nothing else.
+    # The model $name$ as a library, a shared one with BUILD_SHARED_LIBS.
+    # It needs a C++17 compiler$toolkit$ and nothing else.
     cmake_minimum_required(VERSION 3.18)
     project($name$ LANGUAGES CXX$assembly$)
 
@@ -51,14 +82,17 @@ std::string EmitBuildFile(const EmitContext& context, const std::vector<std::str
   if (host.language) host.language(sources, w);
   w.Emit(R"(
 
-    add_library($name$ STATIC
+    add_library($name$
       $sources$)
-    target_include_directories($name$ PUBLIC $${CMAKE_CURRENT_SOURCE_DIR})
+    add_library(aotc::$name$ ALIAS $name$)
+    target_include_directories($name$ PUBLIC
+      $$<BUILD_INTERFACE:$${CMAKE_CURRENT_SOURCE_DIR}> $$<INSTALL_INTERFACE:include>)
     set_target_properties($name$ PROPERTIES
       CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
-      POSITION_INDEPENDENT_CODE ON))",
+      POSITION_INDEPENDENT_CODE ON WINDOWS_EXPORT_ALL_SYMBOLS ON))",
          {{"name", context.interface.prefix}, {"sources", StrJoin(sources, "\n")}});
   EmitLinkage(context, w);
+  EmitInstall(context, w);
   return w.Take();
 }
 

@@ -6,7 +6,9 @@
 The program of the project runs both models and prints what they give. Then, each time followed by a
 build that has nothing to do: a model is touched (nothing is compiled), changed, its external data
 are, its flags are (it alone is compiled anew, and the program prints what is right); a model that
-cannot be compiled ends the configuration with what aotc says. Exit status 0: all holds.
+cannot be compiled ends the configuration with what aotc says.
+An output folder, whose files --list-outputs had named, is built and installed by itself, static and
+shared; a project that finds the package runs the model. Exit status 0: all holds.
 """
 import pathlib
 import subprocess
@@ -44,6 +46,30 @@ int main(void) {
   if (shift_by_run(&shift_in, &shift_out, arena)) return 2;
   printf("%g %g %g, %g %g %g\\n", scaled[0], scaled[1], scaled[2], shifted[0], shifted[1],
          shifted[2]);
+  return 0;
+}
+"""
+
+USER = """
+cmake_minimum_required(VERSION 3.18)
+project(user LANGUAGES C CXX)
+find_package(scale REQUIRED)
+add_executable(user main.c)
+target_link_libraries(user PRIVATE aotc::scale)
+"""
+USER_MAIN = """
+#include <stdio.h>
+#include "scale.h"
+
+_Alignas(64) static unsigned char arena[SCALE_ARENA_BYTES + 1];
+
+int main(void) {
+  const float x[3] = {1.0f, 2.0f, 3.0f};
+  float y[3];
+  const scale_inputs in = {x};
+  scale_outputs out = {y};
+  if (scale_run(&in, &out, arena)) return 1;
+  printf("%g %g %g\\n", y[0], y[1], y[2]);
   return 0;
 }
 """
@@ -128,17 +154,47 @@ def check(prefix, folder):
     require("unknown flag '--frobnicate'" in text and "shift_by was not compiled" in text, text)
 
 
+def check_package(aotc, folder, is_shared):
+    """A model that is built, installed and found without aotc."""
+    folder.mkdir()
+    write_model(folder / "scale.onnx", "Mul", 2)
+    compile_it = aotc, folder / "scale.onnx", "-o", folder / "scale", "--cpu", "portable"
+    listed = call(*compile_it, "--list-outputs").splitlines()
+    require(not (folder / "scale").exists(), "--list-outputs writes")
+    call(*compile_it)
+    written = [str(path) for path in (folder / "scale").rglob("*") if path.is_file()]
+    require(sorted(listed) == sorted(written), f"{listed} are listed, {written} written")
+    call("cmake", "-G", "Ninja", "-S", folder / "scale", "-B", folder / "made",
+         f"-DBUILD_SHARED_LIBS={'ON' if is_shared else 'OFF'}")
+    call("cmake", "--build", folder / "made")
+    call("cmake", "--install", folder / "made", "--prefix", folder / "prefix")
+    library = "libscale.so" if is_shared else "libscale.a"
+    require(list((folder / "prefix").glob(f"lib*/**/{library}")), f"{library} is not installed")
+    user = folder / "user"
+    user.mkdir()
+    (user / "CMakeLists.txt").write_text(USER)
+    (user / "main.c").write_text(USER_MAIN)
+    call("cmake", "-G", "Ninja", "-S", user, "-B", user / "build",
+         f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}")
+    call("cmake", "--build", user / "build")
+    printed = call(user / "build/user").strip()
+    require(printed == "2 4 6", f"prints {printed}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         call("cmake", "--install", sys.argv[1], "--prefix", folder / "prefix")
         try:
             check(folder / "prefix", folder / "outside project")
+            for is_shared in (False, True):
+                check_package(folder / "prefix/bin/aotc", folder / f"package {is_shared}",
+                              is_shared)
         except Failure as failure:
             print(failure)
             return 1
     print("two models, touched, changed, with other weights and other flags: each is compiled anew "
-          "where it has to be, and never else")
+          "where it has to be, and never else; a package, static and shared, is found")
     return 0
 
 

@@ -76,6 +76,13 @@ void Sizes(const EmitContext& context, CodeWriter& w) {
          {{"NAME", context.interface.macro}, {"workers", StrCat(context.program.max_workers)}});
 }
 
+void Threads(const EmitContext& context, CodeWriter& w) {
+  w.Emit(R"(
+    find_package(Threads REQUIRED)
+    target_link_libraries($name$ PUBLIC Threads::Threads))",
+         {{"name", context.interface.prefix}});
+}
+
 absl::StatusOr<OutputFiles> Sources(const EmitContext& context) {
   const std::string& name = context.interface.prefix;
   OutputFiles files;
@@ -92,7 +99,8 @@ HostWriter CpuHost() {
           .usage = Usage,
           .sizes = Sizes,
           .functions = Functions,
-          .sources = Sources};
+          .sources = Sources,
+          .properties = Threads};
 }
 
 }  // namespace aotc

@@ -126,6 +126,8 @@ void Properties(const EmitContext& context, CodeWriter& w) {
     set_target_properties($name$ PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
     if(AOTC_CUDA_EMULATE)
       target_compile_definitions($name$ PRIVATE AOTC_CUDA_EMULATE)
+      find_package(Threads REQUIRED)
+      target_link_libraries($name$ PUBLIC Threads::Threads)
     endif())",
          {{"name", context.interface.prefix}});
 }
