@@ -43,6 +43,7 @@ struct CompileOptions {
   std::vector<PoolOption> pools = {};     // that the arena is made of, the fastest first; cpu only
   std::vector<AliasOption> aliases = {};  // outputs that take the memory of inputs
   bool example = false;
+  bool python = false;
   bool templates = true;                          // false: plain loops only
   std::set<std::string> disabled_schedules = {};  // names of targets/registry.h
   bool assume_valid_indices = false;              // no index of the data is out of range

@@ -132,6 +132,8 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->type_name("FORM")
       ->capture_default_str();
   app.add_flag("--example", line.compile.example, "writes example/main.cpp too");
+  app.add_flag("--python", line.compile.python,
+               "writes NAME.py too, which calls the model with arrays of numpy");
   app.add_flag("--list-outputs", line.list_outputs,
                "prints the paths of the files that the compile would write, and writes none");
   app.add_option("--depfile", line.depfile,

@@ -109,6 +109,12 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
   }
   if (options.example)
     AOTC_RETURN_IF_ERROR(AddText(files, "example/main.cpp", EmitExample(context)));
+  if (options.python && !HasNumpyTypes(context)) {
+    return AOTC_REFUSAL(Unimplemented,
+                        "what --python writes takes tensors of numpy's element types alone; hint: "
+                        "leave it out, and call the model through aotc/model.h");
+  }
+  if (options.python) files[interface.prefix + ".py"] = EmitPython(context);
   AOTC_ASSIGN_OR_RETURN(OutputFiles headers, CollectHeaders(files));
   files.merge(headers);
   AOTC_RETURN_IF_ERROR(AddWeights(context, files));

@@ -50,6 +50,7 @@ struct EmitOptions {
   HostWriter host = {};  // the target's
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;  // example/main.cpp too
+  bool python = false;   // NAME.py too
   std::vector<KernelFile> kernels = {};
   Provenance provenance = {};
 };

@@ -52,6 +52,10 @@ std::string EmitMetadata(const EmitContext& context, const OutputFiles& files);
 // example/main.cpp
 std::string EmitExample(const EmitContext& context);
 
+// NAME.py, and whether it can be: of inputs and outputs that are tensors of types that numpy has.
+std::string EmitPython(const EmitContext& context);
+bool HasNumpyTypes(const EmitContext& context);
+
 // The headers of runtime-lite and templates that `texts` include, those they include in turn, and
 // so on: contents by path in the output folder ("aotc/model.h"). Error: one that does not exist.
 absl::StatusOr<OutputFiles> CollectHeaders(const OutputFiles& texts);
