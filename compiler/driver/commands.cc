@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "compiler/bench/report.h"
 #include "compiler/driver/inspect.h"
 #include "compiler/driver/outdir.h"
 #include "compiler/driver/pipeline.h"
@@ -198,11 +199,20 @@ absl::Status RunCompile(const CommandLine& line, const ProgressHook& progress,
   return absl::OkStatus();
 }
 
+// A path without its folder.
+std::string LastPart(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+// The compiler that was asked for, else that of the environment.
+HostBuildOptions Complete(HostBuildOptions build) {
+  const char* compiler = std::getenv("CXX");
+  if (build.compiler.empty()) build.compiler = compiler ? compiler : "c++";
+  return build;
+}
+
 VerifyOptions CompleteVerify(const CommandLine& line) {
   VerifyOptions options = line.verify;
   options.compile = line.compile;
-  const char* compiler = std::getenv("CXX");
-  if (options.build.compiler.empty()) options.build.compiler = compiler ? compiler : "c++";
+  options.build = Complete(options.build);
   return options;
 }
 
@@ -220,12 +230,32 @@ absl::Status RunVerify(const CommandLine& line, const ProgressHook& progress,
   return absl::OkStatus();
 }
 
+absl::Status RunBench(const CommandLine& line, const ProgressHook& progress,
+                      Diagnostics& diagnostics, CommandResult& result) {
+  BenchOptions options = line.bench.options;
+  options.compile = line.compile;
+  options.build = Complete(options.build);
+  options.compare_onnxruntime = !line.bench.compare.empty();
+  const Clock::time_point start = Clock::now();
+  AOTC_ASSIGN_OR_RETURN(const BenchReport report,
+                        Bench(options, diagnostics, [&](const std::string& step) {
+                          if (progress) progress(step, SecondsSince(start));
+                        }));
+  result.text = PrintBench(report, static_cast<size_t>(line.bench.top));
+  result.json.update(BenchToJson(report));
+  if (!line.bench.trace.empty()) {
+    AOTC_RETURN_IF_ERROR(WriteFileIfChanged(line.bench.trace, ChromeTrace(report)).status());
+  }
+  if (line.bench.html.empty()) return absl::OkStatus();
+  const std::string page = BenchPage(report, LastPart(line.compile.model_path));
+  return WriteFileIfChanged(line.bench.html, page).status();
+}
+
 // The page about a model, with as much of the compile as there is.
 absl::Status WritePage(const CommandLine& line, const Inspection& inspection,
                        const absl::StatusOr<CompileResult>& compiled,
                        const Diagnostics& diagnostics) {
-  const std::string& path = line.compile.model_path;
-  const PageInput page{.title = path.substr(path.find_last_of('/') + 1),
+  const PageInput page{.title = LastPart(line.compile.model_path),
                        .target = line.compile.target,
                        .inspection = inspection,
                        .compiled = compiled.ok() ? &*compiled : nullptr,
@@ -334,6 +364,7 @@ absl::Status Dispatch(const CommandLine& line, const ProgressHook& progress,
   switch (line.command) {
     case Command::kCompile: return RunCompile(line, progress, diagnostics, result);
     case Command::kVerify: return RunVerify(line, progress, diagnostics, result);
+    case Command::kBench: return RunBench(line, progress, diagnostics, result);
     case Command::kInspect: return RunInspect(line, progress, diagnostics, result);
     case Command::kReduce: return RunReduce(line, progress, result);
     case Command::kCheck: return RunCheck(line, diagnostics, result);

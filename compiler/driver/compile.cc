@@ -250,6 +250,7 @@ class Compilation {
                      .weights = options_.weights,
                      .example = options_.example,
                      .python = options_.python,
+                     .profile = options_.profile,
                      .kernels = target_.kernel_files(result_.program)};
     emit.provenance.model_name = BaseName(options_.model_path);
     AOTC_ASSIGN_OR_RETURN(emit.provenance.model_sha256, FileSha256(options_.model_path));

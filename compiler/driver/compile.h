@@ -44,6 +44,7 @@ struct CompileOptions {
   std::vector<AliasOption> aliases = {};  // outputs that take the memory of inputs
   bool example = false;
   bool python = false;
+  bool profile = false;                           // runs tell of their steps
   bool templates = true;                          // false: plain loops only
   std::set<std::string> disabled_schedules = {};  // names of targets/registry.h
   bool assume_valid_indices = false;              // no index of the data is out of range

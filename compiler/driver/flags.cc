@@ -134,6 +134,8 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_flag("--example", line.compile.example, "writes example/main.cpp too");
   app.add_flag("--python", line.compile.python,
                "writes NAME.py too, which calls the model with arrays of numpy");
+  app.add_flag("--profile", line.compile.profile,
+               "runs tell who asks when each step begins and ends, by a clock of the caller's");
   app.add_flag("--list-outputs", line.list_outputs,
                "prints the paths of the files that the compile would write, and writes none");
   app.add_option("--depfile", line.depfile,
@@ -212,15 +214,49 @@ void AddReportFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
       ->group("Reports");
 }
 
-void AddVerifyFlags(CLI::App& app, VerifyOptions& verify) {
-  app.add_option("--inputs", verify.inputs, "folder with input_0.npy or .pb ... to run on")
+namespace {
+
+// What a compiled model is run on, and what builds it.
+void AddRunFlags(CLI::App& app, std::string& inputs, uint64_t& seed, HostBuildOptions& build) {
+  app.add_option("--inputs", inputs, "folder with input_0.npy or .pb ... to run on")
       ->type_name("DIR");
-  app.add_option("--seed", verify.seed, "of the inputs that are drawn")
+  app.add_option("--seed", seed, "of the inputs that are drawn")
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--cc", build.compiler, "host compiler (default: $CXX, or c++)")->type_name("CXX");
+}
+
+}  // namespace
+
+void AddBenchFlags(CLI::App& app, BenchFlags& bench) {
+  app.add_option("--threads", bench.options.threads, "numbers of workers: 1,2")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("LIST")
+      ->default_str("1");
+  app.add_option("--seconds", bench.options.seconds, "how long it runs with each of them")
+      ->check(CLI::Range(0.0, 3600.0).description(""))
+      ->type_name("S")
+      ->capture_default_str();
+  app.add_option("--top", bench.top, "how many of the slowest steps the table shows; 0: all")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--compare", bench.compare, "onnxruntime: times that too, where python3 has it")
+      ->check(OneOf({"onnxruntime"}))
+      ->type_name("RUNTIME");
+  app.add_option("--trace", bench.trace,
+                 "writes the fastest run, step by step, for ui.perfetto.dev or chrome://tracing")
+      ->type_name("FILE");
+  app.add_option("--html", bench.html, "writes a page: the fastest run over time, and all steps")
+      ->type_name("FILE");
+  AddRunFlags(app, bench.options.inputs, bench.options.seed, bench.options.build);
+}
+
+void AddVerifyFlags(CLI::App& app, VerifyOptions& verify) {
+  AddRunFlags(app, verify.inputs, verify.seed, verify.build);
   app.add_flag("--per-node", verify.per_node, "compares every value that a kernel writes");
-  app.add_option("--cc", verify.build.compiler, "host compiler (default: $CXX, or c++)")
-      ->type_name("CXX");
   app.add_flag("--sanitize", verify.build.sanitize, "builds with address and undefined sanitizers");
 }
 

@@ -32,6 +32,7 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
 void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
 void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
 void AddReportFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
+void AddBenchFlags(CLI::App& app, BenchFlags& bench);
 void AddVerifyFlags(CLI::App& app, VerifyOptions& verify);
 
 }  // namespace aotc

@@ -31,7 +31,7 @@ constexpr std::string_view kOutputFlags[] = {
     "--enable-pass",      "--disable-pass", "--config",   "--no-templates",
     "--assume",           "--math",         "--winograd", "--pool",
     "--disable-schedule", "--alias",        "--bound",    "--max-items",
-    "--max-string-bytes",
+    "--max-string-bytes", "--profile",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -42,7 +42,7 @@ constexpr std::string_view kMissingFlags[] = {
     "--hpp",
     "--report",
 };
-constexpr std::string_view kMissingCommands[] = {"bench", "tune"};
+constexpr std::string_view kMissingCommands[] = {"tune"};
 
 constexpr std::string_view kFooter = R"(
 Exit codes: 0 done, 1 the model or what was asked for cannot be compiled, 2 wrong usage,
@@ -150,6 +150,7 @@ class Parser {
     AddVerifyFlags(*verify, line_.verify);
     AddShapeFlags(*verify, line_, texts_);
     AddPassFlags(*verify, line_, texts_);
+    AddBench();
     CLI::App* inspect =
         AddCommand("inspect", "lists inputs, outputs, ops, cost, and all that blocks a compile",
                    Command::kInspect);
@@ -178,6 +179,17 @@ class Parser {
     AddShapeFlags(*schedules, line_, texts_);
     AddPassFlags(*schedules, line_, texts_);
     AddCommand("limits", "measures this machine, for --limits: prints JSON", Command::kLimits);
+  }
+
+  void AddBench() {
+    CLI::App* bench = AddCommand(
+        "bench", "builds what is compiled, and tells how fast it is and where the time goes",
+        Command::kBench);
+    AddModel(*bench);
+    AddTargetFlags(*bench, line_, texts_);
+    AddBenchFlags(*bench, line_.bench);
+    AddShapeFlags(*bench, line_, texts_);
+    AddPassFlags(*bench, line_, texts_);
   }
 
   void AddReduce() {

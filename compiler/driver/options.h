@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/bench/bench.h"
 #include "compiler/driver/compile.h"
 #include "compiler/verify/verify.h"
 
@@ -30,6 +31,7 @@ enum class Command : uint8_t {
   kReduce,
   kLimits,
   kSchedules,
+  kBench,
   kPrintPipeline
 };
 enum class ColorMode : uint8_t { kAuto, kAlways, kNever };
@@ -40,9 +42,18 @@ struct ReduceFlags {
   int timeout_seconds = 60;       // of one check
 };
 
+struct BenchFlags {
+  BenchOptions options = {};  // all but what to compile
+  std::string compare = {};   // "onnxruntime", or nothing
+  int top = 20;               // steps that a table shows; 0: all
+  std::string trace = {};     // a file to write
+  std::string html = {};      // likewise
+};
+
 struct CommandLine {
   Command command = Command::kCompile;
   CompileOptions compile = {};
+  BenchFlags bench = {};
   std::string outdir = {};
   bool force = false;         // writes over what somebody changed in it
   bool list_outputs = false;  // prints the paths of the files, and writes none

@@ -30,6 +30,7 @@ class HeaderWriter {
     Ports("outputs", m_.outputs, /*constant=*/false);
     if (context_.LoadsWeights()) LoadedWeights();
     if (host_.functions) host_.functions(context_, w_);
+    if (context_.options.profile) ProfiledRun();
     w_.Emit(R"(
       /* The same by table, for hosts that load models by name. Never NULL. */
       const aotc_model *$name$_model(void);
@@ -62,6 +63,7 @@ class HeaderWriter {
 
       $decoder$
       #include "aotc/model.h"
+      $profile$
 
       #ifdef __cplusplus
       extern "C" {
@@ -73,6 +75,7 @@ class HeaderWriter {
              {"version", from.aotc_version},
              {"target", host_.machines},
              {"usage", host_.usage ? host_.usage(context_) : ""},
+             {"profile", context_.options.profile ? host_.profile_header : ""},
              {"decoder", DecodesImages(context_.program) ? kDecoderInclude : ""}});
     w_.Line();
   }
@@ -160,7 +163,12 @@ class HeaderWriter {
                      CommentText(StrCat("'", port.name, "'")), " */"));
     }
     if (dims) w_.Line(StrCat(m_.prefix, "_dims dims;"));
-    if (ports.empty() && !dims) w_.Line("char unused_;");
+    const bool tells = constant && context_.options.profile;
+    if (tells) {
+      w_.Line(StrCat("const aotc_profile *", m_.profile_member,
+                     "; /* told of each step; NULL: nobody is */"));
+    }
+    if (ports.empty() && !dims && !tells) w_.Line("char unused_;");
   }
 
   // What is said of an input whose elements sizes depend on.
@@ -200,6 +208,16 @@ class HeaderWriter {
       /* Verifies the contents of $name$_weights.bin, which the caller read or mapped at an address
        * aligned to 64 bytes and keeps for as long as the model runs. */
       aotc_status $name$_load($name$_weights *weights, const void *data, size_t bytes);)",
+            {{"name", m_.prefix}});
+    w_.Line();
+  }
+
+  void ProfiledRun() {
+    w_.Emit(R"(
+      /* The table's run, which tells `profile` of each step. */
+      aotc_status $name$_run_profiled(void *instance, const aotc_value *inputs, aotc_value *outputs,
+                                      void *arena, const aotc_parallel *parallel,
+                                      const aotc_profile *profile);)",
             {{"name", m_.prefix}});
     w_.Line();
   }

@@ -85,6 +85,16 @@ RunValues RunValuesOf(const EmitContext& context);
 // "inputs == nullptr || outputs == nullptr", of those that exist.
 std::string NothingGiven(const EmitContext& context);
 
+// How the table's run is written where it tells of its steps: under another name, with who is told,
+// whom it gives to the run below. EmitPlainRun adds the one without. Nothing changes elsewhere.
+struct ProfiledRun {
+  std::string name = "run";
+  std::string parameter = {};
+  std::string give = {};
+};
+ProfiledRun ProfiledRunOf(const EmitContext& context);
+void EmitPlainRun(const EmitContext& context, CodeWriter& w);
+
 bool HasLateOutputs(const ModelInterface& interface);
 // At the end of the table's run, with `end` the status so far: the dims of outputs that are known
 // only now.

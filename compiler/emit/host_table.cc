@@ -94,6 +94,32 @@ void EmitTable(const EmitContext& context, const TableRows& rows, CodeWriter& w)
           {"set_weights", rows.set_weights},
           {"alias_count", StrCat(m.aliases.size())},
           {"aliases", m.aliases.empty() ? "nullptr" : "aliases"}});
+  if (!context.options.profile) return;
+  w.Line();
+  w.Emit(R"(
+    aotc_status $name$_run_profiled(void *instance, const aotc_value *inputs, aotc_value *outputs,
+                                    void *arena, const aotc_parallel *parallel,
+                                    const aotc_profile *profile) {
+      return run_profiled(instance, inputs, outputs, arena, parallel, profile);
+    })",
+         {{"name", m.prefix}});
+}
+
+ProfiledRun ProfiledRunOf(const EmitContext& context) {
+  if (!context.options.profile) return {};
+  return {.name = "run_profiled",
+          .parameter = ", const aotc_profile *profile",
+          .give = StrCat("in.", context.interface.profile_member, " = profile;")};
+}
+
+void EmitPlainRun(const EmitContext& context, CodeWriter& w) {
+  if (!context.options.profile) return;
+  w.Emit(R"(
+    aotc_status run(void *instance, const aotc_value *inputs, aotc_value *outputs, void *arena,
+                    const aotc_parallel *parallel) {
+      return run_profiled(instance, inputs, outputs, arena, parallel, nullptr);
+    })");
+  w.Line();
 }
 
 }  // namespace aotc

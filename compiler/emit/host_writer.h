@@ -35,6 +35,9 @@ struct HostWriter {
   Part sizes = {};
   Part functions = {};
 
+  // Of NAME.h where runs tell of their steps: the line that includes what that takes.
+  std::string profile_header = {};
+
   // NAME.cpp and what else is the host's, not laid out yet.
   std::function<absl::StatusOr<OutputFiles>(const EmitContext& context)> sources = {};
 

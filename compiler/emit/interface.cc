@@ -66,6 +66,7 @@ class Describer {
       port.is_late = known_.StepOf(program_.buffers[port.id].shape) != kBeforeAnyStep;
       if (port.is_late) port.capacity_member = outputs.Unique(StrCat(port.member, "_capacity"));
     }
+    interface_.profile_member = inputs.Unique("profile");
     for (size_t i = 0; i < program_.inputs.size(); ++i) AddAlias(i);
     AddAgreements();
     AddRoomChecks();

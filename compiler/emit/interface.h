@@ -105,6 +105,8 @@ struct ModelInterface {
   std::map<std::string, int> room_checks = {};
   std::map<std::string, MapChecks> map_checks = {};  // by the name of an input
 
+  std::string profile_member = {};  // of the inputs struct, where runs tell of their steps
+
   bool has_late_symbols = false;  // some are known in the middle of a run
 
   bool HasSymbols() const { return !dims.empty() || !elements.empty() || has_late_symbols; }

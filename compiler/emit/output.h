@@ -51,6 +51,7 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::kIncbin;
   bool example = false;  // example/main.cpp too
   bool python = false;   // NAME.py too
+  bool profile = false;  // runs tell of their steps
   std::vector<KernelFile> kernels = {};
   Provenance provenance = {};
 };

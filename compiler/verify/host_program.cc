@@ -30,11 +30,15 @@ std::string Tail(const std::string& output) {
   return text;
 }
 
-absl::Status RunOrFail(const ProcessOptions& options, const std::string& what) {
-  AOTC_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(options));
+absl::Status Succeeded(const ProcessResult& result, const std::string& what) {
   if (result.exit_code == 0) return absl::OkStatus();
   return absl::UnknownError(
       StrCat(what, " ended with exit code ", result.exit_code, ": ", Tail(result.output)));
+}
+
+absl::Status RunOrFail(const ProcessOptions& options, const std::string& what) {
+  AOTC_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(options));
+  return Succeeded(result, what);
 }
 
 std::vector<std::string> CompilerWords(const HostBuildOptions& options) {
@@ -119,16 +123,21 @@ absl::StatusOr<HostProgram> HostProgram::Build(const CompileResult& compiled,
   return HostProgram(std::move(folder));
 }
 
+absl::StatusOr<ProcessResult> HostProgram::Execute(std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), folder_.path() + "/program");
+  return RunProcess(
+      {.argv = std::move(arguments), .folder = folder_.path(), .timeout_seconds = kRunSeconds});
+}
+
 absl::StatusOr<std::vector<Constant>> HostProgram::Run(const std::vector<Constant>& inputs,
                                                        const std::vector<Constant>& like) const {
-  std::vector<std::string> words = {folder_.path() + "/program"};
+  std::vector<std::string> words;
   for (size_t i = 0; i < inputs.size(); ++i) {
     words.push_back(StrCat(folder_.path(), "/input_", i, ".npy"));
     AOTC_RETURN_IF_ERROR(WriteFileIfChanged(words.back(), ToNpy(inputs[i])).status());
   }
-  AOTC_RETURN_IF_ERROR(
-      RunOrFail({.argv = words, .folder = folder_.path(), .timeout_seconds = kRunSeconds},
-                "the compiled model"));
+  AOTC_ASSIGN_OR_RETURN(const ProcessResult result, Execute(std::move(words)));
+  AOTC_RETURN_IF_ERROR(Succeeded(result, "the compiled model"));
   std::vector<Constant> outputs;
   for (size_t i = 0; i < like.size(); ++i) {
     const std::string name = StrCat("output_", i, ".npy");

@@ -16,6 +16,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/ir/constant.h"
 #include "compiler/support/files.h"
+#include "compiler/support/subprocess.h"
 
 namespace aotc {
 
@@ -26,8 +27,9 @@ struct HostBuildOptions {
 
 class HostProgram {
  public:
-  // `compiled` is of a compile with CompileOptions::example. The folder with all that is built goes
-  // with the object. Error: what the compiler complains about; no such compiler.
+  // `compiled` has one source with a main, such as CompileOptions::example makes. The folder with
+  // all that is built goes with the object. Error: what the compiler complains about; no such
+  // compiler.
   static absl::StatusOr<HostProgram> Build(const CompileResult& compiled,
                                            const HostBuildOptions& options);
 
@@ -35,6 +37,11 @@ class HostProgram {
   // Error: the program failed, with what it said.
   absl::StatusOr<std::vector<Constant>> Run(const std::vector<Constant>& inputs,
                                             const std::vector<Constant>& like) const;
+
+  // Runs it in its folder.
+  absl::StatusOr<ProcessResult> Execute(std::vector<std::string> arguments) const;
+  // Beside it: what it reads and writes.
+  const std::string& folder() const { return folder_.path(); }
 
  private:
   explicit HostProgram(TemporaryFolder folder) : folder_(std::move(folder)) {}

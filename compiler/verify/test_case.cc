@@ -36,7 +36,7 @@ Interval DrawnRange(const Graph& graph, const Symbol& symbol) {
   return {std::clamp(kLeast, symbol.min, symbol.max), std::clamp(kMost, symbol.min, symbol.max)};
 }
 
-SymbolValues DrawStated(const Graph& graph, bool smallest, uint64_t seed) {
+SymbolValues DrawStated(const Graph& graph, DrawnSizes wanted, uint64_t seed) {
   SymbolValues sizes;
   for (const Symbol& symbol : graph.symbols) {
     if (symbol.value.valid() || symbol.computed) continue;  // the run will say
@@ -45,7 +45,13 @@ SymbolValues DrawStated(const Graph& graph, bool smallest, uint64_t seed) {
     const int64_t half = (values.max - values.min) / 2;
     const auto range = static_cast<uint64_t>(values.max - values.min - half + 1);
     const uint64_t drawn = Scramble(seed, sizes.size()) % range;
-    sizes[symbol.var] = values.min + (smallest ? 0 : half + static_cast<int64_t>(drawn));
+    switch (wanted) {
+      case DrawnSizes::kLeast: sizes[symbol.var] = values.min; break;
+      case DrawnSizes::kMost: sizes[symbol.var] = values.max; break;
+      case DrawnSizes::kAny:
+        sizes[symbol.var] = values.min + half + static_cast<int64_t>(drawn);
+        break;
+    }
   }
   return sizes;
 }
@@ -53,11 +59,11 @@ SymbolValues DrawStated(const Graph& graph, bool smallest, uint64_t seed) {
 // Sizes that no check refuses, where a few draws find any.
 SymbolValues DrawSizes(const Graph& graph, const DrawOptions& options) {
   constexpr uint64_t kMostDraws = 2000;
-  SymbolValues first = DrawStated(graph, options.smallest, options.seed);
+  SymbolValues first = DrawStated(graph, options.sizes, options.seed);
   SymbolValues sizes = first;
   for (uint64_t draw = 1; draw < kMostDraws; ++draw) {
     if (WorkOutSizes(graph.symbols, sizes).ok()) return sizes;
-    sizes = DrawStated(graph, false, Scramble(options.seed, draw));
+    sizes = DrawStated(graph, DrawnSizes::kAny, Scramble(options.seed, draw));
   }
   return first;
 }
@@ -84,8 +90,8 @@ Constant Confine(const Constant& tensor, int64_t range) {
   return WithElements(tensor, [&](int64_t i) { return std::abs(tensor.IntAt(i) % range); });
 }
 
-absl::StatusOr<std::vector<Constant>> DrawInputs(const Graph& graph, const SymbolValues& sizes,
-                                                 uint64_t seed, int64_t range) {
+absl::StatusOr<std::vector<Constant>> InputsOfSizes(const Graph& graph, const SymbolValues& sizes,
+                                                    uint64_t seed, int64_t range) {
   std::vector<Constant> inputs;
   for (ValueId id : graph.main_region().inputs) {
     const Value& value = graph.values[id];
@@ -172,22 +178,31 @@ absl::Status CheckDims(const std::string& folder, const Graph& graph,
 
 }  // namespace
 
-absl::StatusOr<TestCase> DrawCase(const Graph& graph, const DrawOptions& options) {
-  constexpr int64_t kRanges[] = {0, 1000, 100, 16, 4, 2, 1};  // 0: as the type has it
+absl::StatusOr<DrawnInputs> DrawInputs(const Graph& graph, const DrawOptions& options,
+                                       int64_t range) {
   const SymbolValues sizes = DrawSizes(graph, options);
+  DrawnInputs drawn{.name = NameOf(graph, options, sizes)};
+  AOTC_ASSIGN_OR_RETURN(drawn.inputs, InputsOfSizes(graph, sizes, options.seed, range));
+  return drawn;
+}
+
+bool HasIntegers(const std::vector<Constant>& inputs) {
+  return std::ranges::any_of(inputs,
+                             [](const Constant& input) { return IsInteger(input.dtype()); });
+}
+
+absl::StatusOr<TestCase> DrawCase(const Graph& graph, const DrawOptions& options) {
   absl::Status status;
-  for (int64_t range : kRanges) {
-    TestCase result{.name = NameOf(graph, options, sizes)};
-    AOTC_ASSIGN_OR_RETURN(result.inputs, DrawInputs(graph, sizes, options.seed, range));
+  for (int64_t range : kDrawnRanges) {
+    AOTC_ASSIGN_OR_RETURN(DrawnInputs drawn, DrawInputs(graph, options, range));
+    TestCase result{.name = std::move(drawn.name), .inputs = std::move(drawn.inputs)};
     absl::StatusOr<std::vector<Constant>> outputs = EvaluateValid(graph, result.inputs);
     if (outputs.ok()) {
       result.reference = *std::move(outputs);
       return result;
     }
     status = outputs.status();
-    const bool has_integers = std::ranges::any_of(
-        result.inputs, [](const Constant& input) { return IsInteger(input.dtype()); });
-    if (!has_integers) break;
+    if (!HasIntegers(result.inputs)) break;
   }
   return status;
 }
@@ -202,17 +217,23 @@ absl::StatusOr<std::vector<TestCase>> StoredCases(const std::string& model, cons
   }
 }
 
-absl::StatusOr<TestCase> ReadCase(const std::string& folder, const Graph& graph) {
+absl::StatusOr<std::vector<Constant>> ReadInputs(const std::string& folder, const Graph& graph) {
   const Region& main = graph.main_region();
-  TestCase result{.name = fs::path(folder).filename().string()};
-  AOTC_ASSIGN_OR_RETURN(result.inputs, ReadAll(folder, "input", graph, main.inputs));
-  if (result.inputs.size() != main.inputs.size()) {
+  AOTC_ASSIGN_OR_RETURN(std::vector<Constant> inputs, ReadAll(folder, "input", graph, main.inputs));
+  if (inputs.size() != main.inputs.size()) {
     return AOTC_REFUSAL(NotFound,
                         StrCat(folder,
                                " has no input_0.pb or input_0.npy; hint: a file for each input, "
                                "in their order"));
   }
-  AOTC_RETURN_IF_ERROR(CheckDims(folder, graph, result.inputs));
+  AOTC_RETURN_IF_ERROR(CheckDims(folder, graph, inputs));
+  return inputs;
+}
+
+absl::StatusOr<TestCase> ReadCase(const std::string& folder, const Graph& graph) {
+  const Region& main = graph.main_region();
+  TestCase result{.name = fs::path(folder).filename().string()};
+  AOTC_ASSIGN_OR_RETURN(result.inputs, ReadInputs(folder, graph));
   AOTC_ASSIGN_OR_RETURN(result.expected, ReadAll(folder, "output", graph, main.outputs));
   absl::StatusOr<std::vector<Constant>> outputs = EvaluateGraph(graph, result.inputs);
   if (!outputs.ok()) {

@@ -57,10 +57,10 @@ class Verifier {
       AOTC_ASSIGN_OR_RETURN(TestCase given, ReadCase(options_.inputs, graph));
       cases_.push_back(std::move(given));
     } else {
-      for (bool smallest : {false, true}) {
-        if (smallest && graph.symbols.empty()) break;
+      for (DrawnSizes sizes : {DrawnSizes::kAny, DrawnSizes::kLeast}) {
+        if (sizes == DrawnSizes::kLeast && graph.symbols.empty()) break;
         AOTC_ASSIGN_OR_RETURN(TestCase drawn,
-                              DrawCase(graph, {.seed = options_.seed, .smallest = smallest}));
+                              DrawCase(graph, {.seed = options_.seed, .sizes = sizes}));
         cases_.push_back(std::move(drawn));
       }
       AOTC_ASSIGN_OR_RETURN(std::vector<TestCase> stored, StoredCases(compile.model_path, graph));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes pages with `aotc inspect --html` and opens them in headless Chromium: no error in the
-console, as many kernels and buffers drawn as the compile has, names shown as they are, and a
-picture that is not blank.
+"""Writes pages with `aotc inspect --html` and `aotc bench --html` and opens them in headless
+Chromium: no error in the console, as many kernels, buffers and steps drawn as there are, names
+shown as they are, and a picture that is not blank.
 
     tests/report/check_page.py build/aotc              # exit code 77 where there is no Chromium
 """
@@ -169,6 +169,23 @@ def check_large(pages):
     dom = dom_of(pages.browser, page)
     assert dom.count("svg", "graph") == 0 and dom.count("details") == 4
     assert dom.count("rect", "kernel") == len(metadata["kernels"])
+
+
+def check_bench(pages):
+    """The timeline has a bar for each worker's step, the table a row for each step."""
+    model, page = pages.folder / "model.onnx", pages.folder / "bench.html"
+    model.write_bytes(small_net(HOSTILE).SerializeToString())
+    done = subprocess.run([pages.aotc, "bench", model, "--html", page, "--json", "--quiet",
+                           "--cpu=x86-64", "--seconds=0.1", "--threads=1,2"], capture_output=True,
+                          check=True)
+    steps = len(json.loads(done.stdout)["runs"][0]["steps"])
+    dom = dom_of(pages.browser, page)
+    assert steps > 3 and dom.count("rect", "step") == 3 * steps, (steps, dom.count("rect", "step"))
+    assert dom.count("tr") == 2 * (steps + 1) and dom.count("svg") == 2 and dom.count("img") == 0
+    assert any(HOSTILE in text for text in dom.texts), dom.texts
+    picture = pages.folder / "bench.png"
+    browse(pages.browser, page, f"--screenshot={picture}")
+    check_picture(picture)
 
 
 def check_shared_models(pages):

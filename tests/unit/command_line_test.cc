@@ -129,7 +129,7 @@ TEST(CommandLine, TheProgramsNameAloneShowsHowToGoOn) {
   EXPECT_FALSE(parsed.command_line.has_value());
   EXPECT_EQ(parsed.exit_code, kExitUsage);
   EXPECT_THAT(parsed.text, HasSubstr("Usage: aotc MODEL -o OUTDIR"));
-  EXPECT_THAT(parsed.text, HasSubstr("Commands: verify, inspect,"));
+  EXPECT_THAT(parsed.text, HasSubstr("Commands: verify, bench, inspect,"));
   EXPECT_LE(std::ranges::count(parsed.text, '\n'), 6);
 }
 

@@ -99,6 +99,7 @@ HostWriter CpuHost() {
           .usage = Usage,
           .sizes = Sizes,
           .functions = Functions,
+          .profile_header = "#include \"aotc/profile.h\"",
           .sources = Sources,
           .properties = Threads};
 }

@@ -110,7 +110,7 @@ class CpuHostWriter {
       w_.Line();
       if (step.barrier && i > 0 && step.kind != StepKind::kLoop) Barrier();
       if (step.barrier || IsControl(step)) dealt_ = IntConst(0);
-      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(i); }));
+      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return TimedStep(i); }));
     }
     std::swap(body, w_);
     w_.Line("// The steps, as each of the workers goes through them.");
@@ -119,6 +119,16 @@ class CpuHostWriter {
     NameSharedState();
     context_.uses.functions |= before.functions;
     w_.Emit("$body$", {{"body", body.text()}});
+    return absl::OkStatus();
+  }
+
+  // What branches and loops take is that of their steps.
+  absl::Status TimedStep(size_t index) {
+    if (!context_.options.profile || IsControl(program_.steps[index])) return StepCode(index);
+    tells_ = true;
+    w_.Line(StrCat("const uint64_t begin", index, " = aotc_profile_now(profile);"));
+    AOTC_RETURN_IF_ERROR(StepCode(index));
+    w_.Line(StrCat("aotc_profile_step(profile, ", index, ", worker, begin", index, ");"));
     return absl::OkStatus();
   }
 
@@ -171,6 +181,7 @@ class CpuHostWriter {
     if (program_.steps.empty()) w_.Line("(void)self, (void)worker, (void)workers;");
     if (uses.inputs) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
     if (uses.outputs) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
+    if (tells_) w_.Line(StrCat("const aotc_profile *profile = self->in->", m_.profile_member, ";"));
     if (uses.arena) w_.Line("uint8_t *arena = self->arena;");
     if (uses.pools) w_.Line(StrCat("const ", m_.prefix, "_pools &pools = self->pools;"));
     if (uses.weights) w_.Line("const uint8_t *weights = self->weights;");
@@ -329,6 +340,7 @@ class CpuHostWriter {
   const HostMemory memory_;
   const Bounds bounds_;
   IsaTests isas_;
+  bool tells_ = false;        // steps so far do
   Expr dealt_ = IntConst(0);  // tasks since the workers met; any number that all agree on will do
   CodeWriter w_;
 };

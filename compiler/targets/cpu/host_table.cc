@@ -59,14 +59,15 @@ std::string TakeLines(const EmitContext& context) {
 absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   const bool loads = context.LoadsWeights();
+  const ProfiledRun profiled = ProfiledRunOf(context);
   const std::string use_instance =
       loads ? "if (!aotc_usable(instance, alignof(void *))) return AOTC_ERROR_POINTER;" : "";
   w.Line("namespace {\n");
   EmitTableBinding(context, w);
   AOTC_RETURN_IF_ERROR(EmitBundles(context, w));
   w.Emit(R"(
-    aotc_status run(void *$instance$, const aotc_value *$inputs$, aotc_value *$outputs$,
-                    void *arena, const aotc_parallel *parallel) {
+    aotc_status $function$(void *$instance$, const aotc_value *$inputs$, aotc_value *$outputs$,
+                           void *arena, const aotc_parallel *parallel$profile$) {
       $use_instance$
       if ($given$) return AOTC_ERROR_POINTER;
       $take$
@@ -74,10 +75,14 @@ absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
       $name$_outputs out = {};
       const aotc_status status = bind(inputs, outputs, &in, &out);
       if (status != AOTC_OK) return status;
+      $tell$
       $run$
     }
     )",
          {{"name", m.prefix},
+          {"function", profiled.name},
+          {"profile", profiled.parameter},
+          {"tell", profiled.give},
           {"instance", loads ? "instance" : ""},
           {"use_instance", use_instance},
           {"inputs", RunValuesOf(context).inputs},
@@ -86,6 +91,7 @@ absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
           {"take", TakeLines(context)},
           {"run", RunLines(context, loads)}});
   w.Line();
+  EmitPlainRun(context, w);
   if (loads) {
     EmitLoadedInstance(context, w);
     w.Line();

@@ -34,6 +34,15 @@ void Capturable(const EmitContext& context, CodeWriter& w) {
   w.Line();
 }
 
+// Members of an instance: what its last run is asked about when it is over.
+std::string WhatIsWatched(const EmitContext& context, size_t checks) {
+  const bool marks = MarksSteps(context);
+  return StrCat(checks == 0 ? ""
+                            : "void *checks; /* pinned bytes of the last enqueue: 0 where an "
+                              "index was out of range */",
+                checks > 0 && marks ? "\n" : "", marks ? "aotc_profile_events events;" : "");
+}
+
 void Functions(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   Capturable(context, w);
@@ -52,7 +61,7 @@ void Functions(const EmitContext& context, CodeWriter& w) {
       int32_t ready, owns_weights;
       $capability$
       uint8_t inputs_on_host[$inputs$], outputs_on_host[$outputs$];
-      $checks$
+      $watch$
     } $name$_instance;
 
     typedef struct {
@@ -84,9 +93,7 @@ void Functions(const EmitContext& context, CodeWriter& w) {
                           : ""},
        {"inputs", StrCat(std::max<size_t>(1, m.inputs.size()))},
        {"outputs", StrCat(std::max<size_t>(1, m.outputs.size()))},
-       {"checks", checks == 0 ? ""
-                              : "void *checks; /* pinned bytes of the last enqueue: 0 where an "
-                                "index was out of range */"},
+       {"watch", WhatIsWatched(context, checks)},
        {"value", checks == 0 ? "" : ", unless an index was out of range"},
        {"weights_member", context.LoadsWeights()
                               ? StrCat("const ", m.prefix, "_weights *weights; /* from load */")
@@ -148,6 +155,7 @@ HostWriter CudaHost(const std::vector<std::string>& archs, int least_arch) {
           .has_device = true,
           .usage = [least_arch](const EmitContext&) { return Usage(least_arch); },
           .functions = Functions,
+          .profile_header = "#include \"aotc/profile_events.h\"",
           .sources = Sources,
           .toolkit = ", the CUDA toolkit,",
           .language = [archs](const std::vector<std::string>& sources,

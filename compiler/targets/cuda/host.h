@@ -38,6 +38,18 @@ void EmitTransfers(const EmitContext& context, CodeWriter& w);
 // The functions of NAME_device.cu.
 void DeclareCudaDevice(const EmitContext& context, CodeWriter& w);
 
+// Of models that tell of their steps; nothing of others. The functions of NAME_device.cu that make,
+// record and read events, and those of NAME.cpp that mark steps and tell of them.
+void DeclareDeviceEvents(const EmitContext& context, CodeWriter& w);
+void EmitDeviceEvents(const EmitContext& context, CodeWriter& w);
+void EmitMarks(const EmitContext& context, CodeWriter& w);
+// Lines of create() and destroy().
+std::string CreateEvents(const EmitContext& context);
+std::string DestroyEvents(const EmitContext& context);
+// Whether a step is marked, which does something on the stream; whether any is.
+bool IsMarked(const EmitContext& context, const Step& step);
+bool MarksSteps(const EmitContext& context);
+
 // The run through the table, the table, and the function that returns it.
 absl::Status EmitCudaTable(const EmitContext& context, CodeWriter& w);
 

@@ -38,6 +38,7 @@ void DeclareCudaDevice(const EmitContext& context, CodeWriter& w) {
            {{"name", context.interface.prefix}, {"NAME", context.interface.macro}});
   }
   w.Line();
+  DeclareDeviceEvents(context, w);
   if (LateChecks(context.program) == 0) return;
   w.Emit(R"(
     $NAME$_LOCAL aotc_status $name$_device_allocate_pinned(void **memory, size_t bytes);
@@ -109,6 +110,7 @@ std::string EmitCudaDevice(const EmitContext& context) {
     })",
          {{"name", context.interface.prefix}});
   if (AsksForCapability(context.program)) EmitCapability(context, w);
+  EmitDeviceEvents(context, w);
   if (LateChecks(context.program) == 0) return w.Take();
   w.Line();
   w.Emit(R"(

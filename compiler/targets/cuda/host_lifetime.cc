@@ -6,9 +6,12 @@ namespace aotc {
 namespace {
 
 // Lines of finish() that wait, and look at what the checks found.
-std::string Finish(const std::string& name, size_t checks) {
-  const std::string wait = StrCat("const aotc_status status = ", name,
-                                  "_device_wait(self->last);\nself->last = nullptr;\n");
+std::string Finish(const EmitContext& context, size_t checks) {
+  const bool tells = MarksSteps(context);
+  const std::string wait =
+      StrCat(tells ? "" : "const ", "aotc_status status = ", context.interface.prefix,
+             "_device_wait(self->last);\nself->last = nullptr;\n",
+             tells ? "if (status == AOTC_OK) status = tell_steps(&self->events);\n" : "");
   if (checks == 0) return wait + "return status;";
   return StrCat(wait, "const uint8_t *checks = (const uint8_t *)self->checks;\n",
                 "for (size_t i = 0; i < ", checks,
@@ -24,11 +27,12 @@ std::string MakeChecks(const std::string& name, size_t checks) {
                 "; ++i) ((uint8_t *)self->checks)[i] = 1;");
 }
 
-// The line of create() that fills in what launches choose by.
-std::string AskForCapability(const EmitContext& context) {
-  if (!AsksForCapability(context.program)) return "";
+// Lines of create() that fill in what launches choose by, and make events for those who watch.
+std::string PrepareLaunches(const EmitContext& context) {
+  const std::string events = CreateEvents(context);
+  if (!AsksForCapability(context.program)) return events;
   return StrCat("if (status == AOTC_OK) status = ", context.interface.prefix,
-                "_device_capability(&self->capability);");
+                "_device_capability(&self->capability);", events.empty() ? "" : "\n", events);
 }
 
 }  // namespace
@@ -45,7 +49,7 @@ void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w) 
       aotc_status status = AOTC_OK;
       $weights$
       $make_checks$
-      $capability$
+      $launches$
       if (status == AOTC_OK && given.own_arena != 0) {
         status = $name$_device_allocate(&self->device_arena, $NAME$_DEVICE_ARENA_BYTES);
       }
@@ -72,6 +76,7 @@ void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w) 
       $name$_device_free(self->device_arena);
       $name$_device_free(self->staging);
       $free_checks$
+      $destroy_events$
       if (self->stream != nullptr) $name$_device_stream_destroy(self->stream);
       *self = {};
       return status;
@@ -85,9 +90,10 @@ void EmitCudaLifetime(const EmitContext& context, size_t checks, CodeWriter& w) 
        {"NAME", context.interface.macro},
        {"weights", BringCudaWeights(context)},
        {"make_checks", MakeChecks(name, checks)},
-       {"capability", AskForCapability(context)},
+       {"destroy_events", DestroyEvents(context)},
+       {"launches", PrepareLaunches(context)},
        {"free_checks", checks > 0 ? StrCat(name, "_device_free_pinned(self->checks);") : ""},
-       {"checked", Finish(name, checks)}});
+       {"checked", Finish(context, checks)}});
   w.Line();
 }
 

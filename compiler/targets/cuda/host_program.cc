@@ -32,6 +32,7 @@ class CudaHostWriter {
     EmitSymbols(context_, w_);
     EmitLearnSizes(context_, w_);
     EmitStaging(context_, w_);
+    EmitMarks(context_, w_);
     AOTC_RETURN_IF_ERROR(Steps());
     EmitCheckRun(context_, w_);
     EmitTransfers(context_, w_);
@@ -74,7 +75,7 @@ class CudaHostWriter {
     std::swap(body, w_);
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       w_.Line();
-      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return StepCode(i); }));
+      AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return MarkedStep(i); }));
     }
     std::swap(body, w_);
     if (reads_flags_) ReadFlag();
@@ -87,6 +88,7 @@ class CudaHostWriter {
     if (m_.HasSymbols()) StrAppend(&params, learns ? "" : "const ", "symbols &dims, ");
     if (check_ > 0) StrAppend(&params, "uint8_t *checks, ");
     if (AsksForCapability(program_)) StrAppend(&params, "int32_t capability, ");
+    if (MarksSteps(context_)) StrAppend(&params, "aotc_profile_events *events, ");
     const auto block =
         w_.Block(StrCat("aotc_status steps(", params, "struct CUstream_st *stream) {"), "}\n");
     const HostUses& uses = context_.uses;
@@ -123,6 +125,21 @@ class CudaHostWriter {
       }
       )");
     w_.Line();
+  }
+
+  absl::Status MarkedStep(size_t index) {
+    if (!IsMarked(context_, program_.steps[index])) return StepCode(index);
+    Queue("begin_step(events, stream)");
+    AOTC_RETURN_IF_ERROR(StepCode(index));
+    Queue(StrCat("end_step(events, ", index, ", stream)"));
+    return absl::OkStatus();
+  }
+
+  // A call whose status ends the run.
+  void Queue(const std::string& call) {
+    uses_stream_ = true;
+    w_.Line(StrCat("status = ", call, ";"));
+    w_.Line("if (status != AOTC_OK) return status;");
   }
 
   absl::Status StepCode(size_t index) {
@@ -168,9 +185,8 @@ class CudaHostWriter {
   }
 
   void ToHost(const std::string& to, const std::string& from, const std::string& bytes) {
-    reads_flags_ = uses_stream_ = true;
-    w_.Line(StrCat("status = read_back(", to, ", ", from, ", ", bytes, ", stream);"));
-    w_.Line("if (status != AOTC_OK) return status;");
+    reads_flags_ = true;
+    Queue(StrCat("read_back(", to, ", ", from, ", ", bytes, ", stream)"));
   }
 
   absl::Status Launch(const Step& step) {
@@ -242,10 +258,7 @@ class CudaHostWriter {
   }
 
   void CopyLine(const std::string& to, const std::string& from, const std::string& bytes) {
-    uses_stream_ = true;
-    w_.Line(
-        StrCat("status = ", m_.prefix, "_device_copy(", to, ", ", from, ", ", bytes, ", stream);"));
-    w_.Line("if (status != AOTC_OK) return status;");
+    Queue(StrCat(m_.prefix, "_device_copy(", to, ", ", from, ", ", bytes, ", stream)"));
   }
 
   // The host reads sizes where they are when a run begins.
@@ -256,6 +269,12 @@ class CudaHostWriter {
       StrAppend(&text, "if (self->inputs_on_host[", i, "] == 0) return AOTC_ERROR_POINTER;\n");
     }
     return text;
+  }
+
+  std::string StartSteps() const {
+    if (!MarksSteps(context_)) return "";
+    return StrCat("status = start_steps(&self->events, in->", m_.profile_member,
+                  ", stream);\nif (status != AOTC_OK) return status;");
   }
 
   void Enqueue() {
@@ -280,6 +299,7 @@ class CudaHostWriter {
         self->last = stream;
         status = stage(self, &device_in, &device_out$dims$, stream);
         if (status != AOTC_OK) return status;
+        $start_steps$
         status = steps(&device_in, &device_out, (uint8_t *)arena, (const uint8_t *)self->device_weights$dims$,
                        $checks$stream);
         if (status != AOTC_OK) return status;
@@ -294,7 +314,9 @@ class CudaHostWriter {
              {"report_learned", CallReportSizes(m_, "sizes", /*late=*/true)},
              {"arena_check", arena_check},
              {"checks", StrCat(check_ > 0 ? "(uint8_t *)self->checks, " : "",
-                               AsksForCapability(program_) ? "self->capability, " : "")},
+                               AsksForCapability(program_) ? "self->capability, " : "",
+                               MarksSteps(context_) ? "&self->events, " : "")},
+             {"start_steps", StartSteps()},
              {"dims", dims}});
     w_.Line();
   }

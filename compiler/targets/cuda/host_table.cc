@@ -8,10 +8,11 @@
 namespace aotc {
 namespace {
 
-// run(), and what makes and ends an instance of a CUDA model.
+// run()
 void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
   const ModelInterface& m = context.interface;
   const bool loads = context.LoadsWeights();
+  const ProfiledRun profiled = ProfiledRunOf(context);
   CodeWriter late;
   if (HasLateOutputs(m)) late.Line("if (end == AOTC_OK) end = status;");
   DescribeLateOutputs(m, late);
@@ -24,8 +25,8 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
     EmitTakeValues(context, "(uint8_t *)arena", take);
   }
   w.Emit(R"(
-    aotc_status run(void *instance, const aotc_value *$inputs$, aotc_value *$outputs$,
-                    void *$arena$, const aotc_parallel *) {
+    aotc_status $function$(void *instance, const aotc_value *$inputs$, aotc_value *$outputs$,
+                           void *$arena$, const aotc_parallel *$profile$) {
       $name$_instance *self = ($name$_instance *)instance;
       if (!aotc_usable(self, alignof(void *))) return AOTC_ERROR_POINTER;
       if (self->ready == 0) return $not_ready$;
@@ -35,12 +36,33 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
       $name$_outputs out = {};
       aotc_status status = bind(inputs, outputs, &in, &out);
       if (status != AOTC_OK) return status;
+      $tell$
       status = $name$_enqueue(self, &in, &out, nullptr, self->stream);
       $const$aotc_status end = $name$_finish(self);
       $late$
       return status != AOTC_OK ? status : end;
-    }
+    })",
+         {{"name", m.prefix},
+          {"function", profiled.name},
+          {"profile", profiled.parameter},
+          {"tell", profiled.give},
+          {"inputs", RunValuesOf(context).inputs},
+          {"outputs", RunValuesOf(context).outputs},
+          {"arena", HasBundles(context) ? "arena" : ""},
+          {"take", take.text()},
+          {"const", HasLateOutputs(m) || HasBundles(context) ? "" : "const "},
+          {"late", late.text()},
+          {"not_ready", loads ? "AOTC_ERROR_WEIGHTS" : "AOTC_ERROR_POINTER"},
+          {"given", NothingGiven(context)}});
+  w.Line();
+  EmitPlainRun(context, w);
+}
 
+// What makes and ends an instance.
+void EmitInstance(const EmitContext& context, CodeWriter& w) {
+  const ModelInterface& m = context.interface;
+  const bool loads = context.LoadsWeights();
+  w.Emit(R"(
     // All data is host memory; the instance owns its arena and its stream.
     aotc_status prepare($name$_instance *self$weights_param$) {
       $name$_config config = {};
@@ -57,14 +79,6 @@ void EmitCudaRun(const EmitContext& context, CodeWriter& w) {
 
     aotc_status destroy(void *instance) { return $name$_destroy(($name$_instance *)instance); })",
          {{"name", m.prefix},
-          {"inputs", RunValuesOf(context).inputs},
-          {"outputs", RunValuesOf(context).outputs},
-          {"arena", HasBundles(context) ? "arena" : ""},
-          {"take", take.text()},
-          {"const", HasLateOutputs(m) || HasBundles(context) ? "" : "const "},
-          {"late", late.text()},
-          {"not_ready", loads ? "AOTC_ERROR_WEIGHTS" : "AOTC_ERROR_POINTER"},
-          {"given", NothingGiven(context)},
           {"weights_param", loads ? StrCat(", const ", m.prefix, "_weights *weights") : ""},
           {"weights_set", loads ? "config.weights = weights;" : ""}});
   w.Line();
@@ -105,6 +119,7 @@ absl::Status EmitCudaTable(const EmitContext& context, CodeWriter& w) {
   EmitTableBinding(context, w);
   AOTC_RETURN_IF_ERROR(EmitBundles(context, w));
   EmitCudaRun(context, w);
+  EmitInstance(context, w);
   EmitCudaCreate(context, w);
   TableRows rows{.arena_bytes = "0", .arena_align = "1"};
   if (HasBundles(context)) {
