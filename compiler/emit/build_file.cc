@@ -28,7 +28,8 @@ void EmitLinkage(const EmitContext& context, CodeWriter& w) {
 }
 
 // As a package of its own; in a parent project where that asks for it.
-void EmitInstall(const EmitContext& context, CodeWriter& w) {
+void EmitInstall(const EmitContext& context, const std::vector<std::string>& headers,
+                 CodeWriter& w) {
   w.Emit(R"(
 
     # Behind cmake --install, find_package($name$) gives aotc::$name$ too.
@@ -51,8 +52,8 @@ void EmitInstall(const EmitContext& context, CodeWriter& w) {
       install(EXPORT $name$-targets NAMESPACE aotc:: DESTINATION $${package})
       install(TARGETS $name$ EXPORT $name$-targets)
       install(FILES $name$.h DESTINATION include)
-      install(FILES aotc/model.h aotc/status.h DESTINATION include/aotc))",
-         {{"name", context.interface.prefix}});
+      install(FILES $headers$ DESTINATION include/aotc))",
+         {{"name", context.interface.prefix}, {"headers", StrJoin(headers, " ")}});
   if (context.LoadsWeights()) {
     w.Emit(R"(
       install(FILES $name$_weights.bin DESTINATION $${CMAKE_INSTALL_DATADIR}/$name$))",
@@ -63,7 +64,8 @@ void EmitInstall(const EmitContext& context, CodeWriter& w) {
 
 }  // namespace
 
-std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources) {
+std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources,
+                          const std::vector<std::string>& headers) {
   const HostWriter& host = context.options.host;
   const bool assembly = context.LinksWeights() && context.options.weights == WeightsForm::kIncbin;
   CodeWriter w;
@@ -92,7 +94,7 @@ std::string EmitBuildFile(const EmitContext& context, const std::vector<std::str
       POSITION_INDEPENDENT_CODE ON WINDOWS_EXPORT_ALL_SYMBOLS ON))",
          {{"name", context.interface.prefix}, {"sources", StrJoin(sources, "\n")}});
   EmitLinkage(context, w);
-  EmitInstall(context, w);
+  EmitInstall(context, headers, w);
   return w.Take();
 }
 

@@ -73,14 +73,27 @@ bool IsCompiled(const std::string& path) {
   return absl::EndsWith(path, ".cpp") || absl::EndsWith(path, ".cu") || absl::EndsWith(path, ".S");
 }
 
+// What the public header includes, and the words for statuses.
+absl::StatusOr<std::vector<std::string>> PublicHeaders(const EmitContext& context,
+                                                       const OutputFiles& files) {
+  const std::string header = context.interface.prefix + ".h";
+  AOTC_ASSIGN_OR_RETURN(OutputFiles included, CollectHeaders({{header, files.at(header)}}));
+  included["aotc/status.h"];
+  std::vector<std::string> paths;
+  for (const auto& [path, text] : included) paths.push_back(path);
+  return paths;
+}
+
 // The build file and the metadata name the others.
-void AddLists(const EmitContext& context, OutputFiles& files) {
+absl::Status AddLists(const EmitContext& context, OutputFiles& files) {
   std::vector<std::string> sources;
   for (const auto& [path, content] : files) {
     if (IsCompiled(path)) sources.push_back(path);
   }
-  files["CMakeLists.txt"] = EmitBuildFile(context, sources);
+  AOTC_ASSIGN_OR_RETURN(const std::vector<std::string> headers, PublicHeaders(context, files));
+  files["CMakeLists.txt"] = EmitBuildFile(context, sources, headers);
   files["metadata.json"] = EmitMetadata(context, files);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -118,7 +131,7 @@ absl::StatusOr<OutputFiles> EmitOutput(const Program& program, const EmitOptions
   AOTC_ASSIGN_OR_RETURN(OutputFiles headers, CollectHeaders(files));
   files.merge(headers);
   AOTC_RETURN_IF_ERROR(AddWeights(context, files));
-  AddLists(context, files);
+  AOTC_RETURN_IF_ERROR(AddLists(context, files));
   return files;
 }
 

@@ -44,8 +44,10 @@ std::string EmitWeightsAssembly(const EmitContext& context);
 // NAME_weights.cpp
 std::string EmitWeightsArray(const EmitContext& context, const std::string& blob);
 
-// CMakeLists.txt; `sources` are the paths of what is compiled.
-std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources);
+// CMakeLists.txt; `sources` are the paths of what is compiled, `headers` of what users include with
+// the public header.
+std::string EmitBuildFile(const EmitContext& context, const std::vector<std::string>& sources,
+                          const std::vector<std::string>& headers);
 // metadata.json, which lists itself beside `files`, and of each the hash; its own is that of its
 // text with an empty one.
 std::string EmitMetadata(const EmitContext& context, const OutputFiles& files);

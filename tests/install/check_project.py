@@ -154,11 +154,11 @@ def check(prefix, folder):
     require("unknown flag '--frobnicate'" in text and "shift_by was not compiled" in text, text)
 
 
-def check_package(aotc, folder, is_shared):
+def check_package(aotc, folder, is_shared, *flags):
     """A model that is built, installed and found without aotc."""
     folder.mkdir()
     write_model(folder / "scale.onnx", "Mul", 2)
-    compile_it = aotc, folder / "scale.onnx", "-o", folder / "scale", "--cpu", "portable"
+    compile_it = aotc, folder / "scale.onnx", "-o", folder / "scale", "--cpu", "portable", *flags
     listed = call(*compile_it, "--list-outputs").splitlines()
     require(not (folder / "scale").exists(), "--list-outputs writes")
     call(*compile_it)
@@ -187,9 +187,9 @@ def main():
         call("cmake", "--install", sys.argv[1], "--prefix", folder / "prefix")
         try:
             check(folder / "prefix", folder / "outside project")
-            for is_shared in (False, True):
-                check_package(folder / "prefix/bin/aotc", folder / f"package {is_shared}",
-                              is_shared)
+            aotc = folder / "prefix/bin/aotc"
+            check_package(aotc, folder / "static", False)
+            check_package(aotc, folder / "shared", True, "--profile")
         except Failure as failure:
             print(failure)
             return 1
