@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -56,6 +55,22 @@ bool MultipliesIntegers(const Kernel& kernel) {
   });
 }
 
+bool HasLoad(const Expr& e) {
+  return e.op() == ExprOp::kLoad || std::ranges::any_of(e.args(), HasLoad);
+}
+
+bool LoadsByData(const Expr& e) {
+  if (e.op() == ExprOp::kLoad) return std::ranges::any_of(e.args(), HasLoad);
+  return std::ranges::any_of(e.args(), LoadsByData);
+}
+
+// Data say which elements it reads, such as rows of a table: how many bytes is not known.
+bool ChoosesByData(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.stages, [](const Stage& stage) {
+    return std::ranges::any_of(stage.body, LoadsByData);
+  });
+}
+
 // The file that the program reads an input from.
 std::string InputFile(const Constant& input) {
   const Constant dense = input.Expanded();
@@ -91,7 +106,7 @@ class Bencher {
     AOTC_RETURN_IF_ERROR(CheckPorts(info.bundles));
     Tell("build");
     const Clock::time_point start = Clock::now();
-    compiled_.files["bench.cpp"] = BenchProgram(compiled_.program.name);
+    compiled_.files["bench/main.cpp"] = BenchProgram(compiled_.program.name);
     AOTC_ASSIGN_OR_RETURN(const HostProgram program, HostProgram::Build(compiled_, options_.build));
     report_.build_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     AOTC_RETURN_IF_ERROR(GiveInputs(program));
@@ -135,9 +150,18 @@ class Bencher {
   }
 
   static absl::Status Ended(const ProcessResult& result) {
-    if (result.exit_code == 0) return absl::OkStatus();
-    return absl::UnknownError(
-        StrCat("the compiled model ended with exit code ", result.exit_code, ": ", result.output));
+    absl::Status status = Succeeded(result, "the compiled model");
+    if (result.exit_code != kBenchRefusedValue) return status;
+    return absl::UnknownError(StrCat(status.message(), "; hint: --inputs DIR, with valid values"));
+  }
+
+  // "x=FOLDER/input_0"
+  std::vector<std::string> NamedInputs(const std::string& folder) const {
+    std::vector<std::string> paths = InputPaths(folder);
+    for (size_t i = 0; i < paths.size(); ++i) {
+      paths[i] = StrCat(graph_.values[graph_.main_region().inputs[i]].name, "=", paths[i]);
+    }
+    return paths;
   }
 
   absl::Status Write(const HostProgram& program, const std::vector<Constant>& inputs) const {
@@ -160,9 +184,10 @@ class Bencher {
           const DrawnInputs drawn,
           DrawInputs(graph_, {.seed = options_.seed, .sizes = DrawnSizes::kMost}, range));
       report_.inputs = drawn.name;
+      sizes_ = drawn.sizes;
       AOTC_RETURN_IF_ERROR(Write(program, drawn.inputs));
       AOTC_ASSIGN_OR_RETURN(const ProcessResult result, Execute(program, 1, 0));
-      const bool refused = result.exit_code == kBenchRefused + kRefusedValue;
+      const bool refused = result.exit_code == kBenchRefusedValue;
       const bool is_last = range == *std::prev(std::end(kDrawnRanges));
       if (!refused || is_last || !HasIntegers(drawn.inputs)) return Ended(result);
     }
@@ -183,7 +208,7 @@ class Bencher {
       if (!options_.compare_onnxruntime) break;
       AOTC_ASSIGN_OR_RETURN(const std::vector<double> more,
                             TimeOnnxruntime({.model = options_.compile.model_path,
-                                             .inputs = InputPaths(program.folder() + "/"),
+                                             .inputs = NamedInputs(program.folder() + "/"),
                                              .threads = threads,
                                              .seconds = options_.seconds / turns}));
       theirs.insert(theirs.end(), more.begin(), more.end());
@@ -207,7 +232,11 @@ class Bencher {
     if (faster) times["timeline"] = more.at("timeline");
     append(more.at("whole"), times["whole"]);
     append(more.at("watched"), times["watched"]);
-    for (const auto& [step, list] : more.at("steps").items()) append(list, times["steps"][step]);
+    for (const auto& [step, list] : more.at("steps").items()) {
+      if (!times["steps"].contains(step)) times["steps"][step] = Json::array();
+      append(list, times["steps"][step]);
+      times["rounds"].emplace(step, more.at("rounds").at(step));
+    }
   }
 
   BenchRun ReadTimes(int threads, const Json& times) const {
@@ -217,18 +246,19 @@ class Bencher {
       return SpreadOf(std::move(seconds));
     };
     BenchRun run{.threads = threads, .runs = times.at("whole").size()};
+    for (const Json& told : times.at("timeline")) {
+      run.timeline.push_back({told[0], told[1], told[2], told[3]});
+      run.workers = std::max(run.workers, run.timeline.back().worker + 1);
+    }
     run.whole = spread(times.at("whole"), kNanosecond);
     run.watched = spread(times.at("watched"), kNanosecond);
     for (const auto& [step, of_runs] : times.at("steps").items()) {
       StepTime time = Describe(std::stoi(step), times.at("rounds").value(step, 1));
-      time.seconds = spread(of_runs, kNanosecond / threads);
-      time.roofline = Roofline(time, threads);
+      time.seconds = spread(of_runs, kNanosecond / run.workers);
+      time.roofline = Roofline(time, run.workers);
       run.steps.push_back(std::move(time));
     }
     std::ranges::sort(run.steps, {}, &StepTime::step);
-    for (const Json& told : times.at("timeline")) {
-      run.timeline.push_back({told[0], told[1], told[2], told[3]});
-    }
     return run;
   }
 
@@ -242,10 +272,22 @@ class Bencher {
     if (step.kind != StepKind::kLaunch) return time;
     const ProgramKernel& kernel = program.kernels[step.kernel];
     time.realisation = kernel.variants.front().realisation;
-    time.flops = rounds * KernelFlops(kernel.kernel);
-    time.bytes = rounds * KernelBytes(kernel.kernel);
+    if (const std::optional<Kernel> of_run = WithSizesOfRun(kernel.kernel)) {
+      time.flops = rounds * KernelFlops(*of_run);
+      if (!ChoosesByData(*of_run)) time.bytes = rounds * KernelBytes(*of_run);
+    }
     time.estimate = Estimate(kernel, rounds);
     return time;
+  }
+
+  // Nothing where the run has sizes that are not known here.
+  std::optional<Kernel> WithSizesOfRun(Kernel kernel) const {
+    for (Symbol& symbol : kernel.symbols) {
+      const auto size = sizes_.find(symbol.var);
+      if (size == sizes_.end()) return std::nullopt;
+      symbol.min = symbol.max = size->second;
+    }
+    return kernel;
   }
 
   // Of the schedule that was chosen; nothing where the target gives it no cost.
@@ -259,19 +301,21 @@ class Bencher {
     return rounds * chosen->seconds;
   }
 
-  std::optional<double> Roofline(const StepTime& time, int threads) const {
+  std::optional<double> Roofline(const StepTime& time, int workers) const {
     const Step& step = compiled_.program.steps[static_cast<size_t>(time.step)];
     if (step.kind != StepKind::kLaunch) return std::nullopt;
     if (MultipliesIntegers(compiled_.program.kernels[step.kernel].kernel)) return std::nullopt;
+    if (time.bytes == 0) return std::nullopt;
     const double bandwidth = BandwidthOf(report_.rates, time.bytes / time.rounds);
-    return std::max(time.flops / report_.rates.flops, time.bytes / bandwidth) / threads;
+    return std::max(time.flops / report_.rates.flops, time.bytes / bandwidth) / workers;
   }
 
   const BenchOptions& options_;
   Diagnostics& diagnostics_;
   const StepHook& hook_;
   CompileResult compiled_;
-  Graph graph_;  // of the file: its inputs are those of the user
+  SymbolValues sizes_;  // of drawn inputs, by Symbol::var
+  Graph graph_;         // of the file: its inputs are those of the user
   BenchReport report_;
 };
 

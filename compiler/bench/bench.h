@@ -23,9 +23,7 @@ namespace aotc {
 struct BenchOptions {
   CompileOptions compile = {};
   HostBuildOptions build = {};
-  std::string inputs =
-      {};  // a folder as ReadInputs takes it; drawn ones of the largest sizes where
-           // empty
+  std::string inputs = {};  // a folder as ReadInputs takes it; drawn ones, large, where empty
   uint64_t seed = 1;
   std::vector<int> threads = {1};
   double seconds = 2;  // of runs, for each number of threads
@@ -46,7 +44,7 @@ struct StepTime {
   std::vector<std::string> nodes = {};  // "conv1 (Conv)"
   int rounds = 1;
   Spread seconds = {};  // of a worker, on average
-  // At the largest sizes of the symbols.
+  // 0 where sizes or data of the run would have to be known.
   double flops = 0, bytes = 0;
   // What the compiler thinks that it takes with one worker, in seconds.
   std::optional<double> estimate = {};
@@ -62,7 +60,8 @@ struct Told {
 };
 
 struct BenchRun {
-  int threads = 1;
+  int threads = 1;  // that were asked for
+  int workers = 1;  // that took part: no more than the model has room for
   size_t runs = 0;
   Spread whole = {};    // of runs that nobody watched
   Spread watched = {};  // of those that told of their steps

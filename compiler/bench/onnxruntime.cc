@@ -25,8 +25,11 @@ types = {"float": "f4", "double": "f8", "float16": "f2", "bool": "?", "int8": "i
          "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4", "int64": "i8",
          "uint64": "u8"}
 feed = {}
-for info, path in zip(session.get_inputs(), paths):
-    raw = open(path, "rb").read()
+paths = dict(path.rsplit("=", 1) for path in paths)
+for info in session.get_inputs():
+    if info.name not in paths:
+        continue
+    raw = open(paths[info.name], "rb").read()
     rank = numpy.frombuffer(raw, "i8", 1)[0]
     dims = numpy.frombuffer(raw, "i8", rank, 8)
     dtype = types[info.type.removeprefix("tensor(").removesuffix(")")]

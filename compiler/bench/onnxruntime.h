@@ -11,7 +11,7 @@ namespace aotc {
 
 struct OnnxruntimeRun {
   std::string model = {};                // the file
-  std::vector<std::string> inputs = {};  // files as the program of bench/program.h reads them
+  std::vector<std::string> inputs = {};  // NAME=FILE, as bench/program.h has it
   int threads = 1;
   double seconds = 1;
 };

@@ -72,7 +72,7 @@ function choose(section, step) {
 }
 
 function timeline(section, run, byStep) {
-  const end = Math.max(1, ...run.timeline.map(t => t[3])), height = ROW * run.threads;
+  const end = Math.max(1, ...run.timeline.map(t => t[3])), height = ROW * run.workers;
   const svg = add(section, 'svg', {height, viewBox: `0 0 ${end} ${height}`,
                                    preserveAspectRatio: 'none'});
   let from = 0, width = end, held = null;
@@ -103,15 +103,17 @@ function timeline(section, run, byStep) {
   });
 }
 
+const rate = (step, count) => step.seconds.median > 0 ? count / step.seconds.median : 0;
+const shown = (value, digits, unit = '') => value > 0 ? value.toFixed(digits) + unit : '';
 const COLUMNS = [
   ['step', s => s.step, s => s.step], ['kernel', s => s.kernel, s => s.kernel],
   ['median', s => s.seconds.median, s => ms(s.seconds.median)],
   ['least', s => s.seconds.min, s => ms(s.seconds.min)],
   ['share', s => s.share, s => (100 * s.share).toFixed(1) + ' %'],
-  ['GFLOP/s', s => s.flops / s.seconds.median, s => (s.flops / s.seconds.median / 1e9).toFixed(1)],
-  ['GB/s', s => s.bytes / s.seconds.median, s => (s.bytes / s.seconds.median / 1e9).toFixed(1)],
-  ['roofline', s => s.roofline_seconds / s.seconds.median || 0,
-   s => s.roofline_seconds ? (100 * s.roofline_seconds / s.seconds.median).toFixed(0) + ' %' : ''],
+  ['GFLOP/s', s => rate(s, s.flops), s => shown(rate(s, s.flops) / 1e9, 1)],
+  ['GB/s', s => rate(s, s.bytes), s => shown(rate(s, s.bytes) / 1e9, 1)],
+  ['roofline', s => rate(s, s.roofline_seconds || 0),
+   s => shown(100 * rate(s, s.roofline_seconds || 0), 0, ' %')],
   ['realisation', s => s.realisation, s => s.realisation],
   ['nodes', s => s.nodes.join(), s => s.nodes.join(', ')],
 ];

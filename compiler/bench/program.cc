@@ -31,7 +31,7 @@ constexpr std::string_view kMemory = R"(
   void check(const aotc_model *model, aotc_status status) {
     if (status == AOTC_OK) return;
     fprintf(stderr, "status %d: %s\n", (int)status, model->status_text(status));
-    exit($refused$ + aotc_status_code(status));
+    exit(aotc_status_code(status) == AOTC_ERROR_VALUE ? $refused$ : 1);
   }
 
   // Aligned, and touched before anything is timed.
@@ -144,6 +144,44 @@ constexpr std::string_view kTold = R"(
   )";
 
 constexpr std::string_view kMain = R"(
+  // What an input holds that shares its memory with an output, and where.
+  struct Shared {
+    aotc_alias alias;
+    aotc_tensor tensor;
+    std::vector<char> content;
+  };
+
+  // The elements of the input where the pair has them: a run may have written over them.
+  void place(const Shared &pair) {
+    size_t count = 1;
+    for (int32_t i = 0; i < pair.tensor.rank; ++i) count *= (size_t)pair.tensor.dims[i];
+    const size_t width = count == 0 ? 0 : pair.content.size() / count;
+    for (size_t element = 0; element < count; ++element) {
+      size_t rest = element, at = 0;
+      for (int32_t i = pair.tensor.rank; i-- > 0; rest /= (size_t)pair.tensor.dims[i]) {
+        at += rest % (size_t)pair.tensor.dims[i] * (size_t)pair.alias.strides[i];
+      }
+      memcpy((char *)pair.tensor.data + at * width, &pair.content[element * width], width);
+    }
+  }
+
+  // Gives both of each pair the memory of the output.
+  std::vector<Shared> share(const aotc_model *model, std::vector<aotc_value> &inputs,
+                            const std::vector<aotc_value> &outputs) {
+    std::vector<Shared> pairs;
+    for (int32_t i = 0; i < model->alias_count; ++i) {
+      const aotc_alias &alias = model->aliases[i];
+      aotc_tensor &input = inputs[(size_t)alias.input].tensor;
+      const aotc_tensor &output = outputs[(size_t)alias.output].tensor;
+      const char *data = (const char *)input.data;
+      std::vector<char> content(data, data + input.capacity_bytes);
+      input.data = output.data;
+      input.capacity_bytes = output.capacity_bytes;
+      pairs.push_back({alias, input, content});
+    }
+    return pairs;
+  }
+
   // Rank, dims, elements; what holds the elements.
   std::vector<char> read_input(const char *path, const aotc_value_info &info, aotc_tensor *tensor) {
     FILE *file = fopen(path, "rb");
@@ -173,23 +211,17 @@ constexpr std::string_view kMain = R"(
     for (int32_t i = 0; i < model->input_count; ++i) {
       aotc_tensor &tensor = inputs[(size_t)i].tensor;
       const std::vector<char> data = read_input(argv[3 + i], model->inputs[i], &tensor);
-      held.push_back(memory_of(std::max(data.size(), model->inputs[i].max_bytes)));
+      held.push_back(memory_of(data.size()));
       memcpy(held.back().get(), data.data(), data.size());
       tensor.data = held.back().get();
-      tensor.capacity_bytes = std::max(data.size(), model->inputs[i].max_bytes);
+      tensor.capacity_bytes = data.size();
     }
     for (int32_t i = 0; i < model->output_count; ++i) {
       held.push_back(memory_of(model->outputs[i].max_bytes));
       outputs[(size_t)i].tensor.data = held.back().get();
       outputs[(size_t)i].tensor.capacity_bytes = model->outputs[i].max_bytes;
     }
-    // What is shared begins as zeros.
-    for (int32_t i = 0; i < model->alias_count; ++i) {
-      const aotc_alias &alias = model->aliases[i];
-      aotc_tensor &input = inputs[(size_t)alias.input].tensor;
-      input.data = outputs[(size_t)alias.output].tensor.data;
-      input.capacity_bytes = outputs[(size_t)alias.output].tensor.capacity_bytes;
-    }
+    const std::vector<Shared> pairs = share(model, inputs, outputs);
 
     const auto instance = memory_of(model->instance_bytes), arena = memory_of(model->arena_bytes);
     check(model, model->create(instance.get()));
@@ -203,6 +235,7 @@ constexpr std::string_view kMain = R"(
     const auto run = [&](const aotc_profile *told, uint64_t *begin) {
       watch.told.resize((size_t)workers);
       for (auto &of_worker : watch.told) of_worker.clear();
+      for (const Shared &pair : pairs) place(pair);
       *begin = nanoseconds(nullptr);
       const aotc_status status =
           $name$_run_profiled(instance.get(), inputs.data(), outputs.data(), arena.get(),
@@ -235,7 +268,7 @@ constexpr std::string_view kMain = R"(
 std::string BenchProgram(std::string_view prefix) {
   CodeWriter w;
   for (std::string_view part : {kMemory, kTold, kMain}) {
-    w.Emit(part, {{"name", std::string(prefix)}, {"refused", StrCat(kBenchRefused)}});
+    w.Emit(part, {{"name", std::string(prefix)}, {"refused", StrCat(kBenchRefusedValue)}});
   }
   return w.Take();
 }

@@ -19,10 +19,8 @@ namespace aotc {
 // Of the model with that prefix, compiled with --profile.
 std::string BenchProgram(std::string_view prefix);
 
-// It ends with this and the class of the status that a run gave.
-inline constexpr int kBenchRefused = 64;
-// The class of a value that is out of range (AOTC_ERROR_VALUE).
-inline constexpr int kRefusedValue = 7;
+// Its exit code where a run refuses a value of its inputs (AOTC_ERROR_VALUE).
+inline constexpr int kBenchRefusedValue = 64;
 
 }  // namespace aotc
 

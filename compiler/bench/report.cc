@@ -100,6 +100,7 @@ Json ToJson(const BenchRun& run) {
   Json steps = Json::array();
   for (const StepTime& time : run.steps) steps.push_back(ToJson(time, run.whole.median));
   Json json = {{"threads", run.threads},
+               {"workers", run.workers},
                {"runs", run.runs},
                {"seconds", ToJson(run.whole)},
                {"watched_seconds", ToJson(run.watched)}};
@@ -141,7 +142,7 @@ std::string ChromeTrace(const BenchReport& report) {
   };
   for (const BenchRun& run : report.runs) {
     name("process_name", run.threads, 0, Threads(run.threads));
-    for (int worker = 0; worker < run.threads; ++worker) {
+    for (int worker = 0; worker < run.workers; ++worker) {
       name("thread_name", run.threads, worker, StrCat("worker ", worker));
     }
     std::map<int, const StepTime*> steps;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/ir/winograd.h"
 #include "compiler/support/byte_count.h"
@@ -48,6 +49,13 @@ std::vector<std::string> WinogradChoices() {
 }
 
 // What is refused of a value, or "".
+std::string WrongSeconds(const std::string& text) {
+  constexpr double kMost = 1800;  // below the time that a program is given
+  double seconds = -1;
+  const bool fits = absl::SimpleAtod(text, &seconds) && seconds >= 0 && seconds <= kMost;
+  return fits ? "" : StrCat("expected seconds from 0 to ", kMost);
+}
+
 std::string WrongTarget(const std::string& name) {
   return std::string(CheckTarget(name).message());
 }
@@ -236,7 +244,7 @@ void AddBenchFlags(CLI::App& app, BenchFlags& bench) {
       ->type_name("LIST")
       ->default_str("1");
   app.add_option("--seconds", bench.options.seconds, "how long it runs with each of them")
-      ->check(CLI::Range(0.0, 3600.0).description(""))
+      ->check(CLI::Validator(WrongSeconds, ""))
       ->type_name("S")
       ->capture_default_str();
   app.add_option("--top", bench.top, "how many of the slowest steps the table shows; 0: all")

@@ -30,11 +30,15 @@ std::string Tail(const std::string& output) {
   return text;
 }
 
+}  // namespace
+
 absl::Status Succeeded(const ProcessResult& result, const std::string& what) {
   if (result.exit_code == 0) return absl::OkStatus();
   return absl::UnknownError(
       StrCat(what, " ended with exit code ", result.exit_code, ": ", Tail(result.output)));
 }
+
+namespace {
 
 absl::Status RunOrFail(const ProcessOptions& options, const std::string& what) {
   AOTC_ASSIGN_OR_RETURN(const ProcessResult result, RunProcess(options));

@@ -25,6 +25,9 @@ struct HostBuildOptions {
   bool sanitize = false;      // address and undefined behaviour
 };
 
+// Error where the program ended with another exit code than 0, with the end of what it said.
+absl::Status Succeeded(const ProcessResult& result, const std::string& what);
+
 class HostProgram {
  public:
   // `compiled` has one source with a main, such as CompileOptions::example makes. The folder with

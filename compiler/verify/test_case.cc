@@ -180,9 +180,9 @@ absl::Status CheckDims(const std::string& folder, const Graph& graph,
 
 absl::StatusOr<DrawnInputs> DrawInputs(const Graph& graph, const DrawOptions& options,
                                        int64_t range) {
-  const SymbolValues sizes = DrawSizes(graph, options);
-  DrawnInputs drawn{.name = NameOf(graph, options, sizes)};
-  AOTC_ASSIGN_OR_RETURN(drawn.inputs, InputsOfSizes(graph, sizes, options.seed, range));
+  DrawnInputs drawn{.sizes = DrawSizes(graph, options)};
+  drawn.name = NameOf(graph, options, drawn.sizes);
+  AOTC_ASSIGN_OR_RETURN(drawn.inputs, InputsOfSizes(graph, drawn.sizes, options.seed, range));
   return drawn;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "compiler/eval/evaluate.h"
 #include "compiler/ir/constant.h"
 #include "compiler/ir/graph.h"
 
@@ -34,6 +35,7 @@ struct DrawOptions {
 struct DrawnInputs {
   std::string name = {};
   std::vector<Constant> inputs = {};
+  SymbolValues sizes = {};  // by Symbol::var, of symbols that inputs state
 };
 
 // Integers of inputs are drawn from 0 .. range - 1, of their whole type where it is 0: ever smaller

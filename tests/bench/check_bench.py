@@ -8,6 +8,7 @@ Exit status 0: all holds.
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,13 +33,21 @@ ROUNDS = """rounds (float[n, 256] x, float[256, 256] w) => (float[n, 256] y) {
   }>
   y = Softmax <axis = 0> (s)
 }"""
+TABLE = """bench (int64[4] rows, float[50000, 64] table) => (float[4, 64] y) {
+  y = Gather (table, rows)
+}"""
+CACHE = """cache (float[1, p, 64] past, float[1, 1, 64] step) => (float[1, q, 64] present) {
+  present = Concat <axis = 1> (past, step)
+}"""
 TEXT = """text (string[2] x) => (bool[2] y) { y = Equal (x, x) }"""
 AGREE = 0.1  # point 3 of what a bench has to show
 
 
 def bench(aotc, model, *flags):
+    """The report; the python3 that it may ask for onnxruntime is this one."""
     words = [aotc, "bench", model, "--json", "--quiet", *flags]
-    return json.loads(command(words, stderr=subprocess.DEVNULL))
+    path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return json.loads(command(words, stderr=subprocess.DEVNULL, env={**os.environ, "PATH": path}))
 
 
 def check_spread(spread):
@@ -91,15 +100,15 @@ def check_table(aotc, model):
     require(max(map(len, text.splitlines())) <= 100, f"a row of over 100 columns:\n{text}")
 
 
-def refused(aotc, part, model, *flags):
+def refused(aotc, part, model, *flags, code=1):
     done = subprocess.run([aotc, "bench", model, *flags], capture_output=True, text=True,
                           timeout=600, check=False)
-    require(done.returncode == 1 and part in done.stderr, f"{done.returncode}: {done.stderr}")
+    require(done.returncode == code and part in done.stderr, f"{done.returncode}: {done.stderr}")
 
 
 def check_small(aotc, folder):
     paths = {}
-    for name, text in (("rounds", ROUNDS), ("text", TEXT)):
+    for name, text in (("rounds", ROUNDS), ("text", TEXT), ("bench", TABLE), ("cache", CACHE)):
         paths[name] = folder / f"{name}.onnx"
         onnx.save(onnx.parser.parse_model(HEADER + text), paths[name])
     rounds, trace = paths["rounds"], folder / "trace.json"
@@ -110,11 +119,18 @@ def check_small(aotc, folder):
     check_table(aotc, rounds)
     compared = bench(aotc, rounds, "--dim=n=4", "--seconds=0.3", "--compare=onnxruntime")
     check_spread(compared["runs"][0]["onnxruntime_seconds"])
+    crowd = bench(aotc, rounds, "--dim=n=4", "--seconds=0", "--threads=20")["runs"][0]
+    require((crowd["threads"], crowd["workers"]) == (20, 16), "workers that there are")
+    looked_up = bench(aotc, paths["bench"], "--seconds=0.1")["runs"][0]["steps"]
+    require(all("roofline_seconds" not in step for step in looked_up if step["bytes"] == 0)
+            and any(step["bytes"] == 0 for step in looked_up), "bytes of a table's rows")
+    bench(aotc, paths["cache"], "--dim=p=0..7", "--alias=present=past", "--seconds=0.1")
+    refused(aotc, "expected seconds", rounds, "--seconds=nan", code=2)
     refused(aotc, "is no tensor of numbers", paths["text"])
     refused(aotc, "emulated", rounds, "--dim=n=4", "--target=cuda")
     refused(aotc, "has no input_0", rounds, "--dim=n=4", f"--inputs={folder / 'none'}")
     refused(aotc, "no-such-compiler", rounds, "--dim=n=4", "--cc=no-such-compiler")
-    print("tables, JSON and trace of a loop agree, and four things are refused")
+    print("tables, JSON and trace of a loop agree, and five things are refused")
 
 
 def check_resnet(aotc):

@@ -31,6 +31,7 @@ void Capturable(const EmitContext& context, CodeWriter& w) {
     #define $NAME$_CAPTURABLE 1
     )",
          {{"name", m.prefix}, {"NAME", m.macro}});
+  if (context.options.profile) w.Line("/* A run that tells of its steps may not be captured. */");
   w.Line();
 }
 

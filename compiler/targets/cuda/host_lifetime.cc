@@ -11,7 +11,9 @@ std::string Finish(const EmitContext& context, size_t checks) {
   const std::string wait =
       StrCat(tells ? "" : "const ", "aotc_status status = ", context.interface.prefix,
              "_device_wait(self->last);\nself->last = nullptr;\n",
-             tells ? "if (status == AOTC_OK) status = tell_steps(&self->events);\n" : "");
+             tells ? "if (status == AOTC_OK) status = tell_steps(&self->events);\n"
+                     "self->events.count = 0;\n"
+                   : "");
   if (checks == 0) return wait + "return status;";
   return StrCat(wait, "const uint8_t *checks = (const uint8_t *)self->checks;\n",
                 "for (size_t i = 0; i < ", checks,
