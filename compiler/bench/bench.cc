@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -325,7 +326,7 @@ Spread SpreadOf(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::ranges::sort(seconds);
   const auto at = [&](double share) {
-    return seconds[static_cast<size_t>(share * static_cast<double>(seconds.size() - 1) + 0.5)];
+    return seconds[std::lround(share * static_cast<double>(seconds.size() - 1))];
   };
   return {.least = seconds.front(), .median = at(0.5), .p95 = at(0.95)};
 }

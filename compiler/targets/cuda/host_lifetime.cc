@@ -31,7 +31,7 @@ std::string MakeChecks(const std::string& name, size_t checks) {
 
 // Lines of create() that fill in what launches choose by, and make events for those who watch.
 std::string PrepareLaunches(const EmitContext& context) {
-  const std::string events = CreateEvents(context);
+  std::string events = CreateEvents(context);
   if (!AsksForCapability(context.program)) return events;
   return StrCat("if (status == AOTC_OK) status = ", context.interface.prefix,
                 "_device_capability(&self->capability);", events.empty() ? "" : "\n", events);
