@@ -362,7 +362,8 @@ std::string Unexpected(const CLI::App& app, const std::vector<std::string>& word
     const std::string meant = MeantOr(flag, FlagsOf(app), "");
     return StrCat("unknown flag '", flag, "'", meant.empty() ? "" : "; ", meant);
   }
-  const std::string command = MeantOr(words[0], CommandsOf(app), "");
+  const bool is_command = !app.get_subcommands().empty();
+  const std::string command = is_command ? "" : MeantOr(words[0], CommandsOf(app), "");
   if (!command.empty()) return StrCat("unknown command '", words[0], "'; ", command);
   return StrCat("unexpected '", StrJoin(extras, "', '"), "'");
 }

@@ -92,6 +92,8 @@ TEST(CommandLine, SlipsAreNamedWithWhatIsMeant) {
   EXPECT_THAT(UsageErrorOf({"verfy", "m.onnx"}),
               HasSubstr("unknown command 'verfy'; did you mean 'verify'?"));
   EXPECT_THAT(UsageErrorOf({"m.onnx", "n.onnx", "-o", "o"}), HasSubstr("unexpected 'n.onnx'"));
+  EXPECT_THAT(UsageErrorOf({"bench", "m.onnx", "--json", "bench.json"}),
+              HasSubstr("unexpected 'bench.json'; hint: aotc bench --help"));
   EXPECT_THAT(UsageErrorOf({"m.onnx", "-o", "o", "--weights=aray"}),
               HasSubstr("--weights: unknown value 'aray'; did you mean 'array'?"));
 }
