@@ -73,6 +73,7 @@ absl::StatusOr<TargetOptions> TargetOptionsOf(const CompileOptions& options) {
                        .archs = options.cuda_arch,
                        .limits = std::move(limits),
                        .templates = options.templates,
+                       .threads = options.threads,
                        .disabled = options.disabled_schedules};
 }
 
@@ -111,9 +112,8 @@ class Compilation {
     AOTC_ASSIGN_OR_RETURN(const TargetOptions wanted, TargetOptionsOf(options_));
     AOTC_ASSIGN_OR_RETURN(target_, MakeTarget(options_.target, wanted));
     result_.target = target_;
-    if (!target_.unused_flag.empty()) {
-      diagnostics_.Note(
-          {}, StrCat(target_.unused_flag, " has no effect on target '", target_.name, "'"));
+    for (const std::string_view flag : target_.unused_flags) {
+      diagnostics_.Note({}, StrCat(flag, " has no effect on target '", target_.name, "'"));
     }
     if (!options_.pools.empty() && !target_.refuses_pools.empty()) {
       return AOTC_REFUSAL(InvalidArgument, StrCat("--pool: ", target_.refuses_pools));
@@ -189,6 +189,8 @@ class Compilation {
                      .costs = KernelCosts(target_.estimate)};
     AOTC_ASSIGN_OR_RETURN(fuse.aliases, BindAliases(result_.graph, options_.aliases));
     planning_.schedule = ScheduledOnce(target_.schedule);
+    planning_.threads = options_.threads;
+    planning_.for_size = options_.for_size;
     // Whoever says which schedules there are wants these.
     if (!records_) planning_.smaller = SmallerVariants(target_);
     AOTC_ASSIGN_OR_RETURN(fused_, FuseWithinArena(result_.graph, fuse, planning_));
@@ -227,9 +229,11 @@ class Compilation {
 
   absl::Status Lower() {
     AOTC_ASSIGN_OR_RETURN(const bool in_turn, MayUseRoomsInTurn(result_.graph, fused_, planning_));
-    AOTC_ASSIGN_OR_RETURN(
-        result_.program, BuildProgram(result_.graph, std::move(fused_), planning_.schedule,
-                                      {.has_device = target_.host.has_device, .in_turn = in_turn}));
+    AOTC_ASSIGN_OR_RETURN(result_.program,
+                          BuildProgram(result_.graph, std::move(fused_), planning_.schedule,
+                                       {.has_device = target_.host.has_device,
+                                        .in_turn = in_turn,
+                                        .threads = options_.threads}));
     if (records_) records_->Report(diagnostics_);
     result_.program.name =
         ModelPrefix(options_.name.empty() ? Stem(options_.model_path) : options_.name);

@@ -45,6 +45,8 @@ struct CompileOptions {
   bool example = false;
   bool python = false;
   bool profile = false;                           // runs tell of their steps
+  bool threads = true;                            // false: a run has one worker; cpu only
+  bool for_size = false;                          // the smallest arena, whatever it costs in time
   bool templates = true;                          // false: plain loops only
   std::set<std::string> disabled_schedules = {};  // names of targets/registry.h
   bool assume_valid_indices = false;              // no index of the data is out of range

@@ -112,6 +112,13 @@ void AddTargetFlags(CLI::App& app, CommandLine& line, FlagTexts& texts) {
   app.add_option("--cpu", line.compile.cpu, "instruction sets of the kernels, chosen at run time")
       ->type_name("LIST")
       ->capture_default_str();
+  app.add_option("--optimize", texts.optimize,
+                 "speed, or size: plain loops in place of tile functions, and the smallest arena")
+      ->check(OneOf({"speed", "size"}))
+      ->type_name("FOR")
+      ->capture_default_str();
+  app.add_flag("--no-threads", texts.no_threads,
+               "one worker: no threads, no barriers, nothing of an operating system");
   app.add_option("--arch", texts.archs, "GPUs to write code for: sm_80,sm_90a (default: sm_80)")
       ->delimiter(',')
       ->allow_extra_args(false)

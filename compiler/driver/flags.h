@@ -23,7 +23,8 @@ struct FlagTexts {
   std::vector<std::string> shapes, dims, bounds, max_items, binds, pools, aliases, archs;
   std::vector<std::string> enabled, disabled, schedules, config, assume;
   std::string weights = "incbin", color = "auto", math = "precise", winograd = "auto";
-  bool no_templates = false, print_pipeline = false;
+  std::string optimize = "speed";
+  bool no_templates = false, no_threads = false, print_pipeline = false;
 };
 
 void AddBindFlag(CLI::App& app, FlagTexts& texts);

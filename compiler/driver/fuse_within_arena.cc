@@ -24,7 +24,9 @@ bool HasBoxes(const FusedGraph& fused) {
 }
 
 // What an arena may take where one of `bytes` would do.
-int64_t MostBeside(int64_t bytes) { return bytes + bytes / 20; }
+int64_t MostBeside(int64_t bytes, const Planning& planning) {
+  return planning.for_size ? bytes : bytes + bytes / 20;
+}
 
 int64_t BytesOfBuffers(const Program& program) {
   int64_t bytes = 0;
@@ -36,8 +38,9 @@ int64_t BytesOfBuffers(const Program& program) {
 absl::StatusOr<Program> Planned(Graph graph, FusedGraph fused, const KernelCosts& costs,
                                 const Planning& planning) {
   SplitKernels(graph, fused, costs);
-  AOTC_ASSIGN_OR_RETURN(Program program, BuildProgram(graph, std::move(fused), planning.schedule,
-                                                      {.has_weights = false}));
+  AOTC_ASSIGN_OR_RETURN(Program program,
+                        BuildProgram(graph, std::move(fused), planning.schedule,
+                                     {.has_weights = false, .threads = planning.threads}));
   AOTC_RETURN_IF_ERROR(PlanMemory(program, planning.smaller));
   return program;
 }
@@ -52,7 +55,7 @@ absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions optio
   copies.places = false;
   AOTC_ASSIGN_OR_RETURN(FusedGraph copied, Fuse(graph, copies));
   AOTC_ASSIGN_OR_RETURN(const Program without, Planned(graph, copied, options.costs, planning));
-  const int64_t most = MostBeside(without.arena_bytes);
+  const int64_t most = MostBeside(without.arena_bytes, planning);
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
     AOTC_ASSIGN_OR_RETURN(const Program program, Planned(graph, fused, options.costs, planning));
@@ -81,7 +84,7 @@ absl::StatusOr<bool> MayUseRoomsInTurn(const Graph& graph, const FusedGraph& fus
   AOTC_RETURN_IF_ERROR(PlanMemory(with, planning.smaller));
   if (21 * more <= with.arena_bytes) return true;  // the other has 20 parts of 21 at least
   AOTC_RETURN_IF_ERROR(PlanMemory(without, planning.smaller));
-  return with.arena_bytes <= MostBeside(without.arena_bytes);
+  return with.arena_bytes <= MostBeside(without.arena_bytes, planning);
 }
 
 Scheduler ScheduledOnce(Scheduler schedule) {

@@ -17,11 +17,13 @@ namespace aotc {
 struct Planning {
   Scheduler schedule = {};
   SmallerVariant smaller = {};
+  bool threads = true;
+  bool for_size = false;  // nothing is worth a larger arena
 };
 
 // Plans the program with places and with copies. Where the arena of the first is more than a
-// twentieth larger, operands of the Concat whose result is idlest at its peak are copied, until it
-// is not.
+// twentieth larger (larger at all, for size), operands of the Concat whose result is idlest at its
+// peak are copied, until it is not.
 absl::StatusOr<FusedGraph> FuseWithinArena(const Graph& graph, FuseOptions options,
                                            const Planning& planning);
 

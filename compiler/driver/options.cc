@@ -25,13 +25,13 @@ namespace {
 // Flags that decide the bytes of the output: metadata.json keeps them, `aotc check` gives them
 // again.
 constexpr std::string_view kOutputFlags[] = {
-    "--target",           "--name",         "--shape",    "--dim",
-    "--keep-input",       "--bind",         "--cpu",      "--arch",
-    "--weights",          "--example",      "--python",   "-O",
-    "--enable-pass",      "--disable-pass", "--config",   "--no-templates",
-    "--assume",           "--math",         "--winograd", "--pool",
-    "--disable-schedule", "--alias",        "--bound",    "--max-items",
-    "--max-string-bytes", "--profile",
+    "--target",           "--name",         "--shape",      "--dim",
+    "--keep-input",       "--bind",         "--cpu",        "--arch",
+    "--weights",          "--example",      "--python",     "-O",
+    "--enable-pass",      "--disable-pass", "--config",     "--no-templates",
+    "--assume",           "--math",         "--winograd",   "--pool",
+    "--disable-schedule", "--alias",        "--bound",      "--max-items",
+    "--max-string-bytes", "--profile",      "--no-threads", "--optimize",
 };
 
 // What the output format promises and this version does not have: named, so that nobody takes the
@@ -114,7 +114,9 @@ class Parser {
     if (texts_.weights == "file") compile.weights = WeightsForm::kFile;
     if (texts_.color == "always") line_.color = ColorMode::kAlways;
     if (texts_.color == "never") line_.color = ColorMode::kNever;
-    compile.templates = !texts_.no_templates;
+    compile.for_size = texts_.optimize == "size";
+    compile.templates = !texts_.no_templates && !compile.for_size;
+    compile.threads = !texts_.no_threads;
     compile.disabled_schedules.insert(texts_.schedules.begin(), texts_.schedules.end());
     AOTC_RETURN_IF_ERROR(CheckSchedules(compile.disabled_schedules));
     compile.assume_valid_indices = !texts_.assume.empty();

@@ -26,11 +26,12 @@ void EmitDecode(const EmitContext& context, const Step& step, CodeWriter& w) {
       StrCat(BufferPointer(context, step.args[0], false), ", (size_t)(",
              ActualBytes(context, step.args[0]), "), ", QuotedText(step.pixel_format), ", ",
              BufferPointer(context, step.args[1], true));
+  const std::string one = context.HasThreads() ? "if (worker == 0) " : "";
   if (IsSize(context, step)) {
-    w.Line(StrCat("if (worker == 0) aotc_image_size(", given, ");"));
+    w.Line(StrCat(one, "aotc_image_size(", given, ");"));
     return;
   }
-  const auto block = w.Block("if (worker == 0) {");
+  const auto block = w.Block(one + "{");
   w.Line(StrCat("const aotc_status status = aotc_image_pixels(", given, ", (size_t)(",
                 ActualBytes(context, step.args[1]), "));"));
   w.Line("if (status != AOTC_OK) self->status = status;");

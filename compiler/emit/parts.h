@@ -28,6 +28,7 @@ struct EmitContext {
   uint64_t weights_hash = 0;
   HostUses& uses;
 
+  bool HasThreads() const { return program.max_workers > 1; }
   bool HasWeights() const { return !program.weights.empty(); }
   bool LinksWeights() const { return HasWeights() && options.weights != WeightsForm::kFile; }
   bool LoadsWeights() const { return HasWeights() && options.weights == WeightsForm::kFile; }

@@ -60,7 +60,9 @@ std::string EmitWeightsAssembly(const EmitContext& context) {
     $name$_weights_blob:
         .incbin "$name$_weights.bin"
         .size $name$_weights_blob, . - $name$_weights_blob
-        .section .note.GNU-stack, "", %progbits)",
+    #if defined(__linux__)
+        .section .note.GNU-stack, "", %progbits
+    #endif)",
          {{"name", context.interface.prefix},
           {"bytes", StrCat(context.program.weights.size())},
           {"hash", HashLiteral(context.weights_hash)}});

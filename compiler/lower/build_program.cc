@@ -28,6 +28,7 @@ class ProgramBuilder {
         buffers_(graph, options.has_weights, program_),
         launches_(graph, schedule, buffers_, program_) {
     program_.symbols = graph.symbols;
+    if (!options.threads) program_.max_workers = 1;
     if (options.has_weights) program_.weights.reserve(RoomForWeights(graph));
   }
 

@@ -21,6 +21,7 @@ struct BuildOptions {
   bool has_device = false;
   bool has_weights = true;  // false: constants take no room, in a program that is only planned
   bool in_turn = true;      // carried values of loops may have two rooms, which rounds use in turn
+  bool threads = true;      // false: a run has one worker
 };
 
 // Buffers have no offsets yet (plan/), constants are packed into the weights under the layout and

@@ -33,6 +33,7 @@ struct TargetOptions {
   std::vector<std::string> archs = {};             // GPUs: "80", "90a"
   std::string limits = {};                         // text of a limits file; "" for none
   bool templates = true;                           // false: plain loops only
+  bool threads = true;                             // false: a run has one worker
   std::set<std::string> disabled = {};             // schedules that are not to be chosen
 };
 
@@ -63,8 +64,8 @@ struct Target {
   std::function<std::vector<KernelFile>(const Program& program)> kernel_files = {};
   HostWriter host = {};
 
-  // A flag that was given and that it does not look at, or "".
-  std::string_view unused_flag = {};
+  // Flags that were given and that it does not look at.
+  std::vector<std::string_view> unused_flags = {};
   // Why its arena cannot be made of the user's pools, with a hint; "" where it can.
   std::string refuses_pools = {};
   // Of the limits file, what rules and costs read in place of the tables by name: JSON, or "".

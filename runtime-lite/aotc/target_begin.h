@@ -76,6 +76,15 @@ AOTC_CLANG_TARGET("avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt" AOTC_MORE_TARGETS,
 
 #elif defined(AOTC_ISA_X86_64) || defined(AOTC_ISA_GENERIC)
 #define AOTC_LANES 4
+// For Helium, GCC 12 compares one lane of four where it joins two comparisons of vectors, as in
+// (a != a) | (a > b). Its scalar unit computes the same, and right.
+#if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__ARM_FP)
+#pragma GCC target("arch=armv8.1-m.main+fp.dp")
+#else
+#pragma GCC target("arch=armv8.1-m.main")
+#endif
+#endif
 
 #else
 #error "define AOTC_ISA_X86_64_V4, AOTC_ISA_X86_64_V3, AOTC_ISA_X86_64 or AOTC_ISA_GENERIC"

@@ -27,7 +27,7 @@ AOTC_INLINE aotc_vf aotc_widen_f16(aotc_vu16 halves) {
   const aotc_vi bits = __builtin_convertvector(halves, aotc_vi);
   const aotc_vi sign = (bits & 0x8000) << 16;
   const aotc_vi magnitude = (bits & 0x7fff) << 13;
-  const aotc_vi quiet = magnitude > 0x0f800000 ? aotc_broadcast(0x00400000) : aotc_vi{};
+  const aotc_vi quiet = magnitude > 0x0f800000 ? aotc_vi{} + 0x00400000 : aotc_vi{};
   const aotc_vi special = (magnitude + 0x70000000) | quiet;
   const aotc_vi tiny = aotc_bits(aotc_to_f32(bits & 0x7fff) * aotc_broadcast(0x1p-24f));
   aotc_vi result = magnitude + 0x38000000;
@@ -50,7 +50,7 @@ AOTC_INLINE aotc_vu16 aotc_narrow_f16(aotc_vf vector) {
   const aotc_vf shifted = aotc_from_bits(magnitude) + aotc_broadcast(0.5f);
   aotc_vi result = (magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13;
   result = magnitude < 0x38800000 ? aotc_bits(shifted) - 0x3f000000 : result;
-  result = magnitude >= 0x477ff000 ? aotc_broadcast(0x7c00) : result;
+  result = magnitude >= 0x477ff000 ? aotc_vi{} + 0x7c00 : result;
   result = magnitude > 0x7f800000 ? (((magnitude >> 13) & 0x3ff) | 0x7e00) : result;
   return __builtin_convertvector(result | sign, aotc_vu16);
 #endif
@@ -58,7 +58,7 @@ AOTC_INLINE aotc_vu16 aotc_narrow_f16(aotc_vf vector) {
 
 AOTC_INLINE aotc_vf aotc_widen_bf16(aotc_vu16 bfloats) {
   const aotc_vi bits = __builtin_convertvector(bfloats, aotc_vi) << 16;
-  const aotc_vi quiet = (bits & INT32_MAX) > 0x7f800000 ? aotc_broadcast(0x00400000) : aotc_vi{};
+  const aotc_vi quiet = (bits & INT32_MAX) > 0x7f800000 ? aotc_vi{} + 0x00400000 : aotc_vi{};
   return aotc_from_bits(bits | quiet);
 }
 

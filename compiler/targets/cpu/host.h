@@ -1,4 +1,5 @@
-// The host programs of the CPU target: NAME.cpp, NAME_pool.cpp, and their part of NAME.h.
+// The host programs of the CPU target: NAME.cpp, NAME_pool.cpp, and their part of NAME.h. What
+// several workers need (run_mt, barriers, the pool) is only in programs that may have some.
 //
 //   EmitOptions options{.host = CpuHost()};
 #ifndef AOTC_COMPILER_TARGETS_CPU_HOST_H_
@@ -34,9 +35,9 @@ void CheckMemory(const EmitContext& context, CodeWriter& w);
 void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w);
 void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w);
 
-// What load, run and run_mt are declared with in front where the user loads the weights; else "".
+// What load and the runs are declared with in front where the user loads the weights; else "".
 std::string WeightsParameter(const EmitContext& context);
-// Those three. `has_status`: a run may end with a status that only it finds.
+// Those. `has_status`: a run may end with a status that only it finds.
 void EmitEntryPoints(const EmitContext& context, bool has_status, CodeWriter& w);
 
 // The run through the table, the table, and the function that returns it.

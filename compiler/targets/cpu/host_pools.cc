@@ -42,24 +42,27 @@ void EmitPoolsOfArena(const EmitContext& context, CodeWriter& w) {
 
 void EmitRunsInOneArena(const EmitContext& context, CodeWriter& w) {
   if (context.program.pools.empty()) return;
-  const std::string& name = context.interface.prefix;
   const bool loads = context.LoadsWeights();
-  w.Emit(R"(
+  const auto emit = [&](std::string_view text) {
+    w.Emit(text, {{"name", context.interface.prefix},
+                  {"weights", WeightsParameter(context)},
+                  {"loaded", loads ? "loaded, " : ""}});
+    w.Line();
+  };
+  emit(R"(
     aotc_status $name$_run($weights$const $name$_inputs *in, $name$_outputs *out, void *arena) {
       const $name$_pools pools = pools_of(arena);
       return $name$_run_pools($loaded$in, out, &pools);
     }
-
+    )");
+  if (!context.HasThreads()) return;
+  emit(R"(
     aotc_status $name$_run_mt($weights$const $name$_inputs *in, $name$_outputs *out, void *arena,
                               const aotc_parallel *parallel) {
       const $name$_pools pools = pools_of(arena);
       return $name$_run_pools_mt($loaded$in, out, &pools, parallel);
     }
-    )",
-         {{"name", name},
-          {"weights", loads ? StrCat("const ", name, "_weights *loaded, ") : ""},
-          {"loaded", loads ? "loaded, " : ""}});
-  w.Line();
+    )");
 }
 
 }  // namespace aotc

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "compiler/emit/host_control.h"
 #include "compiler/emit/host_decode.h"
 #include "compiler/emit/host_expr.h"
@@ -14,6 +15,7 @@
 #include "compiler/support/status.h"
 #include "compiler/support/strings.h"
 #include "compiler/targets/cpu/host.h"
+#include "compiler/targets/cpu/host_launch.h"
 #include "compiler/targets/cpu/isa_tests.h"
 #include "compiler/targets/cpu/kernel_symbol.h"
 
@@ -26,11 +28,11 @@ class CpuHostWriter {
       : context_(context),
         program_(context.program),
         m_(context.interface),
-        memory_(HostMemoryOf(context)),
-        bounds_(BoundsOf(context.program.symbols)) {}
+        memory_(HostMemoryOf(context)) {}
 
   absl::StatusOr<std::string> Run() {
     AOTC_ASSIGN_OR_RETURN(isas_, IsaTests::Of(program_));
+    launches_.emplace(context_, isas_);
     Declarations();
     w_.Line("namespace {\n");
     EmitPlaces(context_, w_);
@@ -50,7 +52,7 @@ class CpuHostWriter {
         .title = StrCat("the host program, ", program_.steps.size(), " steps in one ",
                         HasControl() ? "" : "straight ", "run: no lookups, no allocation."),
         .system_header = "#include <string.h>",
-        .own_header = isas_.header() + "#include \"aotc/parallel.h\""};
+        .own_header = isas_.header() + (HasThreads() ? "#include \"aotc/parallel.h\"" : "")};
     return StrCat(EmitHostOpening(context_, opening), w_.text());
   }
 
@@ -58,8 +60,8 @@ class CpuHostWriter {
   void Declarations() {
     DeclareWeights(context_, w_);
     if (program_.kernels.empty()) return;
-    w_.Line(
-        "// What a kernel does with tasks task_begin to task_end - 1, in its worker's scratch.");
+    w_.Line(StrCat("// What a kernel does with tasks task_begin to task_end - 1, in ",
+                   HasThreads() ? "its worker's scratch." : "the scratch that it is given."));
     std::set<std::string> declared;
     for (const ProgramKernel& kernel : program_.kernels) {
       for (const KernelVariant& variant : kernel.variants) {
@@ -74,7 +76,7 @@ class CpuHostWriter {
 
   void RunState() {
     w_.Emit(R"(
-      // What the workers of one run share.
+      // What $sharers$ share.
       struct run_state {
         const $name$_inputs *in;
         const $name$_outputs *out;
@@ -84,10 +86,11 @@ class CpuHostWriter {
         $sizes$
         $learned$
         $status$
-        int32_t workers;
-        aotc_barrier barrier;
+        $workers$
       };)",
             {{"name", m_.prefix},
+             {"sharers", HasThreads() ? "the workers of one run" : "the steps of one run"},
+             {"workers", HasThreads() ? "int32_t workers;\naotc_barrier barrier;" : ""},
              {"memory", memory_.member},
              {"weights", context_.HasWeights() ? "const uint8_t *weights;" : ""},
              {"isa", isas_.HasChoice() ? "uint32_t isas;" : ""},
@@ -97,6 +100,7 @@ class CpuHostWriter {
     w_.Line();
   }
 
+  bool HasThreads() const { return context_.HasThreads(); }
   bool HasControl() const { return std::ranges::any_of(program_.steps, IsControl); }
   bool HasChecks() const { return CheckCount(program_) > 0 || DecodesImages(program_); }
   bool HasStatus() const { return HasChecks() || m_.HasLateSymbols(); }
@@ -109,13 +113,15 @@ class CpuHostWriter {
       const Step& step = program_.steps[i];
       w_.Line();
       if (step.barrier && i > 0 && step.kind != StepKind::kLoop) Barrier();
-      if (step.barrier || IsControl(step)) dealt_ = IntConst(0);
+      if (step.barrier || IsControl(step)) launches_->WorkersMeet();
       AOTC_RETURN_IF_ERROR(WriteTitled(program_, i, w_, [&] { return TimedStep(i); }));
     }
     std::swap(body, w_);
-    w_.Line("// The steps, as each of the workers goes through them.");
+    if (HasThreads()) w_.Line("// The steps, as each of the workers goes through them.");
     const auto block =
-        w_.Block("void steps(run_state *self, int32_t worker, int32_t workers) {", "}\n");
+        w_.Block(StrCat("void steps(run_state *self",
+                        HasThreads() ? ", int32_t worker, int32_t workers) {" : ") {"),
+                 "}\n");
     NameSharedState();
     context_.uses.functions |= before.functions;
     w_.Emit("$body$", {{"body", body.text()}});
@@ -128,14 +134,15 @@ class CpuHostWriter {
     tells_ = true;
     w_.Line(StrCat("const uint64_t begin", index, " = aotc_profile_now(profile);"));
     AOTC_RETURN_IF_ERROR(StepCode(index));
-    w_.Line(StrCat("aotc_profile_step(profile, ", index, ", worker, begin", index, ");"));
+    w_.Line(StrCat("aotc_profile_step(profile, ", index, ", ", HasThreads() ? "worker" : "0",
+                   ", begin", index, ");"));
     return absl::OkStatus();
   }
 
   absl::Status StepCode(size_t index) {
     const Step& step = program_.steps[index];
     switch (step.kind) {
-      case StepKind::kLaunch: return Launch(step);
+      case StepKind::kLaunch: return launches_->Emit(step, w_);
       case StepKind::kCopy: return Copy(step);
       case StepKind::kDecode: EmitDecode(context_, step, w_); return absl::OkStatus();
       case StepKind::kSizes: Learn(index); return absl::OkStatus();
@@ -143,7 +150,8 @@ class CpuHostWriter {
       case StepKind::kCheck: break;
       default: Control(step); return absl::OkStatus();
     }
-    w_.Line(StrCat("if (worker == 0 && *", BufferPointer(context_, step.args[0], false),
+    w_.Line(StrCat("if (", HasThreads() ? "worker == 0 && *" : "*",
+                   BufferPointer(context_, step.args[0], false),
                    " == 0) self->status = AOTC_ERROR_VALUE;"));
     return absl::OkStatus();
   }
@@ -153,14 +161,17 @@ class CpuHostWriter {
     w_.Emit(R"(
       {
         const aotc_status status = $learn$;
-        if (worker == 0) self->status = status == AOTC_OK ? self->status : status;
+        $one$self->status = status == AOTC_OK ? self->status : status;
         if (status != AOTC_OK) return;
-        if (worker == 0) self->learned = sizes;
+        $one$self->learned = sizes;
       })",
-            {{"learn", CallLearn(context_, index, "&sizes", "self->out")}});
+            {{"one", HasThreads() ? "if (worker == 0) " : ""},
+             {"learn", CallLearn(context_, index, "&sizes", "self->out")}});
   }
 
-  void Barrier() { w_.Line("aotc_barrier_wait(&self->barrier, workers);"); }
+  void Barrier() {
+    if (HasThreads()) w_.Line("aotc_barrier_wait(&self->barrier, workers);");
+  }
 
   // All workers go the same way: they read a flag, and a status, that none of them writes before
   // they meet again. Behind a check that failed the values that are to end a loop may be anything.
@@ -178,7 +189,8 @@ class CpuHostWriter {
   // Short names for what the steps use of the state.
   void NameSharedState() {
     const HostUses& uses = context_.uses;
-    if (program_.steps.empty()) w_.Line("(void)self, (void)worker, (void)workers;");
+    if (program_.steps.empty())
+      w_.Line(HasThreads() ? "(void)self, (void)worker, (void)workers;" : "(void)self;");
     if (uses.inputs) w_.Line(StrCat("const ", m_.prefix, "_inputs *in = self->in;"));
     if (uses.outputs) w_.Line(StrCat("const ", m_.prefix, "_outputs *out = self->out;"));
     if (tells_) w_.Line(StrCat("const aotc_profile *profile = self->in->", m_.profile_member, ";"));
@@ -193,109 +205,30 @@ class CpuHostWriter {
   }
 
   absl::Status Copy(const Step& step) {
+    const std::string bytes = ActualBytes(context_, step.args[0]);
+    const std::string to = BufferPointer(context_, step.args[1], true);
+    const std::string from = BufferPointer(context_, step.args[0], false);
+    if (!HasThreads()) {
+      int64_t known = 0;
+      const bool some = absl::SimpleAtoi(bytes, &known) && known > 0;
+      w_.Line(StrCat(some ? "" : StrCat("if ((", bytes, ") > 0) "), "memcpy(", to, ", ", from,
+                     ", (size_t)(", bytes, "));"));
+      return absl::OkStatus();
+    }
     w_.Emit(R"(
       {
         const aotc_range part = aotc_task_range($bytes$, worker, workers);
         if (part.begin < part.end) {
-          memcpy((uint8_t *)$to$ + part.begin, (const uint8_t *)$from$ + part.begin,
+          memcpy((uint8_t *)($to$) + part.begin, (const uint8_t *)($from$) + part.begin,
                  (size_t)(part.end - part.begin));
         }
       })",
-            {{"bytes", ActualBytes(context_, step.args[0])},
-             {"to", Parenthesized(BufferPointer(context_, step.args[1], true))},
-             {"from", Parenthesized(BufferPointer(context_, step.args[0], false))}});
+            {{"bytes", bytes}, {"to", to}, {"from", from}});
     return absl::OkStatus();
-  }
-
-  static std::string Parenthesized(const std::string& text) { return StrCat("(", text, ")"); }
-
-  // The name of the worker's place among those that deal out tasks.
-  std::string Turn() const { return dealt_.IsInt(0) ? "worker" : "turn"; }
-
-  std::string Scratch(const Step& step) const {
-    if (!step.scratch.valid()) return "nullptr";
-    const Buffer& buffer = program_.buffers[step.scratch];
-    const ProgramKernel& kernel = program_.kernels[step.kernel];
-    const bool all =
-        program_.max_workers * ScratchBytes(kernel, program_.arena_align) <= buffer.bytes;
-    return StrCat("(", ArenaPlace(context_, buffer), ") + (size_t)",
-                  all ? Turn() : StrCat("(range.begin < range.end ? ", Turn(), " : 0)"), " * ",
-                  HaveSameScratch(kernel.variants) ? RoomOf(kernel.variants.back()) : "room");
-  }
-
-  // What a worker of the variant has of the scratch.
-  std::string RoomOf(const KernelVariant& variant) const {
-    return StrCat(ScratchBytes(variant, program_.arena_align));
-  }
-
-  // Where scratch is short, only the first workers have tasks.
-  std::string Range(const Step& step, const std::string& tasks) const {
-    const int64_t most = WorkersWithScratch(program_, step);
-    if (most == program_.max_workers)
-      return StrCat("aotc_task_range(", tasks, ", ", Turn(), ", workers)");
-    return StrCat("aotc_task_range_of(", most, ", ", tasks, ", ", Turn(), ", workers)");
-  }
-
-  absl::Status Launch(const Step& step) {
-    const std::vector<KernelVariant>& variants = program_.kernels[step.kernel].variants;
-    AOTC_ASSIGN_OR_RETURN(const std::string arguments, KernelArguments(context_, step));
-    const auto block = w_.Block("{");
-    const KernelVariant& last = variants.back();
-    std::string callee = KernelSymbol(m_.prefix, last);
-    std::string tasks = HostExpr(context_, last.loops.tasks, bounds_);
-    if (variants.size() > 1) {
-      w_.Line(StrCat("auto *kernel = ", callee, ";"));
-      const bool same_tasks = HaveSameTasks(variants);
-      if (!same_tasks) w_.Line(StrCat("int64_t tasks = ", tasks, ";"));
-      if (!HaveSameScratch(variants)) w_.Line(StrCat("size_t room = ", RoomOf(last), ";"));
-      Choose(variants, same_tasks);
-      callee = "kernel";
-      if (!same_tasks) tasks = "tasks";
-    }
-    if (!dealt_.IsInt(0)) {
-      const std::string before = HostExpr(context_, dealt_, bounds_);
-      w_.Line(StrCat("const int32_t turn = aotc_turn(", before, ", worker, workers);"));
-    }
-    w_.Line(StrCat("const aotc_range range = ", Range(step, tasks), ";"));
-    w_.Line(StrCat(callee, "(", arguments, "range.begin, range.end, ", Scratch(step), ");"));
-    dealt_ = Simplify(dealt_ + last.loops.tasks, bounds_);
-    return absl::OkStatus();
-  }
-
-  // The first variant whose guard and feature hold; the last one is already chosen.
-  void Choose(const std::vector<KernelVariant>& variants, bool same_tasks) {
-    for (size_t i = 0; i + 1 < variants.size(); ++i) {
-      const KernelVariant& variant = variants[i];
-      const std::string otherwise = i == 0 ? "" : "else ";
-      const auto branch = w_.Block(StrCat(otherwise, "if (", Condition(variant), ") {"));
-      w_.Line(StrCat("kernel = ", KernelSymbol(m_.prefix, variant), ";"));
-      if (!same_tasks)
-        w_.Line(StrCat("tasks = ", HostExpr(context_, variant.loops.tasks, bounds_), ";"));
-      if (!HaveSameScratch(variants)) w_.Line(StrCat("room = ", RoomOf(variant), ";"));
-    }
-  }
-
-  static bool HaveSameTasks(const std::vector<KernelVariant>& variants) {
-    return std::all_of(variants.begin(), variants.end(), [&](const KernelVariant& variant) {
-      return Same(variant.loops.tasks, variants[0].loops.tasks);
-    });
-  }
-
-  static bool HaveSameScratch(const std::vector<KernelVariant>& variants) {
-    return std::all_of(variants.begin(), variants.end(), [&](const KernelVariant& variant) {
-      return variant.loops.scratch_bytes == variants[0].loops.scratch_bytes;
-    });
-  }
-
-  std::string Condition(const KernelVariant& variant) const {
-    const std::string isa = isas_.Condition(variant, "self->isas");
-    if (variant.guard.IsInt(1)) return isa.empty() ? "true" : isa;
-    const std::string guard = HostExpr(context_, variant.guard, bounds_);
-    return isa.empty() ? guard : StrCat(isa, " && (", guard, ")");
   }
 
   void Prepare() {
-    w_.Line("// Fills in what the workers share, once all that the caller gives is in order.");
+    w_.Line("// Fills in what steps share, once all that the caller gives is in order.");
     const auto block =
         w_.Block(StrCat("aotc_status prepare(run_state *self, ", WeightsParameter(context_),
                         "const ", m_.prefix, "_inputs *in, const ", m_.prefix, "_outputs *out, ",
@@ -338,10 +271,9 @@ class CpuHostWriter {
   const Program& program_;
   const ModelInterface& m_;
   const HostMemory memory_;
-  const Bounds bounds_;
   IsaTests isas_;
-  bool tells_ = false;        // steps so far do
-  Expr dealt_ = IntConst(0);  // tasks since the workers met; any number that all agree on will do
+  std::optional<LaunchWriter> launches_;
+  bool tells_ = false;  // steps so far do
   CodeWriter w_;
 };
 

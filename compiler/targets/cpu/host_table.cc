@@ -29,9 +29,10 @@ void EmitLoadedInstance(const EmitContext& context, CodeWriter& w) {
 
 std::string RunLines(const EmitContext& context, bool loads) {
   const ModelInterface& m = context.interface;
-  const std::string call = StrCat(m.prefix, "_run_mt(",
-                                  loads ? StrCat("(const ", m.prefix, "_weights *)instance, ") : "",
-                                  "&in, &out, arena, parallel);");
+  const std::string call =
+      StrCat(m.prefix, context.HasThreads() ? "_run_mt(" : "_run(",
+             loads ? StrCat("(const ", m.prefix, "_weights *)instance, ") : "",
+             context.HasThreads() ? "&in, &out, arena, parallel);" : "&in, &out, arena);");
   if (!HasLateOutputs(m) && !HasBundles(context)) return StrCat("return ", call);
   CodeWriter w;
   w.Line(StrCat("aotc_status end = ", call));
@@ -67,7 +68,7 @@ absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
   AOTC_RETURN_IF_ERROR(EmitBundles(context, w));
   w.Emit(R"(
     aotc_status $function$(void *$instance$, const aotc_value *$inputs$, aotc_value *$outputs$,
-                           void *arena, const aotc_parallel *parallel$profile$) {
+                           void *arena, const aotc_parallel *$parallel$$profile$) {
       $use_instance$
       if ($given$) return AOTC_ERROR_POINTER;
       $take$
@@ -87,6 +88,7 @@ absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
           {"use_instance", use_instance},
           {"inputs", RunValuesOf(context).inputs},
           {"outputs", RunValuesOf(context).outputs},
+          {"parallel", context.HasThreads() ? "parallel" : ""},
           {"given", NothingGiven(context)},
           {"take", TakeLines(context)},
           {"run", RunLines(context, loads)}});
@@ -104,8 +106,10 @@ absl::Status EmitCpuTable(const EmitContext& context, CodeWriter& w) {
     rows.arena_bytes = StrCat(RoundedArena(context), " + ", BytesOfParts(context), "u");
     rows.arena_align = "64u";
   }
-  rows.pool_create = m.prefix + "_pool_create";
-  rows.pool_destroy = m.prefix + "_pool_destroy";
+  if (context.HasThreads()) {
+    rows.pool_create = m.prefix + "_pool_create";
+    rows.pool_destroy = m.prefix + "_pool_destroy";
+  }
   if (loads) rows.instance_bytes = StrCat("sizeof(", m.prefix, "_weights)");
   if (loads) rows.set_weights = "set_weights";
   EmitTable(context, rows, w);

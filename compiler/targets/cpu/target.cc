@@ -55,7 +55,7 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CpuKernelFiles;
-  if (!options.archs.empty()) target.unused_flag = "--arch";
+  if (!options.archs.empty()) target.unused_flags.push_back("--arch");
   return target;
 }
 

@@ -47,7 +47,8 @@ absl::StatusOr<Target> Make(const TargetOptions& options) {
   };
   target.limits = given ? given->dump() : "";
   target.kernel_files = CudaKernelFiles;
-  if (options.cpu != kDefaultCpuList) target.unused_flag = "--cpu";
+  if (options.cpu != kDefaultCpuList) target.unused_flags.push_back("--cpu");
+  if (!options.threads) target.unused_flags.push_back("--no-threads");
   target.refuses_pools =
       "a program for cuda has one device arena; hint: leave it out, or --target cpu";
   target.emulation_flags = {"-DAOTC_CUDA_EMULATE"};
