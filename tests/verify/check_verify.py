@@ -98,6 +98,22 @@ def check_indices(aotc, folder, given):
     print("indices out of range are told")
 
 
+def check_rounds(aotc, folder):
+    """A loop without a round stacks nothing: no element says of which type, inference does."""
+    whole, item = ([helper.make_tensor_value_info(name, kind, dims)] for name, kind, dims in (
+        ("all", TensorProto.FLOAT, ["k", 2]), ("item", TensorProto.FLOAT, [2])))
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Exp", ["x"], ["item"])],
+        "body", [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+                 helper.make_tensor_value_info("c", TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("d", TensorProto.BOOL, []), *item])
+    inputs = [helper.make_tensor_value_info("trips", TensorProto.INT64, []),
+              helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])]
+    save_net(folder, [helper.make_node("Loop", ["trips", ""], ["all"], body=body)], inputs, whole)
+    expect_verified(aotc, folder, ["--dim=trips=0..3"], ["--dim=trips=0..3", "--target=cuda"])
+    print("loops without a round agree")
+
+
 def check_branches(aotc, folder):
     """Inputs that are drawn suit the branch that they take."""
     branches = {}
@@ -230,6 +246,7 @@ def check(aotc, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check(sys.argv[1], pathlib.Path(folder))
+        check_rounds(sys.argv[1], pathlib.Path(folder) / "rounds")
         check_branches(sys.argv[1], pathlib.Path(folder) / "branches")
         check_bools(sys.argv[1], pathlib.Path(folder) / "bools")
         check_wrapping(sys.argv[1], pathlib.Path(folder) / "wrapping")
