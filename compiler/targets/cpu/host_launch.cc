@@ -107,7 +107,7 @@ std::string LaunchWriter::Range(const Step& step, const std::string& tasks) cons
 std::string LaunchWriter::Scratch(const Step& step) const {
   if (!step.scratch.valid()) return "nullptr";
   const Buffer& buffer = program_.buffers[step.scratch];
-  const std::string place = ArenaPlace(context_, buffer);
+  std::string place = ArenaPlace(context_, buffer);
   if (!context_.HasThreads()) return place;
   const ProgramKernel& kernel = program_.kernels[step.kernel];
   const bool all =
