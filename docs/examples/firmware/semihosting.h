@@ -1,4 +1,4 @@
-/* What a board asks of the debugger or emulator that runs it (Arm's semihosting): text, files, and
+/* What a board asks of the debugger or emulator that runs it (semihosting, Arm's and RISC-V's): text, files, and
  * the end. Firmware of its own has a UART and a sensor in this place. */
 #ifndef SEMIHOSTING_H_
 #define SEMIHOSTING_H_
@@ -8,9 +8,25 @@
 
 /* Operation `operation` with what `argument` points to. */
 static inline intptr_t host_call(int operation, const void* argument) {
+#if defined(__riscv)
+  register intptr_t result __asm__("a0") = operation;
+  register const void* given __asm__("a1") = argument;
+  __asm__ volatile(
+      ".option push\n"
+      ".option norvc\n" /* three instructions of 32 bits are the sign */
+      ".balign 16\n"    /* and all in one page */
+      "slli x0, x0, 0x1f\n"
+      "ebreak\n"
+      "srai x0, x0, 7\n"
+      ".option pop"
+      : "+r"(result)
+      : "r"(given)
+      : "memory");
+#else
   register intptr_t result __asm__("r0") = operation;
   register const void* given __asm__("r1") = argument;
   __asm__ volatile("bkpt 0xAB" : "+r"(result) : "r"(given) : "memory");
+#endif
   return result;
 }
 
