@@ -121,6 +121,7 @@ class Parser {
     AOTC_RETURN_IF_ERROR(CheckSchedules(compile.disabled_schedules));
     compile.assume_valid_indices = !texts_.assume.empty();
     compile.flags = OutputFlags();
+    AOTC_RETURN_IF_ERROR(CheckThreads());
     AOTC_RETURN_IF_ERROR(CheckComplete());
     return std::move(line_);
   }
@@ -286,6 +287,13 @@ class Parser {
       }
     }
     return flags;
+  }
+
+  absl::Status CheckThreads() const {
+    const std::vector<int>& threads = line_.bench.options.threads;
+    const bool has_several = std::ranges::any_of(threads, [](int count) { return count > 1; });
+    if (!texts_.no_threads || !has_several) return absl::OkStatus();
+    return AOTC_REFUSAL(InvalidArgument, "--threads: with --no-threads a run has one worker");
   }
 
   absl::Status CheckComplete() const {
