@@ -275,4 +275,18 @@ void AddVerifyFlags(CLI::App& app, VerifyOptions& verify) {
   app.add_flag("--sanitize", verify.build.sanitize, "builds with address and undefined sanitizers");
 }
 
+void AddReduceFlags(CLI::App& app, ReduceFlags& reduce) {
+  app.add_option("-o,--output", reduce.output, "the model to write")->type_name("FILE")->required();
+  app.add_option("--check", reduce.check,
+                 "what fails: compile (with the same errors, numbers and names aside), verify, or "
+                 "a command of the shell that gets the model as last argument and ends with exit "
+                 "code 0 where it still fails")
+      ->type_name("WHAT")
+      ->capture_default_str();
+  app.add_option("--timeout", reduce.timeout_seconds, "seconds that a check may take")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 }  // namespace aotc

@@ -34,6 +34,7 @@ void AddOutputFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
 void AddPassFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
 void AddReportFlags(CLI::App& app, CommandLine& line, FlagTexts& texts);
 void AddBenchFlags(CLI::App& app, BenchFlags& bench);
+void AddReduceFlags(CLI::App& app, ReduceFlags& reduce);
 void AddVerifyFlags(CLI::App& app, VerifyOptions& verify);
 
 }  // namespace aotc

@@ -199,21 +199,7 @@ class Parser {
     CLI::App* reduce = AddCommand(
         "reduce", "shrinks a failing model to a small one that still fails", Command::kReduce);
     AddModel(*reduce);
-    reduce->add_option("-o,--output", line_.reduce.output, "the model to write")
-        ->type_name("FILE")
-        ->required();
-    reduce
-        ->add_option(
-            "--check", line_.reduce.check,
-            "what fails: compile (with the same errors, numbers and names aside), verify, or "
-            "a command of the shell that gets the model as last argument and ends with exit "
-            "code 0 where it still fails")
-        ->type_name("WHAT")
-        ->capture_default_str();
-    reduce->add_option("--timeout", line_.reduce.timeout_seconds, "seconds that a check may take")
-        ->check(CLI::PositiveNumber.description(""))
-        ->type_name("N")
-        ->capture_default_str();
+    AddReduceFlags(*reduce, line_.reduce);
     AddTargetFlags(*reduce, line_, texts_);
     AddVerifyFlags(*reduce, line_.verify);
     AddShapeFlags(*reduce, line_, texts_);
